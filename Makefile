@@ -58,7 +58,7 @@ ZYDIS := /usr/include/Zydis/Zydis.h
 LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null) $(if $(wildcard $(ZYDIS)),-lZydis)
 
 # With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
-RULE_DIRS := stack thread alloc values events check select profiler
+RULE_DIRS := live heap stack thread alloc values events check select profiler
 PLAIN := $(BUILD:%/negative=%)
 RULE_SRC := $(wildcard $(RULE_DIRS:%=src/tracer/%/*.c))
 object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)
@@ -150,8 +150,8 @@ deps:
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
-TEST_FILES := $(ZYDIS):libzydis-dev
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
+TEST_FILES := $(ZYDIS):libzydis-dev /usr/lib/python3/dist-packages/networkx:python3-networkx
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
 deps-tests: deps
 	$(Q)missing=''; \
 	for pair in $(TEST_FILES); do test -e "$${pair%%:*}" || missing="$$missing $${pair##*:}"; done; \
@@ -215,7 +215,7 @@ check: deps-tests
 
 # What the negative controls of tests/e2e run: no test builds in here.
 negative:
-	$(Q)$(MAKE) --no-print-directory NEGATIVE=1 $(addprefix build/negative/,libshadowtrace.so unit/stack/test_copies)
+	$(Q)$(MAKE) --no-print-directory NEGATIVE=1 $(addprefix build/negative/,libshadowtrace.so unit/stack/test_copies unit/live/test_live)
 
 check-all: check
 	$(Q)python3 tests/e2e/matrix.py --all
@@ -225,7 +225,9 @@ check-all: check
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
 	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 deps-tests
 	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
-	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k export.the_fsharp
+	$(Q)SHADOWTRACE_LIVE=1 python3 tests/e2e/run.py -j 3 -k live.
+	$(Q)python3 tests/e2e/volume.py
+	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)$(MAKE) --no-print-directory soak

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=${SHADOWTRACE_BUILD:-$here/../../build}
 out=$build/examples/jq
 mkdir -p "$out"
-[ -f "$build/examples/orders/bin/orders.dll" ] || SHADOWTRACE_BUILD=$build sh "$here/../orders/run.sh" >/dev/null
+SHADOWTRACE_BUILD=$build sh "$here/../orders/build.sh"
 
 log=$out/inline.ndjson
 rm -f "$log"

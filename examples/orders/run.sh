@@ -6,10 +6,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${SHADOWTRACE_BUILD:-$here/../../build}
 out=$build/examples/orders
-mkdir -p "$out"
-
-dotnet build "$here" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj/" \
-    -o "$out/bin" >"$out/build.log" || { cat "$out/build.log"; exit 1; }
+SHADOWTRACE_BUILD=$build sh "$here/build.sh"
 
 log=$out/orders.ndjson
 rm -f "$log"

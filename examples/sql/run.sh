@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${SHADOWTRACE_BUILD:-$here/../../build}" && pwd)
 out=$build/examples/sql
 mkdir -p "$out"
-[ -f "$build/examples/orders/bin/orders.dll" ] || SHADOWTRACE_BUILD=$build sh "$here/../orders/run.sh" >/dev/null
+SHADOWTRACE_BUILD=$build sh "$here/../orders/build.sh"
 
 # The package @duckdb/node-api, where the tests have theirs.
 packages=$(SHADOWTRACE_BUILD=$build python3 "$here/../../tests/e2e/consumers.py" node) || {

@@ -2,7 +2,7 @@
 """
 Runs the commands that a README shows, and holds what they print against it.
 
-usage: blocks.py check|update README.md FOLDER
+usage: blocks.py check|update README.md FOLDER [HEADING]
 
 A command is a line `    $ COMMAND` in an indented block; what follows it up to the next command or the block's end is what it
 printed. It runs in FOLDER, by sh, with the build folder on PATH. check: each ends with status 0 and prints what the comment
@@ -11,7 +11,7 @@ before it asks for. update: the same, and what it prints now is written into the
     <!-- shows "TEXT" "TEXT"... first N needs PROGRAM -->
 
 TEXT must be in what it prints; in the README stand its first N lines (default: all); without PROGRAM on PATH it is not run,
-and stands as it stood. Of paths in FOLDER, the repository and the home folder these are left out; long lines are cut.
+and stands as it stood. HEADING: only commands below a heading of that text, up to the next heading. Of paths in FOLDER, the repository and the home folder these are left out; long lines are cut.
 """
 import os
 import re
@@ -99,13 +99,19 @@ def run(command, folder, build):
 
 
 def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ('check', 'update'):
+    if len(sys.argv) not in (4, 5) or sys.argv[1] not in ('check', 'update'):
         sys.exit(__doc__.strip().split('\n\n')[1])
-    what, readme, folder = sys.argv[1:]
+    what, readme, folder = sys.argv[1:4]
+    heading = sys.argv[4] if len(sys.argv) > 4 else None
     build = os.path.realpath(os.environ['SHADOWTRACE_BUILD'])
     with open(readme, encoding='utf-8') as file:
         pieces = parse(file.read())
-    commands = [piece for piece in pieces if isinstance(piece, Command)]
+    commands, below = [], heading is None
+    for piece in pieces:
+        if isinstance(piece, Command):
+            commands += [piece] * below
+        elif heading and piece.startswith('#'):
+            below = piece.lstrip('#').strip() == heading
     failed = sum(not run(command, folder, build) for command in commands)
     if not failed and what == 'update':
         with open(readme, 'w', encoding='utf-8') as file:

@@ -77,6 +77,19 @@
     X(BY, refused_by, "refused by the runtime") \
     X(ANY, ended_early, "ended before the oldest frame")
 
+/* Of its member "live": compared = equal + other_class + missing + early. */
+#define SST_COUNTERS_LIVE(X) \
+    X(COUNT, walks, "Walks of the whole heap") \
+    X(COUNT, busy, NULL) \
+    X(COUNT, not_walked, NULL) \
+    X(COUNT, compared, "objects compared with the table") \
+    X(COUNT, equal, "equal") \
+    X(COUNT, missing, "alive, not in the table") \
+    X(ANY, early, "frozen, met before it was told of") \
+    X(COUNT, extra, "in the table, not in the heap") \
+    X(COUNT, other_class, "of another type") \
+    X(COUNT, suspended_ns, NULL)
+
 /* Of a check_thread record. */
 #define SST_COUNTERS_CHECK_THREAD(X) \
     X(COUNT, compared, NULL) \

@@ -53,6 +53,9 @@
     X(CONFIG, "config") \
     X(SAMPLE, "sample") \
     X(PROFILE, "profile") \
+    X(LIVE_SITE, "live_site") \
+    X(LIVE, "live") \
+    X(LIVE_TOTAL, "live_total") \
     X(NOT_WRITTEN, "not_written") \
     X(END, "end")
 
@@ -87,6 +90,13 @@
     X(DIFFERENT_METHOD, "different_method") /* a frame shows another method */ \
     X(REFUSED_WITH_FRAMES, "refused_with_frames") /* no snapshot, but a shadow stack */
 
+/* Member "why" of live_total: why the sums are not exact any more. */
+#define SST_LIVE_WHYS(X) \
+    X(MEMORY, "memory")         /* the table was full (--live-memory), or memory ran out */ \
+    X(CONCURRENT, "concurrent") /* a collection ran beside the program */ \
+    X(LATE, "late")             /* a collection came before the session that tells of them */ \
+    X(SESSION, "session")       /* the runtime gave no session, or what it said was not whole */
+
 /*
  * Codes in member "e" of calls, which holds pairs of a code and a number; above 0: the method that
  * is entered. At SST_CALL_UNWOUND_BELOW and less the call has SST_CALL_UNWOUND_BELOW + 1 - code
@@ -105,12 +115,14 @@
 #define SST_ENUMERATOR_CALL(name, text)  SST_CALL_##name,
 #define SST_ENUMERATOR_CAUSE(name, text) SST_CAUSE_##name,
 #define SST_ENUMERATOR_OWNER(name, text) SST_OWNER_##name,
+#define SST_ENUMERATOR_LIVE(name, text)  SST_LIVE_##name,
 
 /* 0 in each: a word this version does not know, or none at all. */
 enum sst_kind { SST_KIND_UNKNOWN, SST_KINDS(SST_ENUMERATOR_KIND) SST_KIND_COUNT };
 enum sst_heap { SST_HEAP_NORMAL, SST_HEAPS(SST_ENUMERATOR_HEAP) SST_HEAP_COUNT };
 enum sst_call { SST_CALL_NONE, SST_CALLS(SST_ENUMERATOR_CALL) SST_CALL_COUNT };
 enum sst_owner { SST_OWNER_UNKNOWN, SST_OWNERS(SST_ENUMERATOR_OWNER) SST_OWNER_COUNT };
+enum sst_live_why { SST_LIVE_EXACT, SST_LIVE_WHYS(SST_ENUMERATOR_LIVE) SST_LIVE_WHY_COUNT };
 enum sst_cause { SST_CAUSE_UNKNOWN, SST_CAUSES(SST_ENUMERATOR_CAUSE) SST_CAUSE_COUNT };
 
 #endif

@@ -17,7 +17,10 @@
 extern "C" {
 #endif
 
-/* All return 0, or below 0: -ENODEV (19): this process is not being recorded; -EINVAL; -ENOMEM. */
+/*
+ * All return 0, or below 0: -ENODEV (19): this process is not being recorded; -EINVAL; -ENOMEM;
+ * -EBUSY (16), of sst_pause: it is recorded with --live, and no allocation may be left out.
+ */
 
 /* sst_mark - a line {"kind":"mark","t":…,"text":…} in the log. text: UTF-8, 1 to 4096 bytes. */
 int sst_mark(const char *text);

@@ -20,9 +20,12 @@ import time
 
 import families
 import instructions
+import live
 import must
+import opening
 import picture
 import reading
+import retained
 import sampling
 import show
 from runs import MODE, MODES, Bench, Missing, Program, machine
@@ -153,7 +156,8 @@ def main():
     parser.add_argument('--full', action='store_true', help='nine rounds of everything')
     parser.add_argument('--rounds', type=int, help='rounds of each program')
     parser.add_argument('--only', action='append', metavar='PROGRAM', default=[],
-                        help='fib1, tree20, fsc, kestrel, ..., families, instructions, sampling, report; others keep their earlier samples')
+                        help='fib1, tree20, fsc, kestrel, ..., families, instructions, sampling, report, opening, retained, live; '
+                             'others keep their earlier samples')
     parser.add_argument('--modes', metavar='MODE,...', help=', '.join(mode.key for mode in MODES))
     parser.add_argument('--show', action='store_true', help='print what the last run found')
     arguments = parser.parse_args()
@@ -161,7 +165,7 @@ def main():
     arguments.modes = arguments.modes.split(',') if arguments.modes else list(MODE)
     unknown = [key for key in arguments.modes if key not in MODE]
     table = programs(arguments.quick)
-    known = [program.key for program in table] + ['families', 'instructions', 'sampling', 'report']
+    known = [program.key for program in table] + ['families', 'instructions', 'sampling', 'report', 'opening', 'retained', 'live']
     unknown += [key for key in arguments.only if key not in known]
     if unknown:
         parser.error('unknown: %s; programs are %s' % (', '.join(unknown), ', '.join(known)))
@@ -179,7 +183,7 @@ def main():
     except Missing as problem:
         print('bench: %s' % problem, file=sys.stderr)
         return 3
-    if not any(result.get(key) for key in ('samples', 'report', 'sampling', 'families', 'instructions')):
+    if not any(result.get(key) for key in ('samples', 'report', 'opening', 'retained', 'live', 'sampling', 'families', 'instructions')):
         print('bench: nothing was measured yet', file=sys.stderr)
         return 3
     show.tables(table, result)
@@ -197,7 +201,7 @@ def run(bench, table, chosen, arguments, result, json_path):
         bench.want_trace(say)
     else:
         bench.trace_why = 'left out'
-    no_wrk = bench.want_package('wrk', say) if any(key.startswith('kestrel') for key in chosen) else None
+    no_wrk = bench.want_package('wrk', say) if any(key.startswith(('kestrel', 'live')) for key in chosen) else None
     result.update(machine=machine(), library=bench.fingerprint, quick=arguments.quick,
                   when=time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()), missing={})
     if not bench.trace_tool:
@@ -212,6 +216,17 @@ def run(bench, table, chosen, arguments, result, json_path):
             save(result, json_path)
     if 'report' in chosen:
         result['report'] = part('report', reading.measure, bench, 2_000_000 if arguments.quick else 20_000_000, say)
+        save(result, json_path)
+    if 'opening' in chosen:
+        fsc = next(program for program in table if program.key == 'fsc')
+        result['opening'] = part('opening', opening.measure, bench, fsc, 9 if arguments.full else 3, say)
+        save(result, json_path)
+    if 'retained' in chosen:
+        result['retained'] = part('retained', retained.measure, bench, 9 if arguments.full else 3, say)
+        save(result, json_path)
+    if 'live' in chosen:
+        rounds = arguments.rounds or (9 if arguments.full else 1 if arguments.quick else 3)
+        result['live'] = part('live', live.measure, bench, table, rounds, no_wrk, say)
         save(result, json_path)
     if 'families' in chosen:
         result['families'] = part('families', families.measure, bench, 1 if arguments.quick else 3, say)

@@ -1,4 +1,7 @@
 """What measurements must show, line by line, with the figure reached."""
+import live
+from opening import PPROF_MOST
+from retained import MEGABYTES_MOST, SECONDS_MOST
 from runs import MODE, median
 from show import difference, number, quartiles, ratio, values
 
@@ -173,6 +176,26 @@ def show(result):
                   '%.0f, at most 200' % (found['rss'] / 2 ** 20))
     else:
         lines.none('report: million events a second, MB of memory')
+    found = result.get('opening')
+    if found and found['pprof']:
+        seconds = [sample['wall'] for sample in found['pprof']]
+        lines.add('go tool pprof -top of the F# compiler: seconds', 'ok' if median(seconds) <= PPROF_MOST else 'not reached',
+                  '%.1f %s, at most %d' % (median(seconds), '(%d rounds)' % len(seconds), PPROF_MOST))
+    else:
+        lines.none('go tool pprof -top of the F# compiler: seconds')
+    found = result.get('retained')
+    if found:
+        seconds, peak = median([sample['wall'] for sample in found['rows']]), max(sample['rss'] for sample in found['rows'] + found['paths'])
+        lines.add('retained of %s objects: seconds' % number(found['objects']), 'ok' if seconds <= SECONDS_MOST else 'not reached',
+                  '%.2f (%d rounds), at most %d' % (seconds, len(found['rows']), SECONDS_MOST))
+        lines.add('retained of %s objects: MB of memory' % number(found['objects']),
+                  'ok' if peak <= MEGABYTES_MOST * 2 ** 20 else 'not reached', '%.0f, at most %d' % (peak / 2 ** 20, MEGABYTES_MOST))
+    else:
+        lines.none('retained: seconds, MB of memory')
+    if result.get('live'):
+        live.must(result['live'], lines)
+    else:
+        lines.none('--live')
     print('\nMust show (medians; 95 % intervals in brackets)')
     width = max(len(what) for what, _, _ in lines.lines)
     short = max(len(verdict) for _, verdict, _ in lines.lines)

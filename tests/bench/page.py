@@ -89,7 +89,7 @@ def record(folder):
     with open(os.path.join(folder, 'fsc.rsp'), 'w', encoding='utf-8') as file:
         file.writelines('-r:%s\n' % path for path in references)
     log = os.path.join(folder, 'fsc.ndjson')
-    result = run([harness.PROGRAM, 'record', '-o', log, '--', 'dotnet', os.path.join(sdk, 'FSharp/fsc.dll'), '@fsc.rsp', '--nologo',
+    result = run([harness.TOOL, 'record', '-o', log, '--', 'dotnet', os.path.join(sdk, 'FSharp/fsc.dll'), '@fsc.rsp', '--nologo',
                   '--noframework', '--targetprofile:netcore', '-o:made.dll', '--simpleresolution',
                   '-r:' + os.path.join(sdk, 'FSharp/FSharp.Core.dll'), 'small.fs'], timeout=1200, cwd=folder)
     if not os.path.exists(log):

@@ -2,6 +2,7 @@
 import glob
 import hashlib
 import json
+import mmap
 import os
 import re
 import shutil
@@ -106,7 +107,7 @@ class Bench:
         self.compile([os.environ.get('CC', 'cc'), '-std=c11', '-O2', '-Wall', '-Wextra', '-fPIC', '-shared',
                       '-fvisibility=hidden', '-I' + os.path.join(ROOT, 'include'), '-o', self.noop,
                       os.path.join(HERE, 'noop.c')])
-        for name in ('Fib', 'Tree', 'Depth', 'Short', 'Sites', 'Kestrel'):
+        for name in ('Fib', 'Tree', 'Depth', 'Short', 'Sites', 'Kestrel', 'Live'):
             folder = os.path.join(HERE, 'programs', name)
             made = os.path.join(self.out, 'programs', name + '.dll')
             sources = glob.glob(folder + '/*') + glob.glob(os.path.join(HERE, 'programs/Common/*')) + \
@@ -199,6 +200,8 @@ class Bench:
             self.rows_of(sample, text)
         if mode.kind in ('ours', 'record') and 'error' not in sample:
             self.log_of(sample, log)
+            if '--live' in mode.detail and 'error' not in sample:
+                sample['live_total'] = last_live(log)
         elif mode.kind == 'trace' and os.path.exists(log):
             sample['log_bytes'] = os.path.getsize(log)
         for old in glob.glob(self.logs + '/*'):
@@ -207,6 +210,9 @@ class Bench:
 
     @staticmethod
     def rows_of(sample, text):
+        found = re.search(r'^\{"phases":.*\}$', text, re.M)
+        if found:
+            sample.update(json.loads(found.group()))
         found = re.search(r'^\{"rows":.*\}$', text, re.M)
         if not found:
             return
@@ -319,6 +325,13 @@ class Child:
                 return None
             time.sleep(0.02)
         return None
+
+
+def last_live(log):
+    """The last record of a log that says what is alive; {}: there was no collection."""
+    with open(log, 'rb') as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
+        at = text.rfind(b'{"kind":"live_total"')
+        return json.loads(text[at:text.find(b'\n', at)]) if at >= 0 else {}
 
 
 def state_of(pid):

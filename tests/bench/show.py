@@ -3,6 +3,7 @@ import random
 
 import families
 import instructions
+import live
 from runs import MODE, MODES, median
 
 
@@ -100,6 +101,43 @@ def depths(result):
     return table_of(['CPU ns an allocation, frames below it:'] + ['{:,}'.format(depth) for depth in at], lines)
 
 
+OPENED = {'export': 'export --format pprof', 'pprof': 'go tool pprof -top', 'browse': 'browse, until it stands'}
+
+
+def opening(found):
+    """Of opening.py: how soon a log can be looked at."""
+    lines = []
+    for way, label in OPENED.items():
+        walls = [sample['wall'] for sample in found[way]]
+        if not walls:
+            continue
+        low, high = quartiles(walls)
+        middle = median(walls)
+        lines.append([label, str(len(walls)), number(middle), '-%.0f +%.0f %%' % (100 * (1 - low / middle), 100 * (high / middle - 1)),
+                      number(median([sample['cpu'] for sample in found[way]])),
+                      '%.0f' % max(sample['rss'] / 2 ** 20 for sample in found[way]),
+                      '%.2f' % (found['export_bytes'] / 1e6) if way == 'export' else ''])
+    return table_of(['', 'n', 'wall s', 'spread', 'CPU s', 'peak MB', 'MB written'], lines)
+
+
+def retained_title(found):
+    return 'Who keeps %s objects (%s references, a dump of %.1f MB)' % (number(found['objects']), number(found['references']),
+                                                                         found['dump_bytes'] / 1e6)
+
+
+def retained(found):
+    """Of retained.py."""
+    lines = []
+    for way, label in ('rows', 'retained'), ('paths', 'retained --type'):
+        walls = [sample['wall'] for sample in found[way]]
+        low, high = quartiles(walls)
+        middle = median(walls)
+        lines.append([label, str(len(walls)), '%.2f' % middle, '-%.0f +%.0f %%' % (100 * (1 - low / middle), 100 * (high / middle - 1)),
+                      '%.2f' % median([sample['cpu'] for sample in found[way]]),
+                      '%.0f' % max(sample['rss'] / 2 ** 20 for sample in found[way])])
+    return table_of(['', 'n', 'wall s', 'spread', 'CPU s', 'peak MB'], lines)
+
+
 def tables(programs, result):
     about = result['machine']
     others = [sample['others'] for sample in result['samples'] if 'others' in sample]
@@ -124,6 +162,15 @@ def tables(programs, result):
     if result.get('families'):
         print('\nEvent families: a Kestrel server that answers a fixed number of requests')
         print(table_of(families.HEADS, families.rows(result['families'])))
+    if result.get('opening'):
+        print('\nA log of the F# compiler (%.0f MB) opened' % (result['opening']['log_bytes'] / 1e6))
+        print(opening(result['opening']))
+    if result.get('retained'):
+        print('\n' + retained_title(result['retained']))
+        print(retained(result['retained']))
+    if result.get('live'):
+        print('\nLive objects: --live beside the same recording without it, 2 million live objects')
+        print(table_of(live.HEADS, live.rows(result['live'])))
     for title, heads, lines in instructions.tables(result.get('instructions') or {}):
         print('\n%s\n%s' % (title, table_of(heads, lines)))
     if 'trace' in result.get('missing', {}):

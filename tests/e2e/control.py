@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import socket
+import subprocess
 import threading
 import time
 
@@ -197,3 +198,33 @@ class Living:
         self.err = err.decode(errors='replace')
         self.out = out.decode(errors='replace')
         return self.process.returncode
+
+
+class Kept(Living):
+    """The program that does what lines of its input say."""
+
+    def __init__(self, t, *options, nodes=1000, settings=(), framework=None, **more):
+        command = ['env', *settings] + harness.PROGRAM.command('Kept', framework or harness.DEFAULT_FRAMEWORK) + ['--nodes', str(nodes)]
+        super().__init__(t, command, *options, stdin=subprocess.PIPE, **more)
+        self.pipes = []
+        self.wait()
+        t.equal(self.process.stdout.readline(), b'ok\n', 'what it says')
+
+    def does(self, what):
+        self.process.stdin.write(what.encode() + b'\n')
+        self.process.stdin.flush()
+        self.t.equal(self.process.stdout.readline(), b'ok\n', 'what it says after ' + what)
+
+
+    @contextlib.contextmanager
+    def held(self):
+        """No collection can be made meanwhile."""
+        pipe = self.t.path('pipe%d' % len(os.listdir(self.t.folder)))
+        os.mkfifo(pipe)
+        end = os.open(pipe, os.O_RDWR)
+        try:
+            self.does('hold ' + pipe)
+            yield
+        finally:
+            os.write(end, b'.')
+            self.pipes.append(end)

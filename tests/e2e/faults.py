@@ -35,16 +35,19 @@ LOG_LIMIT = 64 << 20  # bytes, unpacked: far more than any of these programs has
 FOLDER = os.path.join(OUT, 'faults')
 PRELOAD = os.path.join(FOLDER, 'libfault.so')
 
-Form = collections.namedtuple('Form', 'program arguments options')
+Form = collections.namedtuple('Form', 'program arguments options stdin', defaults=[None])
 
-# What is recorded: the shortest program, plainly; call sites; threads with all that takes memory of its own, compressed.
+# What is recorded: the shortest program, plainly; call sites; threads with all that takes memory of its own, compressed;
+# a list that lives through a collection and is dead at the next.
 FORMS = {
     'plain': Form('Hello', (), {}),
     'sites': Form('Hello', (), {'log': 'sites'}),
     'rich': Form('Threads', ('--case', 'names'), {
         'compress': True, 'events': ['alloc', 'calls', 'threads', 'modules', 'classes', 'exceptions', 'gc'], 'check': 100,
         'args': ['Torture.*'], 'profile': 100}),
+    'live': Form('Kept', ('--nodes', '20000'), {'log': 'sites', 'live': True}, b'collect\ndrop\ncollect\n'),
 }
+LIVED = {'Kept.Node': 20000, 'Kept.Load': 20000}  # and died then, of those
 
 
 build_lock = threading.Lock()
@@ -126,13 +129,13 @@ class Run:
     def _start(self, aim):
         counts = os.path.join(self.folder, 'counts')
         self.status_folder = os.path.join(self.folder, 'status')
-        environment = dict(ENVIRONMENT, **faulty(self.folder, self.log, self.form.options, self.kind, self.first, self.last))
+        environment = dict(ENVIRONMENT, DOTNET_gcConcurrent='0', **faulty(self.folder, self.log, self.form.options, self.kind, self.first, self.last))
         if aim:
             environment['FAULT_IN'] = aim
         self.library, self.where, self.calls, self.fired = '?', 0, dict.fromkeys(KINDS, 0), 0
         try:
             self.result = harness.run(PROGRAM.command(self.form.program) + list(self.form.arguments), env=environment,
-                                      cwd=self.folder)
+                                      cwd=self.folder, stdin=self.form.stdin)
         finally:
             self.calls, self.fired, self.where, self.library = counts_of(counts)
 
@@ -178,7 +181,39 @@ class Run:
                 raise AssertionError('the end record says %s %d, it is %d: %s' % (what, end[what], there, end))
         if self.form.program == 'Hello':
             self._placed(lines, end)
+        if self.form.options.get('live'):
+            self._lived(lines, end)
         return in_log, end
+
+    @staticmethod
+    def _lived(lines, end):
+        """What the log calls exact is what the program kept and dropped; where it is not, it says why, and still adds up."""
+        names, site, alive = {}, {}, [0, 0]
+        lived, died = collections.Counter(), collections.Counter()
+        totals = [line for line in lines if line['kind'] == 'live_total']
+        for line in lines:
+            if line['kind'] == 'class':
+                names[line['id']] = line['name']
+            elif line['kind'] == 'live_site':
+                site[line['id']] = line['class']
+            elif line['kind'] == 'live':
+                name, gone = names[site[line['site']]], line.get('died', [])
+                lived[name] += line.get('survived', 0)
+                died[name] += sum(objects for _, _, objects, _ in gone)
+                alive[0] += line.get('survived', 0) - sum(objects for _, _, objects, _ in gone)
+                alive[1] += line.get('survived_bytes', 0) - sum(size for _, _, _, size in gone)
+            elif line['kind'] == 'live_total':
+                if not end.get('not_written') and alive != [line['allocs'], line['bytes']]:
+                    raise AssertionError('the lines come to %s alive, the total says %s' % (alive, line))
+                if not line['exact'] and 'why' not in line:
+                    raise AssertionError('not exact, and not why: %s' % line)
+        if not totals and not end.get('not_written'):
+            raise AssertionError('no word of any collection, and nothing is said to be missing: %s' % end)
+        if totals and totals[-1]['exact'] and not end.get('not_written') and not end['lost']:
+            for name, count in LIVED.items():
+                if (lived[name], died[name]) != (count, count):
+                    raise AssertionError('said to be exact: %d of %s lived, %d died; it is %d each' % (
+                        lived[name], name, died[name], count))
 
     @staticmethod
     def _placed(lines, end):
@@ -251,7 +286,7 @@ def unprofiled(name):
     with unprofiled_lock:
         if name not in unprofiled_cache:
             form = FORMS[name]
-            result = harness.run(PROGRAM.command(form.program) + list(form.arguments), cwd=FOLDER)
+            result = harness.run(PROGRAM.command(form.program) + list(form.arguments), cwd=FOLDER, stdin=form.stdin)
             unprofiled_cache[name] = result.status, result.out, result.err
         return unprofiled_cache[name]
 

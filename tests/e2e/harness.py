@@ -16,9 +16,11 @@ import select
 import shlex
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -190,6 +192,26 @@ def run(command, timeout=240, env=None, stdin=None, cwd=None, preexec=None):
     return result
 
 
+def on_terminal(command, columns, rows=50, cwd=None):
+    """What a command writes on a terminal of that size, as text without colours and links: its status, that, its stderr."""
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
+    said = b''
+    with tempfile.TemporaryFile() as errors:
+        process = subprocess.Popen(command, cwd=cwd, env=dict(ENVIRONMENT, TERM='xterm'), stdin=subprocess.DEVNULL,
+                                   stdout=theirs, stderr=errors, start_new_session=True)
+        os.close(theirs)
+        try:
+            while more := os.read(ours, 65536):
+                said += more
+        except OSError:  # nobody writes any more
+            pass
+        os.close(ours)
+        status = wait(process, PATIENCE)
+        errors.seek(0)
+        return status, re.sub(r'\x1b\[[0-9;]*[A-Za-z]|\x1b\]8;;.*?\x1b\\', '', said.decode()), errors.read().decode()
+
+
 # ---- programs
 
 def _hash(paths):
@@ -287,7 +309,7 @@ class Programs:
             return False
 
     @contextlib.contextmanager
-    def _alone(self):
+    def alone(self):
         """One builder at a time, of all runners."""
         os.makedirs(OUT, exist_ok=True)
         with self.lock, open(os.path.join(OUT, '.lock'), 'w', encoding='utf-8') as file:
@@ -296,7 +318,7 @@ class Programs:
 
     def build(self, wanted, say=lambda text: None):
         """wanted: (program, framework) pairs. What fails to build is remembered and fails the tests that need it."""
-        with self._alone():
+        with self.alone():
             for framework in sorted({f for _, f in wanted}):
                 stamps = {}
                 for program in sorted({p for p, f in wanted if f == framework}):
@@ -373,7 +395,7 @@ class Programs:
 
     def publish(self, program, flavour, *properties):
         """The path of a program published in another form; skips when a package cannot be had."""
-        with self._alone():
+        with self.alone():
             stamp = self._stamp(program, ' '.join(properties))
             folder = os.path.join(OUT, flavour)
             made = os.path.join(folder, program)
@@ -463,6 +485,7 @@ class Test:
         self.records = 0
         self.notes = []
         self.unchecked = set()
+        self.killed = set()
         self.started = []
 
     def skip(self, reason):
@@ -540,7 +563,7 @@ class Test:
             for file in sorted(files):
                 path = os.path.join(folder, file)
                 if file.endswith('.ndjson') and path not in self.unchecked:
-                    check_log(path)
+                    check_log(path, path in self.killed)
 
 
 def show_mismatch(log):
@@ -569,9 +592,14 @@ def ends_of(path):
         return first + file.read()
 
 
-def check_log(path):
-    """jq reads lines as they are (numbers as text compare equal to what is written), and the log fits its schema."""
+def check_log(path, killed=False):
+    """jq reads lines as they are (numbers as text compare equal to what is written), and the log fits its schema.
+
+    Where the process was killed in the middle of a write, the kernel ends the file in the middle of a line.
+    """
     data = ends_of(path)
+    if killed:
+        data = data[:data.rfind(b'\n') + 1]
     result = run(['jq', '-n', 'reduce inputs as $line (0; . + 1)'], timeout=300, stdin=data)
     lines = data.count(b'\n')
     if result.status or int(result.out) != lines:
@@ -579,6 +607,23 @@ def check_log(path):
     result = tool('validate', path)
     if result.status:
         raise AssertionError('does not validate\n%s' % result)
+
+
+def on_full_disk(t, *words):
+    """Records into a file system of 512 KB. Returns: how it ended, and the path of what was written, which is cut."""
+    small, kept = t.path('small'), t.path('kept')
+    os.makedirs(small)
+    os.makedirs(kept)
+    script = ('mount -t tmpfs -o size=512k none "$1" || exit 99; log=$1/log.ndjson; kept=$2; shift 2; "$@"; status=$?; '
+              'cp "$log" "$kept"/; exit $status')
+    probe = run(['unshare', '-rm', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', small])
+    if probe.status:
+        t.skip('no mount in a namespace of our own: %s' % probe.errors.strip())
+    log = os.path.join(small, 'log.ndjson')
+    result = run(['unshare', '-rm', 'sh', '-c', script, 'sh', small, kept, TOOL, 'record', '-o', log, *words])
+    path = os.path.join(kept, 'log.ndjson')
+    t.unchecked.add(path)
+    return result, path
 
 
 def one_line(result, status, *words):

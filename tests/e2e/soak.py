@@ -435,7 +435,10 @@ class Soak:
                 last = file.read().splitlines()[-1:]
             if not first.endswith(b'\n'):
                 continue  # cut within its header: there is nothing in it
-            number = '.%d' % json.loads(first).get('part', 1)
+            first = json.loads(first)
+            if first['kind'] != 'header':
+                raise AssertionError('%s begins with a line of kind %s' % (path, first['kind']))
+            number = '.%d' % first.get('part', 1)
             if last[0].startswith(b'{"kind":"end"'):
                 end, number = json.loads(last[0]), ''
             paths.append(os.path.join(whole, 'log.ndjson' + number))

@@ -137,6 +137,16 @@ def test_the_compiler_at_all_sizes(t):
     t.equal(shown['string'].split('  ')[0].strip(), short(sums['System.String'][0]), 'string')
     t.equal(shown['string'].split()[-1], '{:,}'.format(sums['System.String'][1]), 'objects of string')
 
+    classes = collections.Counter(record['bytes'].bit_length() - 1 for record in log.records if record['kind'] == 'alloc')
+    rows = terminal.press('9', lambda s: '[9 sizes]' in s)
+    shown = collections.Counter()
+    for objects, least in re.findall(r' ([0-9,]+) ([0-9,]+) to [0-9,]+ ', rows):
+        shown[int(least.replace(',', '')).bit_length() - 1] += int(objects.replace(',', ''))
+    t.equal(shown, classes, 'objects by size')
+    terminal.press('0', lambda s: '[0 time]' in s and '0.000 s' in s)
+    terminal.press('8', lambda s: '[8 namespaces]' in s and 'Microsoft.CodeAnalysis' in s)
+    terminal.press('\r', lambda s: 'methods of ' in s)
+
     terminal.press('2H', lambda s: 'new ' in s)
     path = [float(share) for share in re.findall(r'^ *([0-9.]+)%.*[ <]-[* ]', terminal.screen(), re.M)]
     t.true(len(path) > 5 and path == sorted(path, reverse=True), 'the heaviest path: %s' % path)
@@ -157,6 +167,9 @@ def test_the_compiler_at_all_sizes(t):
         terminal.press('2', lambda s, c=columns: '[2 tree]' in s and 0 < max(map(len, s.splitlines())) <= c)
         terminal.until(lambda s, r=rows: s.splitlines()[-1].startswith('?help') and len(s.splitlines()) == r)
         terminal.press('4', lambda s: '[4 methods]' in s)
+        terminal.press('8', lambda s: '[8 namespaces]' in s)
+        terminal.press('9', lambda s, c=columns: '[9 sizes]' in s and max(map(len, s.splitlines())) <= c)
+        terminal.press('0', lambda s, c=columns: '[0 time]' in s and max(map(len, s.splitlines())) <= c)
         terminal.press('1', lambda s: '[1 overview]' in s)
     terminal.resize(100, 30)
     terminal.until(lambda s: whole in s)
@@ -251,7 +264,7 @@ def test_several_logs_open_as_one(t):
     terminal.start(TOOL, 'browse', SHOP, small)
     terminal.until(lambda s: '{:,} bytes in {:,} objects'.format(*(sum(total[what] for total in totals)
                                                                    for what in ('bytes', 'allocs'))) in s)
-    terminal.press('8', lambda s: '[8 logs]' in s and 'shop.ndjson' in s and 'small.ndjson' in s)
+    terminal.press('L', lambda s: '[L logs]' in s and 'shop.ndjson' in s and 'small.ndjson' in s)
     terminal.end()
 
 
@@ -260,7 +273,7 @@ def test_without_a_terminal_it_says_which_command_to_use(t):
     t.equal((result.status, result.text, result.errors.count('\n')), (2, '', 1), str(result))
     t.true('report --view tree' in result.errors and 'terminal' in result.errors, result.errors)
     for variable in 'TERM=dumb', '-uTERM':
-        terminal = Tmux(t, 100, 10)
+        terminal = Tmux(t, 200, 10)
         terminal.start('env', variable, TOOL, 'browse', SHOP)
         screen = terminal.until(lambda s: 'report --view tree' in s)
         t.true('overview' not in screen, screen)

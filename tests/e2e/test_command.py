@@ -208,6 +208,8 @@ def test_a_program_killed_by_a_signal(t, name):
     number = getattr(signal, name)
     until(lambda: made(path) > 100, 'allocations in the log')
     os.kill(pid, number)
+    if name != 'SIGTERM':  # the runtime ends the program in order
+        t.killed.add(path)
     status, out, err = finish(process)
     t.equal(status, 128 + number, 'exit status; %r %r' % (out, err))
     t.true(len(harness.Log(path, cut=True).allocs) > 100, 'too few allocations')
@@ -271,3 +273,26 @@ def test_processes_that_outlive_the_command_are_named(t):
     for path in r.paths:
         t.unchecked.add(path)
         harness.Log(path, cut=True)
+
+
+def test_rows_fit_terminals_of_any_width(t):
+    """Rows and stacks by a key, of a difference and of events: no line of them wraps, and no method loses its name."""
+    logs = os.path.join(harness.ROOT, 'tests', 'fixtures', 'logs')
+    small, newer, events, lines = (os.path.join(logs, name + '.ndjson') for name in ('small', 'newer', 'shop-events', 'lines'))
+    symbols = '--symbols=' + os.path.join(harness.ROOT, 'tests', 'fuzz', 'corpus', 'symbols')
+    shown = {
+        'site': ('report', '--by', 'site', small), 'method': ('report', '--by', 'method', small),
+        'line': ('report', '--by', 'line', symbols, lines), 'diff': ('diff', '--by', 'site', small, newer),
+        'diff by type': ('diff', '--by', 'type', small, newer), 'exceptions': ('events', 'exceptions', events)}
+    for columns in 20, 30, 45, 60, 79:
+        for what, arguments in shown.items():
+            status, said, _ = harness.on_terminal([TOOL, *arguments], columns)
+            t.equal(status, 0, what)
+            rows = said.replace('\r', '').split('\n\n')[0 if what == 'exceptions' else 1].split('\n')
+            if what == 'exceptions':  # its five counts take 51 columns, and have their headings above
+                rows, least = rows[1:], 53
+            else:
+                least = 0
+            t.equal([row for row in rows if len(row.rstrip()) > max(columns, least)], [], '%s on %d columns' % (what, columns))
+            if what in ('site', 'diff'):
+                t.equal('Add<T>' in said or 'Basket.Add' in said, True, '%s on %d columns: %s' % (what, columns, said))

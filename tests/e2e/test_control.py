@@ -1,4 +1,5 @@
 """The control socket and the commands that speak to it: list, dump, ctl; what they refuse, and that the program goes on."""
+import codecs
 import contextlib
 import fcntl
 import json
@@ -17,7 +18,7 @@ import threading
 import time
 
 import harness
-from control import Client, Living, folder
+from control import Client, Kept, Living, folder
 from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, each, needs, one_line, tool, until
 
 
@@ -127,6 +128,88 @@ def test_ctl_changes_what_is_recorded(t):
     t.true(sampled and len(sampled) < len(late), 'sampled events')
     t.true(min(a['t'] for a in sampled) >= configs[2]['t'], 'sampled before it was asked for')
     t.equal(after(marks[2][0]), [], 'recorded after the stop')
+
+
+def collections(path):
+    """Of a log with --events gc: {number: its line}."""
+    return {r['gc']: r for r in harness.Log(path, cut=True).others if r['kind'] == 'gc'}
+
+
+@needs('Kept')
+@each('more', [], ['--hooks', 'elt2'], ['--events', 'gc'], ['--capture', 'snapshot'])
+def test_gc_makes_a_full_collection(t, more):
+    """Those of the program and those asked for are counted alike; the answer and the log say the same of each."""
+    program = Kept(t, '--check', '0', *(more if more[0:1] == ['--events'] else more + ['--events', 'alloc,gc']))
+    pid = str(program.pid)
+    program.does('collect')
+    said = [asked(t, tool('ctl', pid, 'gc')).text for _ in range(3)]
+    program.does('collect')
+    client = program.client()
+    reply = client.ask('gc')
+    t.true(reply['ok'] and reply['took_ns'] >= reply['pause_ns'] > 0, reply)
+    t.equal(program.close(), 0, 'exit status')
+    line = re.compile(r'collection (\d+): full, blocking; the program stood still for (\d+\.\d) ms\n')
+    numbers = [int(line.fullmatch(text)[1]) for text in said] + [reply['gc']]
+    t.equal(sorted(set(numbers)), numbers, 'numbers')
+    found = collections(program.path)
+    induced = [n for n, r in sorted(found.items()) if r['reason'] == 'induced']
+    t.equal(induced, [numbers[0] - 1] + numbers[:3] + [numbers[3] - 1, numbers[3]], 'numbers of collections that were asked for')
+    t.equal({n: found[n]['generations'] for n in numbers}, {n: [0, 1, 2, 3, 4] for n in numbers}, 'generations')
+    for n, text in zip(numbers, said):
+        t.true(abs(found[n]['ns'] / 1e6 - float(line.fullmatch(text)[2])) < 5, 'pause of %d: %s, %s' % (n, text, found[n]))
+
+
+@needs('Kept')
+def test_a_full_mark_stands_behind_its_collection(t):
+    program = Kept(t, '--check', '0', '--events', 'alloc,gc')
+    pid = str(program.pid)
+    asked(t, tool('ctl', pid, 'mark', 'plain'))
+    for arguments in ['--full', 'before'], ['after', '--full']:
+        t.true(asked(t, tool('ctl', pid, 'mark', *arguments)).text.startswith('collection '), 'what it says')
+        program.does('drop')
+    t.equal(program.close(), 0, 'exit status')
+    lines = [r for r in harness.Log(program.path).others if r['kind'] == 'mark' or r['kind'] == 'gc' and r['reason'] == 'induced']
+    t.equal([r.get('text') for r in lines], ['plain', None, 'before', None, 'after'], 'marks, and collections before them')
+    t.equal([r['t'] for r in lines], sorted(r['t'] for r in lines), 'times')
+
+
+@needs('Kept')
+def test_nobody_waits_for_a_collection_but_who_asked_for_it(t):
+    """While the runtime cannot stop a thread, the collection does not come; the socket answers as ever."""
+    program = Kept(t, '--check', '0', '--events', 'alloc,gc')
+    first, second, third = program.client(), program.client(), program.client()
+    with program.held():
+        first.send(b'{"command":"mark","text":"held","full":true}\n{"command":"status"}\n')
+        t.true(second.ask('status')['ok'], 'status')  # by then the first one has been read
+        refused = third.ask('gc')
+        t.equal((refused['ok'], 'is under way' in refused.get('error', '')), (False, True), refused)
+        t.true(second.ask('dump')['ok'], 'dump')
+        t.true(not select.select([first.socket], [], [], 0)[0], 'no answer before the collection')
+    reply = first.line()
+    t.true(reply['ok'] and reply['took_ns'] > reply['pause_ns'] > 0, reply)
+    t.true('pid' in first.line(), 'the next request of who waited')
+    with program.held():
+        third.send(b'{"command":"gc"}\n')
+        t.true(second.ask('status')['ok'] and not second.ask('gc')['ok'], 'the collection is under way')
+        third.close()
+        t.true(second.ask('status')['ok'], 'status')
+    after = until(lambda: next(filter(lambda r: r['ok'], [second.ask('gc')]), None), 'a collection after the one nobody waits for')
+    t.true(after['gc'] > reply['gc'] + 1, after)
+    t.equal(program.close(), 0, 'exit status')
+    marks = [r['text'] for r in program.log.others if r['kind'] == 'mark']
+    t.equal(marks, ['held'], 'marks')
+
+
+@needs('Kept')
+def test_a_program_ends_while_a_collection_waits(t):
+    program = Kept(t, '--check', '0')
+    client = program.client()
+    with program.held():
+        client.send(b'{"command":"gc"}\n')
+        t.true(program.client().ask('status')['ok'], 'status')
+        program.process.stdin.close()
+    t.equal(program.process.wait(PATIENCE), 0, 'exit status')
+    t.true(program.log.end, 'the log has its end')
 
 
 @needs('Ticker')
@@ -276,13 +359,18 @@ class Screen:
         self.cells = [[' '] * columns for _ in range(rows)]
         self.row = self.column = 0
         self.first, self.last = 0, rows - 1  # what scrolls
+        self.decoder = codecs.getincrementaldecoder('utf-8')('replace')
+        self.begun = ''  # of a control sequence, the rest of which has not come yet
 
     def scroll(self, start, end):
         """The line at start goes, an empty one comes at end."""
         del self.cells[start]
         self.cells.insert(end, [' '] * self.columns)
 
-    def feed(self, text):
+    def feed(self, data):
+        text = self.begun + self.decoder.decode(data)
+        self.begun = re.search(r'(\x1b(\[[?0-9;]*|[()])?)?$', text).group()
+        text = text[:len(text) - len(self.begun)]
         at = 0
         while at < len(text):
             match = re.compile(r'\x1b\[([?0-9;]*)([A-Za-z])|\x1b[()].|\x1b[=>78M]|[\x00\x07\x0e\x0f]').match(text, at)
@@ -350,7 +438,7 @@ class Terminal:
                 raise AssertionError('the screen stays\n%s' % self.screen.text)
             if select.select([self.fd], [], [], 0.2)[0]:
                 try:
-                    self.screen.feed(os.read(self.fd, 65536).decode(errors='replace'))
+                    self.screen.feed(os.read(self.fd, 65536))
                 except OSError:
                     time.sleep(0.1)
 
@@ -416,8 +504,10 @@ def test_top_on_a_terminal(t, **window):
 
 
 @needs('Ticker')
-def test_top_without_a_terminal_is_plain_text(t):
-    ticker = Living(t, PROGRAM.command('Ticker') + ENDLESS + ['--threads', '3'], '--check', '0')
+@each('log', 'full', 'sites')
+def test_top_without_a_terminal_is_plain_text(t, log):
+    sums = ['--log', log] if log == 'sites' else []
+    ticker = Living(t, PROGRAM.command('Ticker') + ENDLESS + ['--threads', '3'], '--check', '0', *sums)
     pid = str(ticker.wait())
 
     def top(*words):

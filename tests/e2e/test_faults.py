@@ -19,11 +19,11 @@ def run(t, form, kind, first, last=None, **more):
     return found
 
 
-@needs('Hello', 'Threads')
+@needs('Hello', 'Threads', 'Kept')
 def test_no_single_and_no_lasting_fault_harms_the_program(t):
     """A few of all (faults.py tries every one: `make check-all`)."""
     faults.build()
-    for form, kinds in (('plain', faults.KINDS), ('rich', ('malloc', 'mmap', 'write'))):
+    for form, kinds in (('plain', faults.KINDS), ('rich', ('malloc', 'mmap', 'write')), ('live', ('malloc', 'mmap'))):
         calls = faults.Run(form)
         t.equal(calls.problem, None, form + ' without a fault')
         for kind in kinds:

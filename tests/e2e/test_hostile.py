@@ -230,6 +230,9 @@ REPLIES = {
     'status': {'ok': True, 'version': 1, 'name': EVIL, 'runtime': EVIL, 'hooks': EVIL, 'log': EVIL, 'pid': 7, 'written': 5},
     'set': {'ok': True, 'version': 1, 'paused': False, 'only': [EVIL], 'sample': 3},
     'sites': {'ok': True, 'version': 1, 't': 5, 'since': 1, 'sites': 1, 'other': {'bytes': 0, 'allocs': 0},
+              'rows': [{'node': 1, 'il': 1, 'type': EVIL, 'bytes': 5, 'allocs': 1, 'stack': [EVIL, EVIL]}]},
+    'alive': {'ok': True, 'version': 1, 't': 5, 'gc': 1, 'full': 1, 'objects': 1, 'bytes': 5, 'exact': True, 'sites': 1,
+              'grows': [{'type': EVIL, 'collections': 5, 'objects': 7, 'method': EVIL, 'il': 1, 'token': 1, 'path': EVIL}],
               'rows': [{'node': 1, 'il': 1, 'type': EVIL, 'bytes': 5, 'allocs': 1, 'stack': [EVIL, EVIL]}]}}
 
 
@@ -269,7 +272,8 @@ def test_what_a_living_process_says_reaches_the_terminal_clean(t):
             t.true(b'FORGED' in result.out or 'mark' in words, result)
         with concurrent.futures.ThreadPoolExecutor() as pool:  # each looks twice, a second apart
             for result in pool.map(lambda view: tool('top', '--once', '--view', view, '--filter', 'FORGED', pid, env=env),
-                                   ('sites', 'types', 'threads')):
+                                   ('sites', 'types', 'threads', 'alive', 'alive-types')):
+                t.true(b'grows at each of 5' in result.out, result)
                 t.true(clean(result).out.count(b'FORGED') >= 2, result)
     with socket_of_this_process(lambda r: json.dumps({'ok': False, 'version': 1, 'error': EVIL}).encode() + b'\n') as env:
         for words in commands:

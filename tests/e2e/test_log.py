@@ -12,7 +12,7 @@ import sys
 import time
 
 from control import Living, Said
-from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, TOOL, UNTIL_EOF, each, needs, one_line, run, tool, tool_json, until
+from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, TOOL, UNTIL_EOF, each, needs, on_full_disk, one_line, run, tool, tool_json, until
 from logfile import Log
 
 
@@ -168,20 +168,9 @@ def test_kill_9_of_a_compressed_log(t):
 def test_a_full_disk_does_not_harm_the_program(t):
     """A file system of 512 KB: what was written stays readable, what was not is counted and told."""
     command = PROGRAM.command('KnownAllocs') + ['--seed', '3', '--scale', '4']
-    small, kept = t.path('small'), t.path('kept')
-    os.makedirs(small)
-    os.makedirs(kept)
-    script = ('mount -t tmpfs -o size=512k none "$1" || exit 99; log=$1/log.ndjson; kept=$2; shift 2; "$@"; status=$?; '
-              'cp "$log" "$kept"/; exit $status')
-    probe = run(['unshare', '-rm', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', small])
-    if probe.status:
-        t.skip('no mount in a namespace of our own: %s' % probe.errors.strip())
-    result = run(['unshare', '-rm', 'sh', '-c', script, 'sh', small, kept, TOOL, 'record', '-o',
-                  os.path.join(small, 'log.ndjson'), '--'] + command)
+    result, path = on_full_disk(t, '--', *command)
     t.equal(result.status, 0, str(result))
     t.equal(result.text.splitlines()[-1], 'ok', str(result))
-    path = os.path.join(kept, 'log.ndjson')
-    t.unchecked.add(path)
     log = Log(path, cut=True)
     t.true(log.allocs, 'nothing in the log')
     reported = tool('report', '--no-lines', path)

@@ -5,8 +5,9 @@ import re
 import shutil
 
 from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, SDK_FRAMEWORK, Record, Skip, each, early, needs,
-                     one_line, run, tool, tool_json)
+                     PROGRAMS, one_line, run, tool, tool_json)
 from test_forms import FORMS
+from portable_pdb import Pdb
 from test_only import FRAMEWORKS
 
 APP = ['OwnApp', 'OwnLib']
@@ -63,6 +64,49 @@ def test_own_code_is_hooked_and_nothing_else(t, hooks, framework):
     t.true(whole.log.end['nodes'] > r.log.end['nodes'], 'nodes')
     waited = next(row for row in r.report()['rows'] if row['type'] == 'OwnApp.Waited')
     t.true([name.split('(')[0] for name in waited['stack']][-1].endswith(('Main', '<Main>')), waited['stack'])
+
+
+def marked(program, rounds):
+    """{type and bytes: {line: how often}}, of lines with the mark `// M: TYPE BYTES; ...`"""
+    found = {}
+    with open(os.path.join(PROGRAMS, program, 'Program.cs'), encoding='utf-8') as file:
+        for number, line in enumerate(file, 1):
+            mark = re.search(r'// M: (.*)', line)
+            for item in mark.group(1).split(';') if mark and not line.startswith('//') else ():
+                made, _, count = item.strip().partition('=')
+                found.setdefault(made, {})[number] = int(count or rounds)
+    return found
+
+
+SHARED = 'OwnLines.Program.Shared<T>(T[])'
+
+
+@needs('OwnLines')
+@each('hooks', *HOOKS)
+@each('framework', *FRAMEWORKS)
+def test_lines_between_which_a_value_stays_on_the_stack(t, hooks, framework):
+    """Nothing but the call's target tells the lines apart."""
+    command = PROGRAM.command('OwnLines', framework)
+    pdb = Pdb(os.path.join(OUT, framework, 'OwnLines.pdb'))
+    for env in {}, {'DOTNET_TieredCompilation': '0'}:
+        r = t.record(command, '--own', hooks=hooks, env=dict(ENVIRONMENT, **env))
+        t.equal((r.status, r.text.splitlines()[-1]), (0, 'ok'), r)
+        wanted = marked('OwnLines', int(r.text.split()[1]))
+        t.equal(len(wanted), 20, wanted)
+        found = {made: {} for made in wanted}
+        for alloc in r.log.allocs:
+            made = '%s %d' % (r.log.type(alloc), alloc['bytes'])
+            if made in found and alloc['node']:
+                method = r.log.methods[r.log.nodes[alloc['node']]['method']]
+                place = pdb.line(method['token'], alloc['il']) if alloc.get('il', -1) >= 0 else None
+                line = place[1] if place else method['name']
+                found[made][line] = found[made].get(line, 0) + 1
+        for made, lines in found.items():
+            # Which call of shared generic code it was may not be known, for a while; then no line is said, never another.
+            unknown = lines.pop(SHARED, 0)
+            t.equal(sum(lines.values()) + unknown, sum(wanted[made].values()), (env, made))
+            t.true(all(count <= wanted[made].get(line, 0) for line, count in lines.items()), (env, made, lines))
+            t.true(unknown <= sum(lines.values()), (env, made, lines, unknown))
 
 
 @needs('Exceptions', 'Async', 'Generics', 'Unload')

@@ -278,6 +278,12 @@ DRIVE = OPEN + '''
     out.opened = await shown('[shadowtrace.state().view, document.querySelector(".subject b").innerText]');
     out.butterfly = await shown("shadowtrace.butterfly(shadowtrace.head.names[shadowtrace.state().subject])");
 
+    await shown("shadowtrace.set({view: 'tables', table: 'modules', rows: '', sort: null})");
+    await page.focus('.list');
+    await press('Home', 'Enter');
+    out.module = await shown("[shadowtrace.state().table, shadowtrace.state().rows, " +
+        "[...document.querySelectorAll('.list-row .name-text')].map(e => e.innerText)]");
+
     await press('4');
     await page.focus('.list');
     out.tree = await shown("[...document.querySelectorAll('.list-row .name-text')].map(e => e.innerText)");
@@ -343,6 +349,8 @@ def test_what_a_person_does(t, browser):
     t.equal([len(found['rows']), found['sorted']], [2, sorted(found['rows'])])
     t.equal(found['opened'][0], 'butterfly')
     t.equal(found['butterfly']['callers']['bytes'], sums[LINQ if 'Select' in found['opened'][1] else WHERE])
+    t.equal(found['module'][:2], ['methods', 'shop'])
+    t.equal(sorted(name.split('(')[0] for name in found['module'][2]), sorted(name.split('(')[0] for name in (MAIN, WORK)))
     t.true(len(found['tree']) > 4 and found['closed'] == 1 < found['reopened'], found['tree'])
     s = found['restored']
     t.equal((s['view'], s['mode'], s['fold'], s['query'], s['from'], s['to'], s['zoom']),
@@ -351,6 +359,67 @@ def test_what_a_person_does(t, browser):
     t.equal((s['view'], s['from'], s['sort'], s['thread'], s['table']), ('overview', None, None, -1, 'types'))
     t.true(found['theme'][0] != found['theme'][1], found['theme'])
     t.equal([row for row in found['widths'] if not row[2]], [], 'wider than the window')
+
+
+# What it looks like to a printer, and on the screen before and after.
+PRINT = OPEN + '''
+    const out = {papers: {}, white: {}, controls: {}};
+    const canvases = `[...document.querySelectorAll('.picture canvas')].map(c => [c.width, c.height])`;
+    for (const [name, address] of Object.entries(args.views)) {
+        await open(args.url + address);
+        await shown("document.documentElement.dataset.theme = 'dark'");
+        const before = await shown(canvases);
+        await shown("dispatchEvent(new Event('beforeprint'))");
+        if (args.emulates)
+            await page.emulateMediaType('print');
+        out.papers[name] = await shown(`({text: document.getElementById('printed').textContent,
+            rows: document.querySelectorAll('.list-row').length, canvases: ${canvases}, boxes: shadowtrace.boxes()})`);
+        out.white[name] = await shown(`[...document.querySelectorAll('.picture canvas')].map(c =>
+            [...c.getContext('2d').getImageData(c.width - 1, 0, 1, 1).data])`);
+        if (args.emulates) {
+            out.controls[name] = await shown(`[...document.querySelectorAll('button, input, select')].filter(control =>
+                control.offsetParent && !control.closest('.tops, .path, .crumbs, .marks, .list-head')).map(c => c.outerHTML)`);
+            out.white[name].push(await shown("getComputedStyle(document.body).backgroundColor"));
+            await page.emulateMediaType(null);
+        }
+        await shown("dispatchEvent(new Event('afterprint'))");
+        const after = await shown(canvases + `.concat([document.getElementById('printed').textContent])`);
+        out.papers[name].same = JSON.stringify(after) === JSON.stringify([...before, '']);
+    }
+    out.pdf = Buffer.from(await page.pdf()).toString('latin1', 0, 4);
+    out.messages = messages;
+    out.requests = requests;
+    return out;
+'''
+
+
+@each('browser', *consumers.BROWSERS)
+def test_on_paper(t, browser):
+    """White, without controls; what was chosen is said in words, and what does not fit is told."""
+    log = shop()
+    log.alloc(9_910_000_000, 'main', ['Shop.Deep.D%d()' % i for i in range(99)], 'Shop.Item', 1_000_000)
+    for i in range(250):
+        log.alloc(9_920_000_000 + i, 'main', [MAIN], 'Shop.Many%d' % i, 64)
+    log.alloc(9_990_000_000, 'main', [MAIN, LINQ, WHERE], 'Shop.Item', 1_000_000)
+    url = make(t, 'paper.html', '--names=full', log.write(t, 'paper.ndjson'))
+    found = consumers.browser_run(t, PRINT, {'url': url, 'emulates': browser == 'chromium', 'views': {
+        'overview': '', 'part': '#view=flame&mode=icicle&range=0-10&query=Basket', 'deep': '#view=flame&fold=false',
+        'butterfly': '#view=butterfly', 'tree': '#view=tree', 'types': '#view=tables'}}, browser=browser)
+    nobody_asked(t, found)
+    for name, words in dict(
+            overview=['Overview', 'bytes'], part=['Flame graph', 'icicle', 'only 0.00', 'search "Basket"', 'matched: '],
+            deep=['all frames', 'levels 0 to 59 of 101'], butterfly=['Callers', 'framework folded'],
+            tree=['Tree', 'from Main'], types=['Tables, types', 'the first 200 of 253 rows']).items():
+        paper = found['papers'][name]
+        t.equal([word for word in words if word not in paper['text'].replace('\u202f', ' ')], [], paper['text'])
+        t.true(paper['same'], '%s: the screen is as before' % name)
+        t.equal([color for color in found['white'][name] if color not in ([255] * 4, 'rgb(255, 255, 255)')], [], name)
+        t.equal(found['controls'].get(name, []), [], name)
+    t.equal(found['papers']['types']['rows'], 200)
+    t.equal([size[1] for size in found['papers']['deep']['canvases']], [60 * 20 * 2], 'levels that a page has room for')
+    part = found['papers']['part']
+    t.equal([size[1] for size in part['canvases']], [len(part['boxes']) * 20 * 2], 'all levels')
+    t.equal(found['pdf'], '%PDF')
 
 
 @each('browser', *consumers.BROWSERS)

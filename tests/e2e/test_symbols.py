@@ -173,5 +173,11 @@ def test_links_and_addresses(t):
     t.equal('example.invalid' in report(), False, 'an address that was not asked for')
     t.equal(link + ' <%s>' % url in report('--urls', '--links', 'always'), True, 'both')
     t.equal(url in {row.get('url') for row in by_line(r.path, '--urls')[0]}, True, '--urls in JSON')
+    for view in 'overview', 'tree', 'sites', 'lines', 'own':
+        status, out, err = run('report', '--view', view, '--top', '0', '--depth', '0', '--all-frames', '--urls', r.path)
+        t.equal((status, err), (0, ''), view)
+        t.equal('\n' in out and 'https://example.invalid/raw/0123abcd/Lines/' in out, True, '--urls in the view ' + view)
+    rows = json.loads(run('report', '--view', 'lines', '--urls', '--format', 'json', r.path)[1])['rows']
+    t.equal(url in {row.get('url') for row in rows}, True, '--urls in JSON of a view')
     out = report('--no-lines')
     t.equal('Program.cs' in out, False, '--no-lines')

@@ -19,6 +19,7 @@
 #include "support/heap.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -57,6 +58,18 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
 
 #ifdef __SANITIZE_ADDRESS__
 void __sanitizer_set_report_fd(void *fd);
+
+/* Each sanitizer's library has a place of its own where it tells. */
+static void hear_undefined_behaviour(int fd)
+{
+    void *library = dlopen("libubsan.so.1", RTLD_NOW | RTLD_NOLOAD), *found;
+    void (*set)(void *fd);
+
+    found = library ? dlsym(library, "__sanitizer_set_report_fd") : NULL;
+    memcpy(&set, &found, sizeof(set));
+    if (found)
+        set((void *)(uintptr_t)fd);
+}
 #endif
 
 /* For targets that run commands, which complain of each input: what a sanitizer says is still heard. */
@@ -70,6 +83,7 @@ void fuzz_silence(void)
         exit(2);
 #ifdef __SANITIZE_ADDRESS__
     __sanitizer_set_report_fd((void *)(uintptr_t)heard);
+    hear_undefined_behaviour(heard);
 #endif
     dup2(nowhere, STDERR_FILENO);
     close(nowhere);

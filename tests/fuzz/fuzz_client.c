@@ -2,6 +2,8 @@
  * fuzz_client - any bytes as the reply of a traced process: ctl, dump, list and top, asking it through a real socket, print
  * what it says or one line of why not.
  */
+#include "must.h"
+
 #include "attach/attach.h"
 #include "cli/commands.h"
 
@@ -24,15 +26,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern bool fuzz_mutated; /* driver.c, as is the next */
 void fuzz_silence(void);
-
-#define MUST(condition) ((condition) ? (void)0 : must(#condition, __LINE__))
-
-static void must(const char *condition, int line)
-{
-    printf("fuzz_client.c:%d: does not hold: %s\n", line, condition);
-    fflush(stdout);
-    abort();
-}
 
 static char runtime[64], sockets[SOCKET_PATH_SIZE], path[SOCKET_PATH_SIZE], pid[16];
 static const uint8_t *reply; /* set between two requests: the server sends what stands there */

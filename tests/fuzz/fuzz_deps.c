@@ -2,6 +2,8 @@
  * Fuzz target: src/tracer/owner, which reads what lies beside programs. An input is a deps.json,
  * and the file of a single-file program whose header begins at its first byte.
  */
+#include "must.h"
+
 #include "owner/deps.h"
 
 #include "base/memory.h"
@@ -16,14 +18,6 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 static void parse(const char *text, size_t size)
 {

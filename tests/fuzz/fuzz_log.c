@@ -3,6 +3,8 @@
  * crash; what the reader of usual lines takes, jansson takes too, with the same meaning; what
  * validate finds right, the schema finds right; every byte of a model is of one node of its trees.
  */
+#include "must.h"
+
 #include "readers/parallel_reader.h"
 #include "report/checks.h"
 #include "report/replay.h"
@@ -20,14 +22,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t fuzz_size(const uint8_t *data, size_t size);
 extern bool fuzz_mutated; /* driver.c */
-
-#define MUST(condition) ((condition) ? (void)0 : must(#condition, __LINE__))
-
-static void must(const char *condition, int line)
-{
-    fprintf(stderr, "fuzz_log.c:%d: does not hold: %s\n", line, condition);
-    abort();
-}
 
 struct memory {
     const uint8_t *data;
@@ -87,6 +81,23 @@ static void same_calls(const struct report_batch *a, const struct report_batch *
     same_pairs(a->events, b->events);
 }
 
+static void same_live(const struct report_live_line *a, const struct report_live_line *b)
+{
+    const char *one = a->died, *other = b->died;
+    struct report_died x = {0, 0, 0, 0}, y = x;
+    bool more = true;
+
+    MUST(a->t == b->t && a->gc == b->gc && a->site == b->site && a->opening == b->opening);
+    MUST(a->survived == b->survived && a->survived_bytes == b->survived_bytes);
+    MUST(!one == !other);
+    while (one && more) {
+        more = report_died_next(&one, &x);
+        MUST(more == report_died_next(&other, &y));
+        MUST(x.generation == y.generation && x.age == y.age && x.objects == y.objects &&
+             x.bytes == y.bytes);
+    }
+}
+
 static void same_record(const struct report_record *a, const struct report_record *b)
 {
     MUST(a->kind == b->kind);
@@ -96,6 +107,14 @@ static void same_record(const struct report_record *a, const struct report_recor
              a->node.call == b->node.call && a->node.filter == b->node.filter);
     else if (a->kind == SST_KIND_CALLS)
         same_calls(&a->calls, &b->calls);
+    else if (a->kind == SST_KIND_LIVE)
+        same_live(&a->live, &b->live);
+    else if (a->kind == SST_KIND_LIVE_SITE)
+        MUST(a->alloc.id == b->alloc.id && a->alloc.node == b->alloc.node &&
+             a->alloc.class_id == b->alloc.class_id && a->alloc.il == b->alloc.il &&
+             a->alloc.call == b->alloc.call && a->alloc.cut == b->alloc.cut &&
+             a->alloc.unoptimised == b->alloc.unoptimised &&
+             a->alloc.unloaded == b->alloc.unloaded);
     else
         same_alloc(&a->alloc, &b->alloc);
 }
@@ -323,7 +342,8 @@ static void tree(const struct model *model, const struct model_shape *shape, uin
     }
     MUST(model_tree_ids(t, &ids) == 0);
     place = (uint32_t)(*seed % t->place_count);
-    MUST(model_merged_new(t, &place, 1, *seed & 1 ? MODEL_CALLERS : MODEL_CALLEES, &merged) == 0);
+    merged = model_merged_new(t, &place, 1, *seed & 1 ? MODEL_CALLERS : MODEL_CALLEES);
+    MUST(merged);
     for (uint32_t row = 0; row < model_merged_count(merged) && row < 100; row++)
         MUST(model_merged_open(merged, row, &first, &count) == 0);
     model_merged_free(merged);

@@ -2,6 +2,8 @@
  * fuzz_names - lines as names of one log: "m" and a method's, "c" and a type's. Their short names are there, differ as the full
  * ones do, and fit whatever width.
  */
+#include "must.h"
+
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "base/name.h"
@@ -19,15 +21,6 @@
 #define LINES 400
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition) ((condition) ? (void)0 : must(#condition, __LINE__))
-
-static void must(const char *condition, int line)
-{
-    printf("fuzz_names.c:%d: does not hold: %s\n", line, condition);
-    fflush(stdout);
-    abort();
-}
 
 struct shown {
     const char *text;

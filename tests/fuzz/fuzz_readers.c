@@ -1,12 +1,15 @@
 /*
  * fuzz_readers - any bytes as a log, in up to three parts (parted by 0x1E), for the commands themselves: report in all
- * its views, replay, compare, diff, annotate, validate, export. None crashes; each ends with a status it may have; none
- * says that a log is complete of which another one says that it is not.
+ * its views, replay, compare, diff, annotate, validate, export, html. None crashes; each ends with a status it may have;
+ * none says that a log is complete of which another one says that it is not; all views have the same bytes in all.
  *
  * A mutated input is read by one of the views, chosen by its content; the corpus by all.
  */
+#include "must.h"
+
 #include "cli/commands.h"
 #include "export/export.h"
+#include "page/page.h"
 #include "views/views.h"
 
 #include <fcntl.h>
@@ -23,55 +26,80 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern bool fuzz_mutated; /* driver.c, as is the next */
 void fuzz_silence(void);
 
-#define MUST(condition) ((condition) ? (void)0 : must(#condition, __LINE__))
-
-static void must(const char *condition, int line)
-{
-    printf("fuzz_readers.c:%d: does not hold: %s\n", line, condition);
-    fflush(stdout);
-    abort();
-}
-
 #define PARTS 3
 
 static char folder[64], parts[PARTS][80];
 
 struct view {
     const struct cli_command *command;
-    const char *words[5];
-    bool twice;
+    const char *words[8];
+    unsigned how;
 };
 
+#define TWICE 1u /* the log, and the log again */
+#define SUMS  2u /* JSON whose total is that of the other views */
+
+#define TEXT_OF(view, ...) \
+    { \
+        &cmd_report, {"report", "--no-lines", "--view", view, __VA_ARGS__}, 0 \
+    }
+#define SUMS_OF(view, ...) \
+    { \
+        &cmd_report, {"report", "--no-lines", "--format=json", "--view", view, __VA_ARGS__}, SUMS \
+    }
+#define BOTH_OF(view, ...) TEXT_OF(view, __VA_ARGS__), SUMS_OF(view, __VA_ARGS__)
+
 static const struct view views[] = {
-    {&cmd_report, {"report", "--no-lines"}, false},
-    {&cmd_report, {"report", "--no-lines", "--format=json"}, false},
-    {&cmd_report, {"report", "--no-lines", "--by=line", "--format=json"}, false},
-    {&cmd_report, {"report", "--by=method"}, false},
-    {&cmd_report, {"report", "--format=folded"}, false},
-    {&cmd_report, {"report", "--no-lines", "--from=warm", "--by=type"}, false},
-    {&cmd_events, {"events", "--no-lines", "exceptions"}, false},
-    {&cmd_events, {"events", "--no-lines", "exceptions", "--format=json"}, false},
-    {&cmd_events, {"events", "--no-lines", "gc"}, false},
-    {&cmd_events, {"events", "--no-lines", "gc", "--format=json"}, false},
-    {&cmd_events, {"events", "--no-lines", "jit", "--format=json"}, false},
-    {&cmd_events, {"events", "--no-lines", "suspensions", "--format=json"}, false},
-    {&cmd_events, {"events", "--no-lines", "calls"}, false},
-    {&cmd_profile, {"profile"}, false},
-    {&cmd_profile, {"profile", "--format=json"}, false},
-    {&cmd_profile, {"profile", "--format=folded"}, false},
-    {&cmd_replay, {"replay"}, false},
-    {&cmd_replay, {"replay", "--format=json", "--interleaved"}, false},
-    {&cmd_compare, {"compare"}, false},
-    {&cmd_compare, {"compare", "--format=json"}, true},
-    {&cmd_diff, {"diff", "--no-lines"}, true},
-    {&cmd_diff, {"diff", "--no-lines", "--format=json", "--by=type"}, true},
-    {&cmd_annotate, {"annotate"}, false},
-    {&cmd_validate, {"validate", "--format=json"}, false},
-    {&cmd_export, {"export", "--no-lines", "--format=pprof", "-o-"}, false},
-    {&cmd_export, {"export", "--each", "--format=speedscope", "-o-"}, false},
-    {&cmd_export, {"export", "--format=perfview", "--min-share=0", "-o-"}, false},
-    {&cmd_export, {"export", "--format=nettrace", "--each", "-o-"}, false},
-    {&cmd_export, {"export", "--format=collapsed", "--min-share=9", "-o-"}, false},
+    {&cmd_report, {"report", "--no-lines"}, 0},
+    {&cmd_report, {"report", "--no-lines", "--format=json"}, 0},
+    {&cmd_report, {"report", "--no-lines", "--by=line", "--format=json"}, 0},
+    {&cmd_report, {"report", "--by=method"}, 0},
+    {&cmd_report, {"report", "--format=folded"}, 0},
+    {&cmd_report, {"report", "--no-lines", "--from=warm", "--by=type"}, 0},
+    {&cmd_events, {"events", "--no-lines", "exceptions"}, 0},
+    {&cmd_events, {"events", "--no-lines", "exceptions", "--format=json"}, 0},
+    {&cmd_events, {"events", "--no-lines", "gc"}, 0},
+    {&cmd_events, {"events", "--no-lines", "gc", "--format=json"}, 0},
+    {&cmd_events, {"events", "--no-lines", "jit", "--format=json"}, 0},
+    {&cmd_events, {"events", "--no-lines", "suspensions", "--format=json"}, 0},
+    {&cmd_events, {"events", "--no-lines", "calls"}, 0},
+    {&cmd_profile, {"profile"}, 0},
+    {&cmd_profile, {"profile", "--format=json"}, 0},
+    {&cmd_profile, {"profile", "--format=folded"}, 0},
+    {&cmd_replay, {"replay"}, 0},
+    {&cmd_replay, {"replay", "--format=json", "--interleaved"}, 0},
+    {&cmd_compare, {"compare"}, 0},
+    {&cmd_compare, {"compare", "--format=json"}, TWICE},
+    {&cmd_diff, {"diff", "--no-lines"}, TWICE},
+    {&cmd_diff, {"diff", "--no-lines", "--format=json", "--by=type"}, TWICE},
+    {&cmd_annotate, {"annotate"}, 0},
+    {&cmd_validate, {"validate", "--format=json"}, 0},
+    {&cmd_export, {"export", "--no-lines", "--format=pprof", "-o-"}, 0},
+    {&cmd_export, {"export", "--each", "--format=speedscope", "-o-"}, 0},
+    {&cmd_export, {"export", "--format=perfview", "--min-share=0", "-o-"}, 0},
+    {&cmd_export, {"export", "--format=nettrace", "--each", "-o-"}, 0},
+    {&cmd_export, {"export", "--format=collapsed", "--min-share=9", "-o-"}, 0},
+    BOTH_OF("overview", NULL),
+    BOTH_OF("tree", NULL),
+    BOTH_OF("tree", "--all-frames"),
+    BOTH_OF("callers", "*"),
+    BOTH_OF("callees", "*a*"),
+    BOTH_OF("sites", "--names=short"),
+    BOTH_OF("types", "--names=raw"),
+    BOTH_OF("methods", "--own-code=*"),
+    BOTH_OF("lines", NULL),
+    BOTH_OF("modules", NULL),
+    BOTH_OF("namespaces", NULL),
+    BOTH_OF("threads", NULL),
+    BOTH_OF("sizes", NULL),
+    BOTH_OF("time", NULL),
+    TEXT_OF("tree", "--below=*a*", "--exclude=*b*"),
+    TEXT_OF("overview", "--from=10%", "--to=1s"),
+    TEXT_OF("types", "--own", "--steady"),
+    {&cmd_html, {"html", "-o-"}, 0},
+    {&cmd_html, {"html", "--no-lines", "--slice=1ms", "--names=full", "-o-"}, 0},
+    {&cmd_html, {"html", "--no-lines", "--min-share=1", "--below=*a*", "-o-"}, 0},
+    {&cmd_html, {"html", "--no-lines", "--diff", "--names=raw", "-o-"}, TWICE},
 };
 #define VIEWS (sizeof(views) / sizeof(views[0]))
 
@@ -122,9 +150,10 @@ static void store_parts(const uint8_t *data, size_t size)
     store(parts[0], data, size);
 }
 
-static void look(const struct view *view)
+/* What a view prints, to be freed. */
+static char *look(const struct view *view)
 {
-    char *argv[10] = {NULL};
+    char *argv[12] = {NULL};
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -134,7 +163,7 @@ static void look(const struct view *view)
     for (; view->words[argc]; argc++)
         argv[argc] = (char *)(uintptr_t)view->words[argc];
     argv[argc++] = parts[0];
-    if (view->twice)
+    if (view->how & TWICE)
         argv[argc++] = parts[0];
     if (view->command == &cmd_annotate)
         argv[argc++] = (char *)(uintptr_t) "Program.cs";
@@ -142,6 +171,36 @@ static void look(const struct view *view)
     fclose(out);
     MUST(status >= CLI_OK && status <= CLI_IO);
     MUST(!strstr(text, "complete to its end") || !strstr(text, "\"complete\":false"));
+    return text;
+}
+
+/* The total in a view's JSON: how many objects and bytes, and whether they are estimates; "" if it was refused. */
+static const char *total_of(char *text)
+{
+    char *total = strstr(text, "\"total\":{"), *end = total ? strchr(total, '}') : NULL;
+
+    if (!end)
+        return "";
+    *end = 0;
+    return total;
+}
+
+static void look_and_compare(const struct view *view)
+{
+    static const struct view by_type = {
+        &cmd_report, {"report", "--no-lines", "--format=json", "--by=type"}, 0};
+    char *text = look(view), *same;
+    const char *total = view->how & SUMS ? total_of(text) : "", *expected;
+
+    if (*total) {
+        same = look(&by_type);
+        expected = total_of(same);
+        if (strcmp(total, expected) != 0) {
+            printf("--view %s: %s\n--by type: %s\n", view->words[4], total, expected);
+            must("all views have the same total", __FILE__, __LINE__);
+        }
+        free(same);
+    }
     free(text);
 }
 
@@ -155,6 +214,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         hash = (hash ^ data[i]) * 1099511628211u;
     for (size_t i = 0; i < VIEWS; i++)
         if (!fuzz_mutated || i == (hash >> 20) % VIEWS)
-            look(&views[i]);
+            look_and_compare(&views[i]);
     return 0;
 }

@@ -3,6 +3,8 @@
  * and which. While nothing of an exception is open the stack must be what a naive model says, frame by frame; after
  * every step its invariants (stack_hot.h, I1 to I5) must hold.
  */
+#include "must.h"
+
 #include "stack/stack_hot.h"
 
 #include "base/memory.h"
@@ -20,15 +22,6 @@
 #define FROM_JITTED 0x402000u
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* What must hold of any input; not assert(), which NDEBUG removes. */
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 static uintptr_t machine[WORDS]; /* the thread's own stack: SPs point into it */
 static uintptr_t functions[METHODS + 1];

@@ -2,6 +2,8 @@
  * Fuzz target: src/tool/symbols. An input is a portable PDB or, if it begins with "MZ", an assembly, the
  * PDB embedded in it included. Whatever is accepted is asked everything that can be asked.
  */
+#include "must.h"
+
 #include "base/memory.h"
 
 #include "symbols/image.h"
@@ -18,15 +20,6 @@
 #define UNPACKED_MAX ((size_t)1 << 20) /* of an embedded PDB: keeps a run short */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* What must hold of any input; not assert(), which NDEBUG removes. */
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 /* Reads every byte, so that a sanitizer sees a wrong span. */
 static void touch(const void *data, size_t size)

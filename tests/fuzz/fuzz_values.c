@@ -3,6 +3,8 @@
  * by-refs in it included; the rest is a method's signature blob. Whatever is made of it is copied and worded, whole
  * and cut short.
  */
+#include "must.h"
+
 #include "unit/values/world.h"
 
 #include "base/memory.h"
@@ -15,14 +17,6 @@
 #define ROOM   512
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MUST(condition) \
-    do { \
-        if (!(condition)) { \
-            fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
-            abort(); \
-        } \
-    } while (0)
 
 static void word(const struct capture *c, size_t cut)
 {

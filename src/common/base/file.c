@@ -52,14 +52,21 @@ static int load(int fd, size_t max, char **data, size_t *size)
     return 0;
 }
 
+int file_open(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+    return fd < 0 ? -errno : fd;
+}
+
 int file_load(const char *path, size_t max, char **data, size_t *size)
 {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
+    int fd = file_open(path), err;
 
     *data = NULL;
     *size = 0;
     if (fd < 0)
-        return -errno;
+        return fd;
     err = load(fd, max, data, size);
     close(fd);
     return err;

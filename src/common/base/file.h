@@ -19,6 +19,9 @@ static inline bool file_read_whole(int fd, void *to, size_t size, uint64_t offse
     return file_read_at(fd, to, size, offset) == (ssize_t)size;
 }
 
+/* file_open - to be read; a FIFO is not waited for. Returns: a descriptor or -errno. */
+int file_open(const char *path);
+
 /*
  * file_load - a regular file of at most max bytes, with a NUL behind it; a FIFO is not waited for.
  * Returns: 0; -EINVAL: not a regular file; -EFBIG; -ENOMEM; -errno. Owns: memory_free(*data).

@@ -62,6 +62,11 @@ struct options {
     bool check_bounded;
     uint32_t check_calls;   /* --check-calls N: compare in every N-th call's hook; 0 off */
     uint32_t check_threads; /* --check-threads MS: stop and compare all threads that often; 0 off */
+    bool live;              /* --live: the table of live objects */
+    uint32_t check_live;    /* --check-live N: beside the heap, after every N-th collection */
+    char *heap_at_exit;     /* --heap-at-exit FILE: a dump of the heap, at the end; NULL: none */
+    uint64_t live_memory;   /* --live-memory BYTES: that it may take */
+    uint32_t live_grows;    /* --live-grows N: full collections; 0 off */
     bool native;            /* --native: native frames in the snapshots that are logged */
     uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */
     uint64_t sample;        /* --sample BYTES; 0 off */

@@ -7,8 +7,11 @@
 
 #include "options/options.h"
 
-#define OPTIONS_CHECK_DEFAULT 1000
-#define OPTIONS_CALL_BUFFER   (UINT64_C(1) << 30) /* bytes */
+#define OPTIONS_CHECK_DEFAULT   1000
+#define OPTIONS_CALL_BUFFER     (UINT64_C(1) << 30) /* bytes */
+#define OPTIONS_LIVE_MEMORY     (UINT64_C(1) << 30) /* bytes */
+#define OPTIONS_LIVE_GROWS      5                   /* full collections */
+#define OPTIONS_LIVE_GROWS_MOST 60
 
 enum options_kind {
     OPTIONS_KIND_WORD,  /* one of `words`; the member is an enum */

@@ -16,6 +16,11 @@ static bool tells_of_calls(const struct options *o)
            o->call_buffer != OPTIONS_CALL_BUFFER;
 }
 
+static bool leaves_out(const struct options *o)
+{
+    return o->types.count || o->min_size || o->sample || o->paused;
+}
+
 /* The first two choices that contradict each other; NULL: none do. */
 static const char *contradiction(const struct options *o)
 {
@@ -36,6 +41,19 @@ static const char *contradiction(const struct options *o)
         {o->own && o->only.count,
          "own and only contradict each other: each chooses the methods that are hooked; leave one "
          "of them out, or say with own_code which code is own"},
+        {o->live && leaves_out(o),
+         "live and types, min_size, sample or paused contradict each other: what is alive is known "
+         "only of objects that are recorded; leave one of them out"},
+        {o->live && !options_records(o, OPTIONS_ALLOC),
+         "live and events contradict each other: what is alive is known only of objects that are "
+         "recorded; add alloc to events, or leave live out"},
+        {o->live && o->stacks == OPTIONS_STACKS_INLINE,
+         "live and stacks contradict each other: sums of live objects are by node; leave one of "
+         "them out"},
+        {!o->live && (o->check_live || o->live_memory != OPTIONS_LIVE_MEMORY ||
+                      o->live_grows != OPTIONS_LIVE_GROWS),
+         "check_live, live_memory and live_grows are for the table of live objects, and there is "
+         "none; add --live"},
         {o->native && !o->check && !snapshots, "native and check contradict each other: native "
                                                "frames are those of snapshots, and check 0 "
                                                "takes none; leave one of them out"},

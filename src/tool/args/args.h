@@ -125,11 +125,12 @@ void args_list_words(struct buffer *b, const char *const *words);
 
 /*
  * The help page: no line is wider than `width` columns, as far as words allow.
- * args_print_text - paragraphs; a newline ends one.
+ * args_print_text - paragraphs; a newline ends one. args_print_below - the same from column `from`.
  * args_print_row - a term and what it means, which begins at column `from`; args_print_options -
  * all rows of a table, and --help.
  */
 void args_print_text(FILE *out, const char *text, size_t width);
+void args_print_below(FILE *out, const char *text, size_t from, size_t width);
 void args_print_row(FILE *out, const char *term, const char *text, size_t from, size_t width);
 void args_print_options(FILE *out, const struct args_option *options, size_t width);
 

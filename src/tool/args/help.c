@@ -39,6 +39,13 @@ void args_print_text(FILE *out, const char *text, size_t width)
     putc('\n', out);
 }
 
+void args_print_below(FILE *out, const char *text, size_t from, size_t width)
+{
+    fprintf(out, "%*s", (int)from, "");
+    wrap(out, text, from, from, width);
+    putc('\n', out);
+}
+
 void args_print_row(FILE *out, const char *term, const char *text, size_t from, size_t width)
 {
     size_t column = (size_t)fprintf(out, "%*s%s", INDENT, "", term);

@@ -2,6 +2,7 @@
 #include "args/value.h"
 
 #include "base/atomics.h"
+#include "base/near.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -163,13 +164,22 @@ static int number(const struct args_value *v, const struct options_field *f, uin
                        v->text);
 }
 
+#define MANY_WORDS 6 /* too many to see at once which one was meant */
+
 static int wrong_word(const struct args_value *v, const char *const *words)
 {
+    const char *near = NULL;
     struct buffer b = BUFFER_INIT;
+    size_t count = 0;
 
+    while (words[count])
+        count++;
+    if (count >= MANY_WORDS)
+        near = near_find(v->text, words);
     args_list_words(&b, words);
-    args_refuse(v->why, "%s takes %s, not \"%s\"", v->as, b.failed ? "one of its words" : b.data,
-                v->text);
+    args_refuse(v->why, "%s takes %s, not \"%s\"%s%s%s", v->as,
+                b.failed ? "one of its words" : b.data, v->text, near ? "; did you mean \"" : "",
+                near ? near : "", near ? "\"?" : "");
     buffer_free(&b);
     return -EINVAL;
 }

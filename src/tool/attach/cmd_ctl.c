@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct action {
@@ -17,6 +18,7 @@ struct action {
     /* The request of its arguments. Returns: NULL: one of them is wrong, or no memory. */
     json_t *(*request)(char **arguments);
     void (*print)(const json_t *reply, FILE *out); /* NULL: there is nothing to print */
+    const char *takes;                             /* in words */
 };
 
 static void print_settings(const json_t *r, FILE *out)
@@ -59,8 +61,61 @@ static void print_rotated(const json_t *r, FILE *out)
     text_part(out, "the log until now is ", client_text(r, "log"), "\n");
 }
 
+/* Without what it found: the collection is made for what follows it in the log. */
+static void print_collected(const json_t *r, FILE *out)
+{
+    if (json_object_get(r, "gc"))
+        fprintf(out, "collection %lld: full, blocking; the program stood still for %.1f ms\n",
+                (long long)client_number(r, "gc"), (double)client_number(r, "pause_ns") / 1e6);
+}
+
+static void print_heap(const json_t *r, FILE *out)
+{
+    struct text_number objects, references, roots, bytes;
+
+    fprintf(out, "%s objects, %s references, %s roots in %s bytes\n",
+            text_count(&objects, client_number(r, "objects")),
+            text_count(&references, client_number(r, "references")),
+            text_count(&roots, client_number(r, "roots")),
+            text_count(&bytes, client_number(r, "file_bytes")));
+    print_collected(r, out);
+}
+
+/* Of -o FILE, --output FILE or --output=FILE, or NULL. */
+static const char *output_of(char **arguments)
+{
+    if (!arguments[1])
+        return strncmp(arguments[0], "--output=", 9) == 0 && arguments[0][9] ? arguments[0] + 9
+                                                                             : NULL;
+    return strcmp(arguments[0], "-o") == 0 || strcmp(arguments[0], "--output") == 0 ? arguments[1]
+                                                                                    : NULL;
+}
+
+/* The process may have another current folder. */
+static json_t *ask_heap(char **arguments)
+{
+    const char *file = output_of(arguments);
+    char *folder = file && *file != '/' ? realpath(".", NULL) : NULL;
+    json_t *request = NULL;
+
+    if (file && (*file == '/' || folder))
+        request = json_pack("{s:s, s:s++}", "command", "heap", "file", folder ? folder : "",
+                            folder ? "/" : "", file);
+    free(folder);
+    return request;
+}
+
+/* TEXT, --full TEXT, TEXT --full */
 static json_t *ask_mark(char **arguments)
 {
+    bool first = strcmp(arguments[0], "--full") == 0;
+
+    if (arguments[1] && !first && strcmp(arguments[1], "--full") != 0)
+        return NULL;
+    if (arguments[1])
+        return json_pack("{s:s, s:s, s:b}", "command", "mark", "text", arguments[first], "full", 1);
+    if (first)
+        return NULL;
     return json_pack("{s:s, s:s}", "command", "mark", "text", arguments[0]);
 }
 
@@ -85,13 +140,15 @@ static json_t *ask_sample(char **arguments)
 
 #define SET(member) "{\"command\":\"set\"," member "}"
 static const struct action actions[] = {
-    {"start", 0, 0, SET("\"paused\":false"), NULL, print_settings},
-    {"stop", 0, 0, SET("\"paused\":true"), NULL, print_settings},
-    {"mark", 1, 1, NULL, ask_mark, NULL},
-    {"only", 1, 256, NULL, ask_only, print_settings},
-    {"sample", 1, 1, NULL, ask_sample, print_settings},
-    {"rotate", 0, 0, "{\"command\":\"rotate\"}", NULL, print_rotated},
-    {"status", 0, 0, "{\"command\":\"status\"}", NULL, print_status},
+    {"start", 0, 0, SET("\"paused\":false"), NULL, print_settings, "no argument"},
+    {"stop", 0, 0, SET("\"paused\":true"), NULL, print_settings, "no argument"},
+    {"mark", 1, 2, NULL, ask_mark, print_collected, "a text, and perhaps --full"},
+    {"gc", 0, 0, "{\"command\":\"gc\"}", NULL, print_collected, "no argument"},
+    {"heap", 1, 2, NULL, ask_heap, print_heap, "a file: -o FILE"},
+    {"only", 1, 256, NULL, ask_only, print_settings, "at least one pattern"},
+    {"sample", 1, 1, NULL, ask_sample, print_settings, "one argument"},
+    {"rotate", 0, 0, "{\"command\":\"rotate\"}", NULL, print_rotated, "no argument"},
+    {"status", 0, 0, "{\"command\":\"status\"}", NULL, print_status, "no argument"},
 };
 
 static const struct action *action_find(const char *name)
@@ -122,7 +179,7 @@ static int perform(long pid, const struct action *action, char **arguments, FILE
                                arguments[0] ? arguments[0] : "");
     if (client_ask_once(&client, pid, request, &reply)) {
         cli_complain(&cmd_ctl, "%s", client.why);
-        return CLI_IO;
+        return client.unable ? CLI_CHECK : CLI_IO;
     }
     if (action->print)
         action->print(reply, out);
@@ -142,10 +199,7 @@ static int run(void *into, const struct args *args, FILE *out)
     if (!action)
         return unknown_action(args->word[1]);
     if (given < action->min || given > action->max)
-        return cli_usage_error(&cmd_ctl, "%s takes %s", action->name,
-                               action->max == 0   ? "no argument"
-                               : action->max == 1 ? "one argument"
-                                                  : "at least one pattern");
+        return cli_usage_error(&cmd_ctl, "%s takes %s", action->name, action->takes);
     return perform(pid, action, args->word + 2, out);
 }
 
@@ -153,7 +207,15 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("start, stop", NULL,
                    "start or pause recording allocations; stacks are kept exact all the time",
                    .group = "Actions"),
-    ARGS_EXPLAINED("mark", "TEXT", "write a mark into the log, which reports can use as a limit"),
+    ARGS_EXPLAINED("mark", "[--full] TEXT",
+                   "write a mark into the log, which reports can use as a limit; --full: after a "
+                   "full collection"),
+    ARGS_EXPLAINED("gc", NULL,
+                   "have the runtime collect the whole heap; the program stands still for it"),
+    ARGS_EXPLAINED("heap", "-o FILE",
+                   "collect the whole heap, and write all its objects, what they refer to and what "
+                   "holds them to a file for `shadowtrace retained`; which lines made them is "
+                   "known with record --live"),
     ARGS_EXPLAINED("only", "PATTERN...",
                    "record only allocations made by matching methods; *: by all again"),
     ARGS_EXPLAINED("sample", "BYTES",

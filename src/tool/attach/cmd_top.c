@@ -27,7 +27,7 @@ struct top_args {
     struct naming naming;
 };
 
-static const char *const views[] = {"sites", "types", "threads", NULL};
+static const char *const views[] = {"sites", "types", "threads", "alive", "alive-types", NULL};
 
 #define ARGS_INTO struct top_args
 static const struct args_option options[] = {
@@ -44,8 +44,12 @@ static const struct args_option options[] = {
     ARGS_ROW(COUNT, "rows", "N", rows, "show at most N rows", .standard = 20, .least = 1,
              .limit = 10000),
     ROW_NAMES(naming),
-    ARGS_EXPLAINED("1 2 3", NULL, "choose the view", .group = "Keys"),
-    ARGS_EXPLAINED("s", NULL, "sort by bytes/s, objects/s or bytes"),
+    ARGS_EXPLAINED(
+        "1 2 3 4 5", NULL,
+        "choose the view; 4 and 5: what is alive, by call site and by type (record --live)",
+        .group = "Keys"),
+    ARGS_EXPLAINED("b", NULL, "begin anew: count what has grown of what is alive from here on"),
+    ARGS_EXPLAINED("s", NULL, "sort by bytes/s (what is alive: growth), objects/s or bytes"),
     ARGS_EXPLAINED("/", NULL, "filter"),
     ARGS_EXPLAINED("p, space", NULL, "pause"),
     ARGS_EXPLAINED("arrows, j k, page keys, g G", NULL, "move"),
@@ -76,7 +80,12 @@ static void print_plain(struct shown *s, FILE *out)
 
     top_title(&s->top, line, sizeof(line));
     text_print(out, line);
-    fprintf(out, "\n%s\n", top_columns(&s->top));
+    putc('\n', out);
+    for (size_t i = 0; top_warning(&s->top, i, line, sizeof(line)); i++) {
+        text_elide(out, line, PLAIN_WIDTH);
+        putc('\n', out);
+    }
+    fprintf(out, "%s\n", top_columns(&s->top));
     for (size_t i = 0; i < s->top.rows && i < s->args->rows; i++) {
         top_line(&s->top, i, line, sizeof(line));
         text_elide(out, line, PLAIN_WIDTH);

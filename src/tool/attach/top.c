@@ -1,5 +1,6 @@
 #include "attach/top.h"
 
+#include "process/grows.h"
 #include "terminal/text.h"
 
 #include "base/array.h"
@@ -15,6 +16,7 @@
 #define MAX_SITES  1000
 #define MAX_FRAMES 200
 #define KEY_SIZE   300
+#define REST       "rest" /* key of sites that a reply had no room for: at most so many bytes */
 
 int top_init(struct top *t, enum names_style style)
 {
@@ -35,15 +37,27 @@ static void rows_free(struct top *t)
 
 void top_fini(struct top *t)
 {
+    json_t *answers[] = {t->status, t->sites, t->dump, t->before, t->alive, t->base, t->growing};
+
     rows_free(t);
     memory_free(t->type);
     live_stacks_free(t->stacks);
     names_free(t->names);
     memory_free(t->first_method);
-    json_decref(t->status);
-    json_decref(t->sites);
-    json_decref(t->dump);
-    json_decref(t->before);
+    memory_free(t->warning);
+    for (size_t i = 0; i < COUNT_OF(answers); i++)
+        json_decref(answers[i]);
+}
+
+static bool shows_alive(const struct top *t)
+{
+    return t->view == TOP_ALIVE || t->view == TOP_ALIVE_TYPES;
+}
+
+/* What the view is made of. */
+static const json_t *source_of(const struct top *t)
+{
+    return shows_alive(t) ? t->alive : t->sites;
 }
 
 static double number(const json_t *object, const char *key)
@@ -55,6 +69,33 @@ static void key_of(const json_t *site, char key[KEY_SIZE])
 {
     snprintf(key, KEY_SIZE, "%.0f/%.0f/%s", number(site, "node"), number(site, "il"),
              client_text(site, "type"));
+}
+
+static void add_to(json_t *site, const json_t *other, const char *key)
+{
+    json_object_set_new(site, key, json_real(number(site, key) + number(other, key)));
+}
+
+/* Call sites that look the same are one: an instruction has several in code compiled again. */
+static void merge(json_t *reply)
+{
+    json_t *rows = json_object_get(reply, "rows"), *met = json_object(), *site, *first;
+    char key[KEY_SIZE];
+
+    for (size_t i = 0; i < json_array_size(rows);) {
+        site = json_array_get(rows, i);
+        key_of(site, key);
+        first = json_object_get(met, key);
+        if (!first) {
+            json_object_set(met, key, site);
+            i++;
+            continue;
+        }
+        add_to(first, site, "bytes");
+        add_to(first, site, "allocs");
+        json_array_remove(rows, i);
+    }
+    json_decref(met);
 }
 
 static json_t *remember(const json_t *sites)
@@ -72,15 +113,20 @@ static json_t *remember(const json_t *sites)
     return all;
 }
 
+void top_take(json_t **keep, json_t *reply)
+{
+    merge(reply);
+    json_decref(*keep);
+    *keep = reply;
+}
+
 static int ask(struct client *client, json_t *request, json_t **keep)
 {
     json_t *reply;
     int err = client_ask(client, request, &reply);
 
-    if (!err) {
-        json_decref(*keep);
-        *keep = reply;
-    }
+    if (!err)
+        top_take(keep, reply);
     return err;
 }
 
@@ -109,10 +155,10 @@ static size_t texts_of(const json_t *rows, const char **types, const char **meth
     return count;
 }
 
-/* Names of what the reply of sites holds. Returns: 0 or -ENOMEM. */
+/* Names of what the reply holds that the view is made of. Returns: 0 or -ENOMEM. */
 static int take_names(struct top *t)
 {
-    const json_t *rows = json_object_get(t->sites, "rows");
+    const json_t *rows = json_object_get(source_of(t), "rows");
     size_t count = json_array_size(rows), frames = texts_of(rows, NULL, NULL, NULL);
     const char **types = memory_alloc((count + 1) * sizeof(*types)),
                **methods = memory_alloc((frames + 1) * sizeof(*methods));
@@ -125,8 +171,75 @@ static int take_names(struct top *t)
         texts_of(rows, types, methods, t->first_method);
         err = names_of_texts(&texts, t->style, &t->names);
     }
+    t->named = source_of(t);
     memory_free_all(types, methods);
     return err;
+}
+
+/* Only of who looks at it. That it is not to be had is no failure: the other views go on. */
+static int look_alive(struct top *t, struct client *client)
+{
+    int err =
+        ask(client, json_pack("{s:s, s:i}", "command", "alive", "most", MAX_SITES), &t->alive);
+
+    *t->refused = '\0';
+    if (err == -EPROTO)
+        snprintf(t->refused, sizeof(t->refused), "%s", client->why);
+    if (!err && !t->base)
+        top_begin(t);
+    return err == -EPROTO ? 0 : err;
+}
+
+/* Sites that grow are asked after in each view, as long as the process knows of any objects. */
+static int look_growing(struct top *t, struct client *client)
+{
+    const json_t *from = shows_alive(t) || t->alive ? t->alive : NULL;
+    json_t *reply = NULL, *grows;
+    struct buffer text = BUFFER_INIT;
+    int err = 0;
+
+    if (!from && !t->dead_unknown) {
+        err = client_ask(client, json_pack("{s:s, s:i}", "command", "alive", "most", 0), &reply);
+        t->dead_unknown = err == -EPROTO;
+        from = reply;
+    }
+    grows = json_object_get(from, "grows");
+    if (!json_equal(grows, t->growing)) { /* symbols are read only then */
+        json_decref(t->growing);
+        t->growing = json_incref(grows);
+        grows_text(grows, SIZE_MAX, &text);
+        memory_free(t->warning);
+        t->warning = text.size ? buffer_take(&text) : NULL;
+    }
+    json_decref(reply);
+    return err == -EPROTO ? 0 : err;
+}
+
+bool top_warning(const struct top *t, size_t index, char *to, size_t size)
+{
+    const char *line = t->warning;
+
+    while (line && *line && index-- > 0)
+        line += strcspn(line, "\n") + 1;
+    if (!line || !*line)
+        return false;
+    snprintf(to, size, "%.*s", (int)strcspn(line, "\n"), line);
+    return true;
+}
+
+void top_begin(struct top *t)
+{
+    const json_t *rows = json_object_get(t->alive, "rows");
+    json_t *base = t->alive ? remember(t->alive) : NULL;
+    size_t count = json_array_size(rows);
+    const json_t *least = json_array_get(rows, count ? count - 1 : 0);
+
+    if (!base)
+        return;
+    if (number(t->alive, "sites") > (double)count)
+        json_object_set_new(base, REST, json_pack("[f]", number(least, "bytes")));
+    json_decref(t->base);
+    t->base = base;
 }
 
 int top_look(struct top *t, struct client *client)
@@ -144,6 +257,10 @@ int top_look(struct top *t, struct client *client)
     t->names = NULL;
     err = ask(client, json_pack("{s:s, s:i}", "command", "sites", "most", MAX_SITES), &t->sites);
     t->looked_ns = now;
+    if (!err && (shows_alive(t) || t->alive))
+        err = look_alive(t, client);
+    if (!err)
+        err = look_growing(t, client);
     if (!err)
         err = ask(client, json_pack("{s:s}", "command", "status"), &t->status);
     if (!err && strcmp(client_text(t->status, "hooks"), "none") != 0)
@@ -176,7 +293,7 @@ static char *join(const char *first, const char *between, const char *second)
     return all;
 }
 
-/* Adds what a site allocated since the look before. */
+/* Adds what a site allocated since the look before, or has alive. */
 static void row_take(const struct top *t, struct top_row *row, const json_t *site)
 {
     const json_t *before;
@@ -185,6 +302,14 @@ static void row_take(const struct top *t, struct top_row *row, const json_t *sit
     key_of(site, key);
     before = json_object_get(t->before, key);
     row->total += number(site, "bytes");
+    if (shows_alive(t)) {
+        row->count_rate += number(site, "allocs");
+        before = json_object_get(t->base, key);
+        if (!before)
+            before = json_object_get(t->base, REST);
+        row->rate += number(site, "bytes") - json_number_value(json_array_get(before, 0));
+        return;
+    }
     if (t->seconds <= 0)
         return;
     row->rate +=
@@ -200,7 +325,7 @@ static int arrange_sites(struct top *t)
     json_t *site;
     size_t i;
 
-    json_array_foreach(json_object_get(t->sites, "rows"), i, site)
+    json_array_foreach(json_object_get(source_of(t), "rows"), i, site)
     {
         if (t->type && strcmp(t->type, client_text(site, "type")) != 0)
             continue;
@@ -225,7 +350,7 @@ static int arrange_types(struct top *t)
     json_t *site;
     size_t i;
 
-    json_array_foreach(json_object_get(t->sites, "rows"), i, site)
+    json_array_foreach(json_object_get(source_of(t), "rows"), i, site)
     {
         const char *type = client_text(site, "type");
 
@@ -278,6 +403,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 
     if (left != right)
         return left < right ? 1 : -1;
+    if (x->total != y->total)
+        return x->total < y->total ? 1 : -1;
     return strcmp(x->text, y->text);
 }
 
@@ -311,12 +438,16 @@ int top_arrange(struct top *t)
     int err;
 
     rows_free(t);
+    if (t->named != source_of(t)) {
+        names_free(t->names);
+        t->names = NULL;
+    }
     err = t->names ? 0 : take_names(t);
     if (err)
         return err;
-    err = t->view == TOP_SITES   ? arrange_sites(t)
-          : t->view == TOP_TYPES ? arrange_types(t)
-                                 : arrange_threads(t);
+    err = t->view == TOP_THREADS                         ? arrange_threads(t)
+          : t->view == TOP_SITES || t->view == TOP_ALIVE ? arrange_sites(t)
+                                                         : arrange_types(t);
     apply_filter(t);
     if (t->rows)
         qsort_r(t->row, t->rows, sizeof(*t->row), compare_rows, t);
@@ -330,18 +461,40 @@ void top_open_type(struct top *t, size_t row)
     if (!type)
         return;
     t->type = type;
-    t->view = TOP_SITES;
+    t->view = shows_alive(t) ? TOP_ALIVE : TOP_SITES;
 }
 
 void top_close_type(struct top *t)
 {
     if (t->type)
-        t->view = TOP_TYPES;
+        t->view = shows_alive(t) ? TOP_ALIVE_TYPES : TOP_TYPES;
     memory_free(t->type);
     t->type = NULL;
 }
 
 /* ---- text ---- */
+
+/* Of what is alive: the collection behind which it is, and which was the last full one. */
+static void title_alive(const struct top *t, char *to, size_t size)
+{
+    static const char *const orders[] = {"growth", "objects", "bytes"};
+    struct text_number objects, bytes;
+
+    if (*t->refused || !t->alive)
+        snprintf(to, size, "%s", *t->refused ? t->refused : "asking what is alive");
+    else
+        snprintf(to, size,
+                 "%s (pid %.0f) alive; %s%s%s by %s%s%s; %s objects, %s%s; collection %.0f, full "
+                 "%.0f",
+                 client_text(t->status, "name"), number(t->status, "pid"),
+                 t->view == TOP_ALIVE ? "sites" : "types", t->type ? " of " : "",
+                 t->type ? t->type : "", orders[t->order], *t->filter ? "; with " : "", t->filter,
+                 text_count(&objects, (uint64_t)number(t->alive, "objects")),
+                 text_bytes(&bytes, (uint64_t)number(t->alive, "bytes")),
+                 json_is_false(json_object_get(t->alive, "exact")) ? ", not exact" : "",
+                 number(t->alive, "gc"), number(t->alive, "full"));
+    clean_in_place(to);
+}
 
 void top_title(const struct top *t, char *to, size_t size)
 {
@@ -349,6 +502,10 @@ void top_title(const struct top *t, char *to, size_t size)
     static const char *const orders[] = {"bytes/s", "objects/s", "bytes"};
     struct text_number events;
 
+    if (shows_alive(t)) {
+        title_alive(t, to, size);
+        return;
+    }
     snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s%s%s by %s%s%s",
              client_text(t->status, "name"), number(t->status, "pid"),
              client_text(t->status, "runtime"),
@@ -364,6 +521,8 @@ const char *top_columns(const struct top *t)
 {
     return t->view == TOP_THREADS ? "  depth   thread name                  now in (~ approximate)"
            : t->view == TOP_TYPES ? "  bytes/s  objects/s      bytes  type"
+           : t->view == TOP_ALIVE_TYPES ? "    grown    objects      bytes  type"
+           : t->view == TOP_ALIVE ? "    grown    objects      bytes  type  method that allocates"
                                   : "  bytes/s  objects/s      bytes  type  method that allocates";
 }
 

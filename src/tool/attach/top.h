@@ -10,17 +10,17 @@
 
 #include <stdint.h>
 
-enum top_view { TOP_SITES, TOP_TYPES, TOP_THREADS, TOP_VIEWS };
+enum top_view { TOP_SITES, TOP_TYPES, TOP_THREADS, TOP_ALIVE, TOP_ALIVE_TYPES, TOP_VIEWS };
 enum top_order {
     TOP_BY_RATE,
     TOP_BY_COUNT,
     TOP_BY_TOTAL,
     TOP_ORDERS
-}; /* bytes/s, objects/s, bytes */
+}; /* bytes/s, objects/s, bytes; of what is alive: bytes grown, objects, bytes */
 
 struct top_row {
     double rate, count_rate,
-        total; /* bytes/s, objects/s, bytes since the first look; of a thread: its depth */
+        total; /* as the orders, bytes since the first look; of a thread: its depth */
     char *text;
     const json_t *site;        /* of a call site: its reply; else NULL */
     size_t row;                /* of a call site: its place in the reply */
@@ -34,13 +34,19 @@ struct top {
     char filter[80]; /* only rows that contain it; "" all */
     char *type;      /* of the call sites only those of this type; NULL: all */
     /* the last replies */
-    json_t *status, *sites, *dump;
-    json_t *before; /* key of a site: [bytes, allocs] as of the look before */
-    double seconds; /* between the two */
+    json_t *status, *sites, *dump, *alive; /* alive: NULL: not asked for yet, or refused */
+    char refused[CLIENT_WHY_SIZE];         /* why it was; "" it was not */
+    json_t *before;    /* key of a site: [bytes, allocs] as of the look before */
+    json_t *base;      /* the same of what was alive when top_begin() was called; NULL: not yet */
+    json_t *growing;   /* `grows` of the last reply to `alive`; NULL: nothing grows */
+    char *warning;     /* that as lines; NULL: none */
+    bool dead_unknown; /* the process does not record with --live */
+    double seconds;    /* between the two */
     uint64_t looked_ns;
     struct live_stacks *stacks;
     enum names_style style;
     struct names *names;    /* of the sites' types, by row, and of all frames of their stacks */
+    const json_t *named;    /* the reply that they are of */
     uint32_t *first_method; /* by row, of its stack */
     struct top_row *row;
     size_t rows, capacity;
@@ -49,15 +55,24 @@ struct top {
 int top_init(struct top *t, enum names_style style); /* 0 or -ENOMEM */
 void top_fini(struct top *t);
 
+/* top_take - a reply becomes the last one of its kind; rows that look the same become one. */
+void top_take(json_t **keep, json_t *reply);
+
 /* top_look - ask again. Returns: 0 or -errno, then client->why. */
 int top_look(struct top *t, struct client *client);
 
 /* top_arrange - rows of the view from the last replies, filtered, sorted. Returns: 0 or -ENOMEM. */
 int top_arrange(struct top *t);
 
+/* top_begin - what is alive now is what growth is counted from. */
+void top_begin(struct top *t);
+
 /* top_open_type - from a type to its call sites. top_close_type - and back. */
 void top_open_type(struct top *t, size_t row);
 void top_close_type(struct top *t);
+
+/* top_warning - line `index` of what grows; false past the last. */
+bool top_warning(const struct top *t, size_t index, char *text, size_t size);
 
 /* The line above the rows, and what the columns are; into text. */
 void top_title(const struct top *t, char *text, size_t size);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define LINE_SIZE 2000
-#define HEAD      2 /* rows above the list: the title, what the columns are */
+#define WARNINGS  3 /* rows, at most: of what grows */
 
 void top_screen_init(struct top_screen *s, struct top *top)
 {
@@ -30,56 +30,73 @@ static size_t count_details(struct top_screen *s)
     return count;
 }
 
-static void draw_detail(struct top_screen *s, struct canvas *c, size_t room)
+static void draw_detail(struct top_screen *s, struct canvas *c, int head, size_t room)
 {
     char line[LINE_SIZE];
 
     top_line(s->top, s->list.cursor, line, sizeof(line));
-    put_row(c, HEAD, line, true);
+    put_row(c, head, line, true);
     list_show(&s->detail, count_details(s), room - 1);
     for (size_t i = 0; i < s->detail.height; i++)
         if (top_detail(s->top, s->list.cursor, s->detail.first + i, line, sizeof(line)))
-            put_row(c, HEAD + 1 + (int)i, line, false);
+            put_row(c, head + 1 + (int)i, line, false);
 }
 
-static void draw_rows(struct top_screen *s, struct canvas *c)
+static void draw_rows(struct top_screen *s, struct canvas *c, int head)
 {
     size_t first = s->list.first;
     char line[LINE_SIZE];
 
     for (size_t i = first; i < s->top->rows && i < first + s->list.height; i++) {
         top_line(s->top, i, line, sizeof(line));
-        put_row(c, HEAD + (int)(i - first), line, i == s->list.cursor);
+        put_row(c, head + (int)(i - first), line, i == s->list.cursor);
     }
 }
 
 static void draw_keys(struct top_screen *s, struct canvas *c)
 {
-    static const char *const goes = "1 sites  2 types  3 threads  s sort  / filter  p pause  "
-                                    "enter more  q";
-    static const char *const paused = "PAUSED  1 sites  2 types  3 threads  s sort  / filter  "
-                                      "p go on  enter  q";
+    static const char *const goes = "q  1 sites  2 types  3 threads  4 alive  s sort  / filter  "
+                                    "p pause  enter more";
+    static const char *const paused = "PAUSED  q  p go on  1 sites  2 types  3 threads  4 alive  "
+                                      "s sort  / filter  enter more";
+    static const char *const alive = "q  1 2 3 allocated  4 sites  5 types  b begin anew  s sort  "
+                                     "/ filter  p pause  enter more";
 
     if (s->typing)
         prompt_draw(&s->prompt, c, c->rows - 1, "filter");
     else
-        put_row(c, c->rows - 1, s->paused ? paused : goes, true);
+        canvas_hints(c, c->rows - 1,
+                     s->paused                                                      ? paused
+                     : s->top->view == TOP_ALIVE || s->top->view == TOP_ALIVE_TYPES ? alive
+                                                                                    : goes);
+}
+
+/* What grows, above the columns, where there is room. Returns: rows above the list. */
+static int draw_head(struct top_screen *s, struct canvas *c)
+{
+    char line[LINE_SIZE];
+    int row = 1;
+
+    top_title(s->top, line, sizeof(line));
+    put_row(c, 0, line, false);
+    for (size_t i = 0; i < WARNINGS && c->rows > 4 * WARNINGS; i++)
+        if (top_warning(s->top, i, line, sizeof(line)))
+            put_row(c, row++, line, false);
+    put_row(c, row, top_columns(s->top), false);
+    canvas_restyle(c, row, 0, c->columns, CANVAS_BOLD);
+    return row + 1;
 }
 
 void top_screen_draw(struct top_screen *s, struct canvas *c)
 {
-    size_t room = c->rows > HEAD + 2 ? (size_t)c->rows - HEAD - 1 : 1;
-    char line[LINE_SIZE];
+    int head = draw_head(s, c);
+    size_t room = c->rows > head + 2 ? (size_t)(c->rows - head - 1) : 1;
 
     list_show(&s->list, s->top->rows, room);
-    top_title(s->top, line, sizeof(line));
-    put_row(c, 0, line, false);
-    put_row(c, 1, top_columns(s->top), false);
-    canvas_restyle(c, 1, 0, c->columns, CANVAS_BOLD);
     if (s->drilled && s->top->rows)
-        draw_detail(s, c, room);
+        draw_detail(s, c, head, room);
     else
-        draw_rows(s, c);
+        draw_rows(s, c, head);
     draw_keys(s, c);
 }
 
@@ -97,7 +114,7 @@ static void open_row(struct top_screen *s)
 {
     if (!s->top->rows || s->drilled)
         return;
-    if (s->top->view == TOP_TYPES) {
+    if (s->top->view == TOP_TYPES || s->top->view == TOP_ALIVE_TYPES) {
         top_open_type(s->top, s->list.cursor);
         s->list.cursor = 0;
     } else {
@@ -133,7 +150,12 @@ static bool obey(struct top_screen *s, int key)
     case '1':
     case '2':
     case '3':
+    case '4':
+    case '5':
         choose(s, (enum top_view)(key - '1'));
+        break;
+    case 'b':
+        top_begin(s->top);
         break;
     case 's':
         s->top->order = (s->top->order + 1) % TOP_ORDERS;

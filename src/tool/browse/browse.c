@@ -4,18 +4,23 @@
 #include "terminal/letter.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The views with a number. The last one is there only with several logs. */
+/* The views, and their keys. The last one is there only with several logs. */
 static const struct {
+    char key;
     const char *name;
     enum ranking_kind table;
 } tabs[BROWSE_TABS] = {
-    {"overview", RANKING_KINDS},  {"tree", RANKING_KINDS},  {"types", RANKING_TYPES},
-    {"methods", RANKING_METHODS}, {"lines", RANKING_LINES}, {"modules", RANKING_MODULES},
-    {"threads", RANKING_THREADS}, {"logs", RANKING_LOGS},
+    {'1', "overview", RANKING_KINDS},  {'2', "tree", RANKING_KINDS},
+    {'3', "types", RANKING_TYPES},     {'4', "methods", RANKING_METHODS},
+    {'5', "lines", RANKING_LINES},     {'6', "modules", RANKING_MODULES},
+    {'7', "threads", RANKING_THREADS}, {'8', "namespaces", RANKING_NAMESPACES},
+    {'9', "sizes", RANKING_SIZES},     {'0', "time", RANKING_TIME},
+    {'L', "logs", RANKING_LOGS},
 };
 #define OVERVIEW 0
 #define TREE     1
@@ -36,7 +41,7 @@ static struct page *new_tab(struct browse *b, size_t tab)
 {
     return tab == OVERVIEW ? page_overview(b->data)
            : tab == TREE   ? page_tree(b->data)
-                           : page_ranking(b->data, tabs[tab].table, 0);
+                           : page_ranking(b->data, tabs[tab].table, NULL);
 }
 
 /* NULL: there is no memory for the tab that was gone to. */
@@ -148,8 +153,8 @@ static void sort(struct browse *b)
         }
     }
     for (size_t i = 0; i < b->depth; i++)
-        b->above[i]->ops->sort(b->above[i]);
-    if (page && !b->depth && page->ops->sort(page))
+        page_sort(b->above[i]);
+    if (page && !b->depth && page_sort(page))
         browse_say(b, "out of memory");
     if (!b->tabs[b->tab])
         b->tabs[b->tab] = new_tab(b, b->tab);
@@ -163,7 +168,7 @@ static void next_style(struct browse *b)
     if (data_style(b->data, style))
         browse_say(b, "out of memory");
     else if (b->tabs[OVERVIEW])
-        b->tabs[OVERVIEW]->ops->sort(b->tabs[OVERVIEW]); /* it keeps them as texts */
+        page_sort(b->tabs[OVERVIEW]); /* it keeps them as texts */
     browse_say(b, "names: %s", names_styles[b->data->style]);
 }
 
@@ -173,7 +178,7 @@ static void under_cursor(const struct browse *b, struct target *out)
 {
     *out = (struct target){.kind = TARGET_NONE};
     if (current(b))
-        current(b)->ops->target(current(b), out);
+        page_target(current(b), out);
 }
 
 static void merged(struct browse *b, enum model_direction direction)
@@ -208,17 +213,30 @@ void browse_source(struct browse *b)
     put_above(b, page_source(b->data, &b->edit, why, sizeof(why)), why);
 }
 
-static void only_thread(struct browse *b)
+/* Words of the filter that let through only a thread, or a slice of time. */
+static void only_text(const struct browse *b, const struct target *t, char *to, size_t size)
 {
-    char text[PROMPT_SIZE];
+    uint64_t width = model_slice_ns(b->data->model), unit = width % 1000000 ? 1 : 1000000;
+    const char *name = unit == 1 ? "ns" : "ms";
+
+    if (t->kind == TARGET_THREAD)
+        snprintf(to, size, "thread=%u", model_defs(b->data->model)->threads[t->number - 1].id);
+    else
+        snprintf(to, size, "from=%" PRIu64 "%s to=%" PRIu64 "%s", t->number * width / unit, name,
+                 (t->number + 1) * width / unit, name);
+}
+
+static void only_this(struct browse *b)
+{
+    char text[PROMPT_SIZE], words[80];
     struct target t;
 
     under_cursor(b, &t);
-    if (!t.number)
+    if (t.kind == TARGET_THREAD ? !t.number : t.kind != TARGET_SLICE)
         return;
-    snprintf(text, sizeof(text), "%.400s%sthread=%u", b->data->filter->text,
-             *b->data->filter->text ? " " : "",
-             model_defs(b->data->model)->threads[t.number - 1].id);
+    only_text(b, &t, words, sizeof(words));
+    snprintf(text, sizeof(text), "%.400s%s%s", b->data->filter->text,
+             *b->data->filter->text ? " " : "", words);
     select_part(b, text, b->data->own);
     go_to(b, TREE);
 }
@@ -228,7 +246,7 @@ static void methods_of(struct browse *b)
     struct target t;
 
     under_cursor(b, &t);
-    put_above(b, page_ranking(b->data, RANKING_METHODS, t.number), "out of memory");
+    put_above(b, page_ranking(b->data, RANKING_METHODS, &t), "out of memory");
 }
 
 /* ---- searching ---- */
@@ -237,7 +255,7 @@ static void find(struct browse *b, bool forward)
 {
     if (!*b->data->search.text)
         browse_say(b, "/ searches");
-    else if (current(b) && !current(b)->ops->find(current(b), forward))
+    else if (current(b) && !page_find(current(b), forward))
         browse_say(b, "not found: %s", b->data->search.text);
 }
 
@@ -275,9 +293,12 @@ static bool view_key(struct browse *b, int key)
 {
     struct data *d = b->data;
 
-    if (key >= '1' && key < '1' + (int)b->tab_count)
-        go_to(b, (size_t)(key - '1'));
-    else if (key == KEY_TAB)
+    for (size_t i = 0; i < b->tab_count; i++)
+        if (key == tabs[i].key) {
+            go_to(b, i);
+            return true;
+        }
+    if (key == KEY_TAB)
         go_to(b, (b->tab + 1) % b->tab_count);
     else if (key == KEY_BACK_TAB)
         go_to(b, (b->tab + b->tab_count - 1) % b->tab_count);
@@ -300,27 +321,22 @@ static enum browse_next other_key(struct browse *b, int key)
 {
     switch (key) {
     case 'q':
-    case KEY_GONE:
         return BROWSE_ENDS;
     case KEY_ESCAPE:
     case KEY_BACKSPACE:
         back(b);
         break;
     case '/':
-        ask(b, BROWSE_SEARCH);
-        break;
     case 'f':
-        ask(b, BROWSE_FILTER);
+        ask(b, key == '/' ? BROWSE_SEARCH : BROWSE_FILTER);
         break;
     case 'n':
     case 'N':
         find(b, key == 'n');
         break;
     case 'c':
-        merged(b, MODEL_CALLERS);
-        break;
     case 'C':
-        merged(b, MODEL_CALLEES);
+        merged(b, key == 'c' ? MODEL_CALLERS : MODEL_CALLEES);
         break;
     case 'v':
         if (has_source(b))
@@ -349,11 +365,11 @@ static void obey_page(struct browse *b, enum page_answer answer)
         if (has_source(b))
             browse_source(b);
         break;
-    case PAGE_MODULE:
+    case PAGE_METHODS:
         methods_of(b);
         break;
-    case PAGE_THREAD:
-        only_thread(b);
+    case PAGE_ONLY:
+        only_this(b);
         break;
     case PAGE_TREE:
         go_to(b, TREE);
@@ -392,22 +408,35 @@ enum browse_next browse_key(struct browse *b, int key)
 
 /* ---- drawing ---- */
 
-/* The names of the views, that of the one shown in brackets; as many as there is room for. */
+static int tab_width(size_t tab)
+{
+    return (int)strlen(tabs[tab].name) + 4;
+}
+
+/*
+ * The names of the views, that of the one shown in brackets, and those beside it that there is room
+ * for; < and > say that there are more.
+ */
 static void draw_tabs(const struct browse *b, struct canvas *c)
 {
-    int column = 0, room = 0;
+    size_t first = b->tab, i;
+    int column = 0, room = c->columns - tab_width(b->tab) - 1;
     char text[40];
 
-    for (size_t i = 0; i < b->tab_count; i++)
-        room += (int)strlen(tabs[i].name) + 4;
-    for (size_t i = 0; i < b->tab_count; i++) {
+    while (first > 0 && room >= tab_width(first - 1))
+        room -= tab_width(--first);
+    for (i = first; i < b->tab_count; i++) {
         bool here = i == b->tab;
 
-        if (!here && room > c->columns)
-            continue;
-        snprintf(text, sizeof(text), here ? "[%zu %s]" : " %zu %s ", i + 1, tabs[i].name);
+        if (!here && column + tab_width(i) + (i + 1 < b->tab_count) > c->columns)
+            break;
+        snprintf(text, sizeof(text), here ? "[%c %s]" : " %c %s ", tabs[i].key, tabs[i].name);
         column = canvas_put(c, 0, column, c->columns, here ? CANVAS_BOLD : CANVAS_DIM, text);
     }
+    if (i < b->tab_count)
+        canvas_put(c, 0, c->columns - 1, 1, CANVAS_DIM, ">");
+    if (first > 0 && first < b->tab)
+        canvas_put(c, 0, 0, 1, CANVAS_DIM, "<");
     canvas_restyle(c, 0, 0, c->columns, CANVAS_REVERSE);
 }
 
@@ -454,17 +483,6 @@ static void draw_status(const struct browse *b, struct canvas *c, int row)
                d->incomplete ? CANVAS_BOLD | CANVAS_RED : CANVAS_PLAIN, right);
 }
 
-/* Hints stand two blanks apart: as many as fit, the first one always. */
-static void cut_at_gap(char *text, int columns)
-{
-    char *end = text;
-
-    for (char *gap = text; (gap = strstr(gap, "  ")) && gap - text <= columns; gap += 2)
-        end = gap;
-    if ((int)strlen(text) > columns)
-        *end = '\0';
-}
-
 static void draw_keys(const struct browse *b, struct canvas *c, int row)
 {
     const struct page *page = current(b);
@@ -478,9 +496,7 @@ static void draw_keys(const struct browse *b, struct canvas *c, int row)
     snprintf(text, sizeof(text),
              "?help%s q  %s  c/C callers/callees  e edit  v source  / search  f filter  s sort",
              b->depth ? " esc" : "", page ? page->ops->keys : "");
-    cut_at_gap(text, c->columns);
-    canvas_put(c, row, 0, c->columns, CANVAS_PLAIN, text);
-    canvas_restyle(c, row, 0, c->columns, CANVAS_REVERSE);
+    canvas_hints(c, row, text);
 }
 
 void browse_draw(struct browse *b, struct canvas *c)

@@ -8,7 +8,7 @@
 #include "browse/page.h"
 #include "terminal/prompt.h"
 
-#define BROWSE_TABS  8
+#define BROWSE_TABS  11
 #define BROWSE_DEPTH 32 /* pages on a page */
 
 enum browse_asks { BROWSE_NOTHING, BROWSE_SEARCH, BROWSE_FILTER };

@@ -3,7 +3,6 @@
 
 #include "browse/editor.h"
 #include "browse/load.h"
-#include "command/rows.h"
 #include "terminal/screen.h"
 
 #include "base/memory.h"
@@ -20,21 +19,23 @@
 static const struct args_option options[] = {
     ARGS_ROW(TEXT, "filter", "WORDS", filter,
              "begin with a part, as with the key f: 'type=string thread=3'"),
-    ROW_OWN(own),
-    ROW_FROM("WHEN", "only what was allocated after this mark or time: 10s, 50%"),
-    ROW_TO("WHEN", "only what was allocated before it"),
+    ROW_OWN(filters.own),
+    ARGS_ROW(TEXT, "from", "WHEN", filters.window.from,
+             "only what was allocated after this mark or time: 10s, 50%"),
+    ARGS_ROW(TEXT, "to", "WHEN", filters.window.to, "only what was allocated before it"),
     ROW_PHYSICAL("use the machine's stacks, not the logical ones of async methods"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
     ARGS_ROW(LIST, "source", "DIR", sources,
              "look for source files below DIR as well, where they are not where they were compiled "
              "(default: the current folder)"),
-    ROW_OWN_CODE(own_code),
+    ROW_OWN_CODE(filters.own_code),
     ROW_NAMES(naming),
     ROW_JOBS,
     ROW_QUIET,
-    ARGS_EXPLAINED("tab, 1 2 3 ...", NULL,
-                   "views: overview, tree, types, methods, lines, modules, threads, logs",
+    ARGS_EXPLAINED("tab, 1 ... 9 0 L", NULL,
+                   "views: overview, tree, types, methods, lines, modules, threads, namespaces, "
+                   "sizes, time; logs",
                    .group = "Keys"),
     ARGS_EXPLAINED("arrows, page keys", NULL, "move; enter opens; h j k l, g G, too"),
     ARGS_EXPLAINED("H", NULL, "open the heaviest path"),
@@ -129,14 +130,14 @@ static int run(void *into, const struct args *args, FILE *out)
     if (status)
         return status;
     naming_choose(&how->naming, &cmd_browse, args, NAMES_SHORT);
-    status = load(&cmd_browse, how, args->word, args->count, &l);
+    status = browse_load(&cmd_browse, how, args->word, args->count, &l);
     if (!status) {
         status = cli_failed(&cmd_browse, browse_init(&browse, &l.data));
         if (!status)
             status = look(&browse);
         browse_fini(&browse);
     }
-    load_end(&l);
+    browse_load_end(&l);
     return status;
 }
 

@@ -116,6 +116,25 @@ void data_fini(struct data *d)
     for (size_t i = 0; i <= NAMES_RAW; i++)
         names_free(d->names[i]);
     memory_free(d->filter);
+    if (d->namespaces)
+        namespaces_fini(d->namespaces);
+    memory_free(d->namespaces);
+}
+
+int data_namespaces(struct data *d)
+{
+    int err;
+
+    if (d->namespaces)
+        return 0;
+    d->namespaces = memory_zalloc(1, sizeof(*d->namespaces));
+    err = d->namespaces ? namespaces_init(d->namespaces, model_defs(d->model)) : -ENOMEM;
+    if (err && d->namespaces) {
+        namespaces_fini(d->namespaces);
+        memory_free(d->namespaces);
+        d->namespaces = NULL;
+    }
+    return err;
 }
 
 /* ---- numbers ---- */

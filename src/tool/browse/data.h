@@ -16,6 +16,7 @@
 #include "model/names.h"
 #include "model/own.h"
 #include "model/tree.h"
+#include "model/method_namespaces.h"
 
 struct data_log { /* of several */
     const char *path;
@@ -29,6 +30,7 @@ struct data {
     struct sources sources; /* set by whoever has the options */
     enum names_style style;
     struct names *names[NAMES_RAW + 1]; /* short and full ones always: filters mean both */
+    struct namespaces *namespaces;      /* NULL until data_namespaces */
     struct filter *filter;
     bool own, fold, recursion; /* only own code; framework folded; recursion folded */
     enum model_weight sort;    /* MODEL_BYTES or MODEL_ALLOCS */
@@ -51,6 +53,9 @@ int data_shape(struct data *d, bool fold, bool recursion);
 /* data_style - other names. Returns: 0 or -ENOMEM. */
 int data_style(struct data *d, enum names_style style);
 
+/* data_namespaces - before namespaces are asked for. Returns: 0 or -ENOMEM. */
+int data_namespaces(struct data *d);
+
 double data_total(const struct data *d, enum model_weight weight); /* of what is let through */
 
 /* data_amount - "21.1 MB", "213,197"; an estimate with a tilde. data_share - of the total. */
@@ -70,10 +75,19 @@ const char *data_file_line(const char *file, uint32_t line, struct buffer *b);
 bool data_hits(const struct data *d, const struct model_place *p);
 
 /* What is under the cursor. */
-enum target_kind { TARGET_NONE, TARGET_METHOD, TARGET_TYPE, TARGET_LINE, TARGET_THREAD };
+enum target_kind {
+    TARGET_NONE,
+    TARGET_METHOD,
+    TARGET_TYPE,
+    TARGET_LINE,
+    TARGET_THREAD,
+    TARGET_MODULE,
+    TARGET_NAMESPACE,
+    TARGET_SLICE /* of time */
+};
 struct target {
     enum target_kind kind;
-    uint32_t number;  /* of a method, class or thread */
+    uint32_t number;  /* of a method, class, thread + 1, module, namespace, slice */
     const char *file; /* of a line, and of a method if it is known */
     uint32_t line;
 };

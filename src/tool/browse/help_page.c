@@ -3,7 +3,6 @@
 #include "terminal/key.h"
 
 #include "base/atomics.h"
-#include "base/memory.h"
 
 #include <string.h>
 
@@ -13,7 +12,7 @@ static const struct {
 } lines[] = {
     {NULL, "Views"},
     {"tab, shift-tab", "next view, view before"},
-    {"1 ... 9", "a view by its number"},
+    {"1 ... 9, 0", "a view by its number; L: the logs"},
     {"esc", "back; q ends"},
     {NULL, "Moving"},
     {"arrows, h j k l", "move, open, close"},
@@ -84,51 +83,18 @@ static enum page_answer key(struct page *page, int key)
                : PAGE_NOT_MINE;
 }
 
-static void target(const struct page *page, struct target *out)
-{
-    (void)page;
-    *out = (struct target){.kind = TARGET_NONE};
-}
-
 static bool hits(const struct page *page, size_t index)
 {
     return search_hits(&page->data->search, lines[index].text);
 }
 
-static bool find(struct page *page, bool forward)
-{
-    return page_find(page, forward, hits);
-}
-
-static int sort(struct page *page)
-{
-    (void)page;
-    return 0;
-}
-
-static void free_page(struct page *page)
-{
-    memory_free(page);
-}
-
 struct page *page_help(struct data *d)
 {
-    static const struct page_ops ops = {.free = free_page,
-                                        .count = count,
-                                        .heads = heads,
-                                        .draw = draw,
-                                        .key = key,
-                                        .target = target,
-                                        .find = find,
-                                        .sort = sort,
-                                        .keys = "esc back",
+    static const struct page_ops ops = {count,       heads, draw, hits, key, .keys = "esc back",
                                         .text = true};
-    struct page *page = memory_zalloc(1, sizeof(*page));
+    struct page *page = page_new(&ops, sizeof(*page), d);
 
-    if (!page)
-        return NULL;
-    page->ops = &ops;
-    page->data = d;
-    strcpy(page->title, "help");
+    if (page)
+        strcpy(page->title, "help");
     return page;
 }

@@ -47,60 +47,32 @@ static bool has_children(void *page, uint32_t number)
     return !model_merged_open(merged_of(p), number, &first, &count) && count;
 }
 
-static bool hits(const struct page *page, size_t index)
-{
-    const struct outline_page *p = (const struct outline_page *)page;
-    struct outline_node n;
-
-    node(p, p->outline.rows[index].node, &n);
-    return data_hits(page->data, n.place);
-}
-
-/* Among the rows that are open: what lies deeper is not known. */
-static bool find(struct page *page, bool forward)
-{
-    return page_find(page, forward, hits);
-}
-
 static void free_merged(struct outline_page *p)
 {
     model_merged_free(merged_of(p));
 }
 
-static int begin(struct outline_page *p, const struct target *t, enum model_direction direction)
-{
-    static const struct outline_node_ops nodes = {node, children, has_children, find, free_merged};
-    struct data *d = p->page.data;
-    struct model_merged *merged = NULL;
-    uint32_t *places;
-    size_t count;
-    int err = data_places(d, t, &places, &count);
-
-    if (!err)
-        err = count ? model_merged_new(d->plain, places, count, direction, &merged) : -ENOENT;
-    memory_free(places);
-    p->of = merged;
-    return err ? err : outline_page_init(p, &nodes);
-}
-
 struct page *page_merged(struct data *d, const struct target *t, enum model_direction direction)
 {
-    struct outline_page *p = memory_zalloc(1, sizeof(*p));
+    static const struct outline_node_ops nodes = {node, children, has_children, free_merged, NULL};
+    struct model_merged *merged = NULL;
+    struct outline_page *p;
     struct buffer name = BUFFER_INIT;
+    uint32_t *places;
+    size_t count;
 
-    if (!p)
+    if (!data_places(d, t, &places, &count) && count)
+        merged = model_merged_new(d->plain, places, count, direction);
+    memory_free(places);
+    p = merged ? outline_page_new(&nodes, sizeof(*p), d, merged) : NULL;
+    if (!p) {
+        model_merged_free(merged);
         return NULL;
-    p->page.data = d;
+    }
     snprintf(p->page.title, sizeof(p->page.title), "%s %s",
              direction == MODEL_CALLERS ? t->kind == TARGET_TYPE ? "who makes" : "callers of"
                                         : "what is called by",
              data_target_text(d, t, &name));
     buffer_free(&name);
-    if (begin(p, t, direction)) {
-        model_merged_free(merged_of(p));
-        outline_fini(&p->outline);
-        memory_free(p);
-        return NULL;
-    }
     return &p->page;
 }

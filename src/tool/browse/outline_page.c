@@ -10,8 +10,6 @@
 #include <stdlib.h>
 
 #define OPEN_ALL 20000 /* rows that "*" opens at most */
-/* The heaviest path goes on as long as one child has this share of its parent. */
-#define HEAVY 0.3
 
 static struct outline_page *page_of(const struct page *page)
 {
@@ -146,7 +144,7 @@ static int heaviest_path(struct outline_page *p, size_t row, uint32_t **path, si
             break;
         p->nodes->node(p, at, &parent);
         p->nodes->node(p, children.nodes[0], &child);
-        if (*length > 1 && child.total[weight] < HEAVY * parent.total[weight])
+        if (*length > 1 && child.total[weight] < PAGE_HEAVY * parent.total[weight])
             break;
         at = children.nodes[0];
     }
@@ -273,18 +271,28 @@ static enum page_answer key(struct page *page, int key)
 
 /* ---- beginning and end ---- */
 
-static void free_page(struct page *page)
+static void fini(struct page *page)
 {
     struct outline_page *p = page_of(page);
 
     p->nodes->free(p);
     outline_fini(&p->outline);
-    memory_free(p);
+}
+
+static bool hits(const struct page *page, size_t index)
+{
+    const struct outline_page *p = page_of(page);
+    struct outline_node n;
+
+    p->nodes->node(p, row_at(p, index)->node, &n);
+    return data_hits(page->data, n.place);
 }
 
 static bool find(struct page *page, bool forward)
 {
-    return page_of(page)->nodes->find(page, forward);
+    const struct outline_node_ops *nodes = page_of(page)->nodes;
+
+    return nodes->find ? nodes->find(page, forward) : page_find_row(page, forward);
 }
 
 /* Only the first row stays open: what is open below was in the other order. */
@@ -297,24 +305,22 @@ static int sort(struct page *page)
     return outline_open(&p->outline, 0);
 }
 
-int outline_page_init(struct outline_page *p, const struct outline_node_ops *nodes)
+void *outline_page_new(const struct outline_node_ops *nodes, size_t size, struct data *d, void *of)
 {
     static const struct page_ops ops = {
-        .free = free_page,
-        .count = count,
-        .heads = heads,
-        .draw = draw,
-        .key = key,
-        .target = target,
-        .find = find,
-        .sort = sort,
-        .keys = "enter open  H heaviest path  * all",
-    };
+        count, heads,  draw, hits, key,
+        fini,  target, find, sort, .keys = "enter open  H heaviest path  * all"};
+    struct outline_page *p = page_new(&ops, size, d);
     const struct outline_source source = {nodes->children, nodes->has_children, p};
-    int err;
 
-    p->page.ops = &ops;
+    if (!p)
+        return NULL;
     p->nodes = nodes;
-    err = outline_init(&p->outline, &source, 0);
-    return err ? err : outline_open(&p->outline, 0);
+    p->of = of;
+    if (outline_init(&p->outline, &source, 0) || outline_open(&p->outline, 0)) {
+        p->of = NULL; /* still the caller's */
+        page_free(&p->page);
+        return NULL;
+    }
+    return p;
 }

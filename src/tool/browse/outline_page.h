@@ -25,12 +25,15 @@ struct outline_node_ops {
     void (*node)(const struct outline_page *p, uint32_t node, struct outline_node *out);
     int (*children)(void *page, uint32_t node, struct outline_children *out); /* sorted */
     bool (*has_children)(void *page, uint32_t node);
-    bool (*find)(struct page *page, bool forward);
     void (*free)(struct outline_page *p);
+    bool (*find)(struct page *page, bool forward); /* also in what is not open; may be NULL */
 };
 
-/* outline_page_init - p is zeroed but for page.data and of. Returns: 0 or -ENOMEM. */
-int outline_page_init(struct outline_page *p, const struct outline_node_ops *nodes);
+/*
+ * outline_page_new - `size` bytes of zeros that begin with an outline_page. Returns: NULL without
+ * memory. Owns: the page frees `of`, with its operation.
+ */
+void *outline_page_new(const struct outline_node_ops *nodes, size_t size, struct data *d, void *of);
 
 /* outline_page_sort - children by the sums that rows are sorted by. For children(). */
 int outline_page_sort(const struct outline_page *p, struct outline_children *children);

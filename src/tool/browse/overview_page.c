@@ -2,12 +2,13 @@
 #include "browse/page.h"
 
 #include "command/print_complete.h"
+#include "readers/header.h"
+#include "report/estimate.h"
 #include "terminal/key.h"
 #include "terminal/text.h"
 
 #include "base/array.h"
 #include "base/memory.h"
-#include "base/path.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +18,6 @@
 #define SHOWN     5 /* rows of each table */
 #define SPARKS    60
 #define PATH_MOST 8 /* frames of the heaviest path */
-#define HEAVY     0.3
 
 enum overview_kind { OVERVIEW_TEXT, OVERVIEW_HEADING, OVERVIEW_ROW };
 
@@ -60,31 +60,20 @@ static int say(struct overview_page *p, enum overview_kind kind, const struct bu
     return !b->failed && row_add(p, kind, b->data) ? 0 : -ENOMEM;
 }
 
-/* The program: the assembly that `dotnet` was to run, or the executable. */
-static const char *program(const json_t *header)
-{
-    const json_t *command = json_object_get(header, "command");
-    const char *first = json_string_value(json_array_get(command, 0)),
-               *second = json_string_value(json_array_get(command, 1));
-
-    if (second && first && !strcmp(path_base_name(first), "dotnet"))
-        first = second;
-    return first ? path_base_name(first) : "?";
-}
-
 static int say_program(struct overview_page *p)
 {
     const struct data *d = p->page.data;
     const json_t *header = model_log(d->model)->header;
     const char *runtime = json_string_value(json_object_get(header, "runtime"));
+    const char *program = report_program(header);
     struct buffer b = BUFFER_INIT;
     struct text_number ns;
     int err;
 
     if (d->log_count > 1)
         buffer_format(&b, "%zu logs, ", d->log_count);
-    buffer_text(&b, program(header));
-    if (d->log_count == 1)
+    buffer_text(&b, program ? program : "(the log does not say of which program it is)");
+    if (d->log_count == 1 && json_object_get(header, "pid"))
         buffer_format(&b, " (pid %.0f)", json_number_value(json_object_get(header, "pid")));
     if (runtime)
         buffer_format(&b, ", .NET %s", runtime);
@@ -104,8 +93,8 @@ static int say_total(struct overview_page *p)
     int err;
 
     buffer_format(&b, "%s%s bytes in %s%s objects", about,
-                  text_count(&bytes, (uint64_t)(data_total(d, MODEL_BYTES) + 0.5)), about,
-                  text_count(&objects, (uint64_t)(data_total(d, MODEL_ALLOCS) + 0.5)));
+                  text_count(&bytes, report_whole(data_total(d, MODEL_BYTES))), about,
+                  text_count(&objects, report_whole(data_total(d, MODEL_ALLOCS))));
     if (*about)
         buffer_text(&b, ": estimates, the log is sampled");
     if (*d->filter->text || d->own)
@@ -196,7 +185,7 @@ static int say_table(struct overview_page *p, enum ranking_kind kind, const char
     const struct data *d = p->page.data;
     struct buffer name = BUFFER_INIT;
     struct ranking table;
-    int err = ranking_make(d, kind, 0, &table);
+    int err = ranking_make(d, kind, NULL, &table);
 
     for (*shown = 0; !err && *shown < table.count && *shown < SHOWN; ++*shown) {
         const struct ranking_row *row = &table.rows[*shown];
@@ -218,6 +207,26 @@ static int say_table(struct overview_page *p, enum ranking_kind kind, const char
     buffer_free(&name);
     ranking_fini(&table);
     return err;
+}
+
+/* Of own lines, of lines, of methods: the first of which there are any. */
+static int say_places(struct overview_page *p)
+{
+    size_t shown = 0;
+    int err = say_table(p, RANKING_OWN_LINES, "Own lines, with what they call for", &shown);
+
+    if (!err && !shown)
+        err = say_table(p, RANKING_LINES, "Lines, with what they call for", &shown);
+    if (!err && !shown)
+        err = say_table(p, RANKING_METHODS, "Methods", &shown);
+    return err;
+}
+
+static int say_types(struct overview_page *p)
+{
+    size_t shown;
+
+    return say_table(p, RANKING_TYPES, "Types", &shown);
 }
 
 static int say_step(struct overview_page *p, uint32_t node)
@@ -251,7 +260,7 @@ static int say_path(struct overview_page *p)
     int err;
 
     while (t->nodes[at].end > at + 1 &&
-           t->total[MODEL_BYTES][at + 1] >= HEAVY * t->total[MODEL_BYTES][at])
+           t->total[MODEL_BYTES][at + 1] >= PAGE_HEAVY * t->total[MODEL_BYTES][at])
         path[length++ % PATH_MOST] = ++at; /* the heaviest child comes first */
     if (!length)
         return 0;
@@ -267,26 +276,13 @@ static int say_path(struct overview_page *p)
 
 static int say_all(struct overview_page *p)
 {
-    size_t shown = 0;
-    int err = say_program(p);
+    static int (*const parts[])(struct overview_page *) = {
+        say_program, say_total, say_gaps, say_own, say_rate, say_places, say_types, say_path};
+    int err = 0;
 
-    if (!err)
-        err = say_total(p);
-    if (!err)
-        err = say_gaps(p);
-    if (!err)
-        err = say_own(p);
-    if (!err)
-        err = say_rate(p);
-    if (!err)
-        err = say_table(p, RANKING_OWN_LINES, "Own lines, with what they call for", &shown);
-    if (!err && !shown)
-        err = say_table(p, RANKING_LINES, "Lines, with what they call for", &shown);
-    if (!err && !shown)
-        err = say_table(p, RANKING_METHODS, "Methods", &shown);
-    if (!err)
-        err = say_table(p, RANKING_TYPES, "Types", &shown);
-    return err ? err : say_path(p);
+    for (size_t i = 0; i < COUNT_OF(parts) && !err; i++)
+        err = parts[i](p);
+    return err;
 }
 
 /* ---- the page ---- */
@@ -322,18 +318,13 @@ static void target(const struct page *page, struct target *out)
 {
     const struct overview_page *p = page_of(page);
 
-    *out = page->list.cursor < p->count ? p->rows[page->list.cursor].target
-                                        : (struct target){.kind = TARGET_NONE};
+    if (page->list.cursor < p->count)
+        *out = p->rows[page->list.cursor].target;
 }
 
 static bool hits(const struct page *page, size_t index)
 {
     return search_hits(&page->data->search, page_of(page)->rows[index].text);
-}
-
-static bool find(struct page *page, bool forward)
-{
-    return page_find(page, forward, hits);
 }
 
 static void clear(struct overview_page *p)
@@ -355,33 +346,24 @@ static enum page_answer key(struct page *page, int key)
 
     if (key != KEY_ENTER && key != ' ' && key != KEY_RIGHT && key != 'l')
         return PAGE_NOT_MINE;
-    target(page, &t);
+    page_target(page, &t);
     return t.kind == TARGET_NONE ? PAGE_TREE : t.kind == TARGET_LINE ? PAGE_SOURCE : PAGE_CALLERS;
 }
 
-static void free_page(struct page *page)
+static void fini(struct page *page)
 {
     clear(page_of(page));
-    memory_free_all(page_of(page)->rows, page);
+    memory_free(page_of(page)->rows);
 }
 
 struct page *page_overview(struct data *d)
 {
-    static const struct page_ops ops = {.free = free_page,
-                                        .count = count,
-                                        .heads = heads,
-                                        .draw = draw,
-                                        .key = key,
-                                        .target = target,
-                                        .find = find,
-                                        .sort = sort,
-                                        .keys = "enter more"};
-    struct overview_page *p = memory_zalloc(1, sizeof(*p));
+    static const struct page_ops ops = {
+        count, heads, draw, hits, key, fini, target, .sort = sort, .keys = "enter more"};
+    struct overview_page *p = page_new(&ops, sizeof(*p), d);
 
     if (!p)
         return NULL;
-    p->page.ops = &ops;
-    p->page.data = d;
     if (say_all(p)) {
         page_free(&p->page);
         return NULL;

@@ -4,20 +4,50 @@
 #include "terminal/letter.h"
 
 #include "base/buffer.h"
+#include "base/memory.h"
+
+void *page_new(const struct page_ops *ops, size_t size, struct data *d)
+{
+    struct page *page = memory_zalloc(1, size);
+
+    if (page) {
+        page->ops = ops;
+        page->data = d;
+    }
+    return page;
+}
 
 void page_free(struct page *page)
 {
-    if (page)
-        page->ops->free(page);
+    if (page && page->ops->fini)
+        page->ops->fini(page);
+    memory_free(page);
 }
 
-bool page_find(struct page *page, bool forward, bool (*hits)(const struct page *page, size_t index))
+void page_target(const struct page *page, struct target *out)
+{
+    *out = (struct target){.kind = TARGET_NONE};
+    if (page->ops->target)
+        page->ops->target(page, out);
+}
+
+int page_sort(struct page *page)
+{
+    return page->ops->sort ? page->ops->sort(page) : 0;
+}
+
+bool page_find(struct page *page, bool forward)
+{
+    return page->ops->find ? page->ops->find(page, forward) : page_find_row(page, forward);
+}
+
+bool page_find_row(struct page *page, bool forward)
 {
     size_t count = page->ops->count(page), at = page->list.cursor;
 
     for (size_t i = 0; i < count; i++) {
         at = forward ? (at + 1 < count ? at + 1 : 0) : (at ? at - 1 : count - 1);
-        if (hits(page, at)) {
+        if (page->ops->hits(page, at)) {
             list_at(&page->list, at);
             return true;
         }

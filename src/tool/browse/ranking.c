@@ -1,5 +1,7 @@
 #include "browse/ranking.h"
 
+#include "views/ranges.h"
+
 #include "base/array.h"
 #include "base/memory.h"
 #include "base/order.h"
@@ -14,7 +16,12 @@
 bool ranking_has_total(enum ranking_kind kind)
 {
     return kind == RANKING_METHODS || kind == RANKING_LINES || kind == RANKING_OWN_LINES ||
-           kind == RANKING_MODULES;
+           kind == RANKING_MODULES || kind == RANKING_NAMESPACES;
+}
+
+bool ranking_has_bars(enum ranking_kind kind)
+{
+    return kind == RANKING_SIZES || kind == RANKING_TIME;
 }
 
 /* Which row each place belongs to: places of one row have equal keys. */
@@ -26,11 +33,23 @@ struct key {
 struct making {
     const struct data *data;
     struct ranking *ranking;
-    uint32_t only_module;
-    struct key *keys;  /* by place */
-    uint32_t *row_of;  /* by place */
+    const struct target *only; /* module or namespace; NULL all */
+    struct key *keys;          /* by place */
+    uint32_t *row_of;          /* by place */
     uint32_t *near_of; /* by node: the row of itself, or of the nearest caller that has one */
 };
+
+static uint32_t module_of(const struct making *m, uint32_t method)
+{
+    return report_method(model_defs(m->data->model), method)->module;
+}
+
+static bool is_meant(const struct making *m, uint32_t method)
+{
+    return !m->only || (m->only->kind == TARGET_MODULE
+                            ? module_of(m, method)
+                            : namespaces_of(m->data->namespaces, method)) == m->only->number;
+}
 
 /* Whether a place has a row; then its key and what the row is of. */
 static bool key_of(const struct making *m, const struct model_place *p, struct key *key,
@@ -47,9 +66,7 @@ static bool key_of(const struct making *m, const struct model_place *p, struct k
         return p->kind == MODEL_PLACE_TYPE;
     case RANKING_METHODS:
         *key = (struct key){NULL, p->method, 0};
-        return method &&
-               (!m->only_module ||
-                report_method(model_defs(m->data->model), p->method)->module == m->only_module);
+        return method && is_meant(m, p->method);
     case RANKING_LINES:
     case RANKING_OWN_LINES:
         *key = (struct key){p->file, 0, p->line};
@@ -57,10 +74,16 @@ static bool key_of(const struct making *m, const struct model_place *p, struct k
         return method && p->file && p->line &&
                (m->ranking->kind == RANKING_LINES || model_is_near(m->data->model, p->method));
     case RANKING_MODULES:
+    case RANKING_NAMESPACES:
+        row->target.kind = m->ranking->kind == RANKING_MODULES ? TARGET_MODULE : TARGET_NAMESPACE;
+        row->target.file = NULL;
         if (method)
-            *key =
-                (struct key){NULL, report_method(model_defs(m->data->model), p->method)->module, 0};
-        row->target = (struct target){.number = method ? key->number : 0};
+            *key = (struct key){NULL,
+                                m->ranking->kind == RANKING_MODULES
+                                    ? module_of(m, p->method)
+                                    : namespaces_of(m->data->namespaces, p->method),
+                                0};
+        row->target.number = method ? key->number : 0;
         return method;
     default:
         return false;
@@ -160,47 +183,88 @@ static int sum_nodes(struct making *m)
     return 0;
 }
 
+/* Namespaces of all places, so that asking for them does not fail any more. */
+static int find_namespaces(const struct data *d)
+{
+    const struct model_tree *tree = d->plain;
+
+    for (uint32_t i = 0; i < tree->place_count; i++)
+        if (tree->places[i].kind == MODEL_PLACE_METHOD &&
+            namespaces_of(d->namespaces, tree->places[i].method) == NAMESPACES_NONE)
+            return -ENOMEM;
+    return 0;
+}
+
 static int make_from_places(struct making *m)
 {
     const struct model_tree *tree = m->data->plain;
+    bool named =
+        m->ranking->kind == RANKING_NAMESPACES || (m->only && m->only->kind == TARGET_NAMESPACE);
     uint32_t *sorted = memory_alloc((tree->place_count + 1) * sizeof(*sorted));
     int err;
 
     m->keys = memory_zalloc(tree->place_count + 1, sizeof(*m->keys));
     m->row_of = memory_alloc((tree->place_count + 1) * sizeof(*m->row_of));
     m->near_of = memory_alloc((tree->node_count + 1) * sizeof(*m->near_of));
-    err = sorted && m->keys && m->row_of && m->near_of ? make_rows(m, sorted) : -ENOMEM;
+    err = sorted && m->keys && m->row_of && m->near_of ? 0 : -ENOMEM;
+    if (!err && named)
+        err = find_namespaces(m->data);
+    if (!err)
+        err = make_rows(m, sorted);
     if (!err)
         err = sum_nodes(m);
     memory_free_all(sorted, m->keys, m->row_of, m->near_of);
     return err;
 }
 
-/* Rows by number, those without anything left out. */
-static void keep_used(struct ranking *t)
+/* Of rows by number those with anything; of time all that the filter lets through, for its gaps. */
+static void keep_used(const struct data *d, struct ranking *t)
 {
+    const struct model_filter *f = &d->filter->model;
     size_t used = 0;
 
     for (size_t i = 0; i < t->count; i++)
-        if (t->rows[i].self[1] > 0 || t->kind == RANKING_LOGS)
+        if (t->kind == RANKING_TIME ? !f->has_slices || (i >= f->from_slice && i < f->to_slice)
+                                    : t->rows[i].self[1] > 0)
             t->rows[used++] = t->rows[i];
     t->count = used;
 }
 
-static int make_threads(const struct data *d, struct ranking *t)
+/* How many rows there may be, and which one a cell is of. */
+static uint32_t rows_of_cells(const struct data *d, enum ranking_kind kind)
+{
+    return kind == RANKING_THREADS ? (uint32_t)model_defs(d->model)->thread_count + 1
+           : kind == RANKING_SIZES ? SST_HEAP_COUNT << 8
+                                   : model_slice_count(d->model);
+}
+
+static uint32_t row_of_cell(const struct report_cell *cell, enum ranking_kind kind)
+{
+    return kind == RANKING_THREADS ? cell->thread
+           : kind == RANKING_SIZES ? (uint32_t)cell->heap << 8 | cell->size
+                                   : cell->slice;
+}
+
+/* Threads, sizes, time: what cells are of by themselves, whatever their path. */
+static int make_from_cells(const struct data *d, struct ranking *t)
 {
     const struct model_tree *tree = d->plain;
+    struct ranking_row row = {.target.kind = t->kind == RANKING_THREADS ? TARGET_THREAD
+                                             : t->kind == RANKING_TIME  ? TARGET_SLICE
+                                                                        : TARGET_NONE};
+    uint32_t count =
+        t->kind == RANKING_TIME && model_untimed(d->model) ? 0 : rows_of_cells(d, t->kind);
     int err = 0;
 
-    for (uint32_t i = 0; i <= model_defs(d->model)->thread_count && !err; i++)
-        err = row_add(t, &(struct ranking_row){.target = {.kind = TARGET_THREAD, .number = i}});
-    for (uint32_t i = 0; i < tree->cell_count && !err; i++) {
-        double *self = t->rows[model_cell(d->model, tree->cells[i])->thread].self;
+    for (; row.target.number < count && !err; row.target.number++)
+        err = row_add(t, &row);
+    for (uint32_t i = 0; i < tree->cell_count && count && !err; i++) {
+        double *self = t->rows[row_of_cell(model_cell(d->model, tree->cells[i]), t->kind)].self;
 
         self[0] += model_cell_weight(d->model, tree->cells[i], MODEL_BYTES);
         self[1] += model_cell_weight(d->model, tree->cells[i], MODEL_ALLOCS);
     }
-    keep_used(t);
+    keep_used(d, t);
     return err;
 }
 
@@ -218,16 +282,16 @@ static int make_logs(const struct data *d, struct ranking *t)
     return err;
 }
 
-int ranking_make(const struct data *d, enum ranking_kind kind, uint32_t only_module,
+int ranking_make(const struct data *d, enum ranking_kind kind, const struct target *only,
                  struct ranking *out)
 {
-    struct making m = {.data = d, .ranking = out, .only_module = only_module};
+    struct making m = {.data = d, .ranking = out, .only = only};
     int err;
 
     *out = (struct ranking){.kind = kind};
-    err = kind == RANKING_THREADS ? make_threads(d, out)
-          : kind == RANKING_LOGS  ? make_logs(d, out)
-                                  : make_from_places(&m);
+    err = kind == RANKING_LOGS                                ? make_logs(d, out)
+          : kind == RANKING_THREADS || ranking_has_bars(kind) ? make_from_cells(d, out)
+                                                              : make_from_places(&m);
     if (err) {
         ranking_fini(out);
         return err;
@@ -248,7 +312,7 @@ void ranking_fini(struct ranking *t)
 /* What qsort is to know. */
 struct sorting {
     int weight;
-    bool total;
+    bool total, own_order;
 };
 
 static int compare_rows(const void *left, const void *right, void *context)
@@ -258,6 +322,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     double x = s->total ? a->total[s->weight] : a->self[s->weight];
     double y = s->total ? b->total[s->weight] : b->self[s->weight];
 
+    if (s->own_order)
+        return ORDER(a->target.number, b->target.number);
     return x != y                                 ? ORDER(y, x)
            : a->total[0] != b->total[0]           ? ORDER(b->total[0], a->total[0])
            : a->target.number != b->target.number ? ORDER(a->target.number, b->target.number)
@@ -266,7 +332,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 void ranking_sort(const struct data *d, struct ranking *t, enum model_weight weight, bool total)
 {
-    struct sorting s = {weight == MODEL_ALLOCS, total};
+    struct sorting s = {weight == MODEL_ALLOCS, total, ranking_has_bars(t->kind)};
 
     (void)d;
     if (t->count)
@@ -292,12 +358,22 @@ static void thread_name(const struct data *d, uint32_t number, struct buffer *b)
 const char *ranking_name(const struct data *d, const struct ranking *t,
                          const struct ranking_row *row, struct buffer *b)
 {
+    char time[32];
+
     if (t->kind == RANKING_LINES || t->kind == RANKING_OWN_LINES || t->kind == RANKING_TYPES ||
         t->kind == RANKING_METHODS)
         return data_target_text(d, &row->target, b);
+    if (t->kind == RANKING_SIZES)
+        return range_of_sizes(row->target.number & 0xff, b);
     buffer_clear(b);
     if (t->kind == RANKING_THREADS)
         thread_name(d, row->target.number, b);
+    else if (t->kind == RANKING_NAMESPACES)
+        buffer_text(b, *namespaces_text(d->namespaces, row->target.number)
+                           ? namespaces_text(d->namespaces, row->target.number)
+                           : "(none)");
+    else if (t->kind == RANKING_TIME)
+        buffer_text(b, range_time(row->target.number * model_slice_ns(d->model), time));
     else if (t->kind == RANKING_LOGS)
         buffer_text(b, path_base_name(d->logs[row->target.number].path));
     else

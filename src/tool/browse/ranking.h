@@ -11,6 +11,9 @@ enum ranking_kind {
     RANKING_OWN_LINES, /* of own code */
     RANKING_MODULES,
     RANKING_THREADS,
+    RANKING_NAMESPACES, /* data_namespaces first */
+    RANKING_SIZES,      /* of objects, by heap: in their own order */
+    RANKING_TIME,       /* slices: in their own order */
     RANKING_LOGS,
     RANKING_KINDS
 };
@@ -18,10 +21,10 @@ enum ranking_kind {
 /*
  * self of a method or module: of what it allocates itself. Of a line: what it allocates itself or
  * through code that has no lines (own lines: through code that is not own). total: with all that it
- * calls, recursion counted once. Types, threads and logs have no total of their own: it is self.
+ * calls, recursion counted once. What lies on no call path has no total of its own: it is self.
  */
 struct ranking_row {
-    struct target target; /* number: of a method, class, module; of a thread + 1; of a log */
+    struct target target; /* of a log its number; of sizes heap << 8 and the power of two */
     bool own;
     double self[2], total[2]; /* bytes, objects */
 };
@@ -32,8 +35,9 @@ struct ranking {
     size_t count, capacity;
 };
 
-/* table_new - only_module: of methods those of that module, 0 all. Returns: 0 or -ENOMEM. */
-int ranking_make(const struct data *d, enum ranking_kind kind, uint32_t only_module,
+/* ranking_make - only: of methods those of that module or namespace, NULL all.
+ * Returns: 0 or -ENOMEM. */
+int ranking_make(const struct data *d, enum ranking_kind kind, const struct target *only,
                  struct ranking *out);
 void ranking_fini(struct ranking *t);
 
@@ -45,5 +49,6 @@ const char *ranking_name(const struct data *d, const struct ranking *t,
                          const struct ranking_row *row, struct buffer *b);
 
 bool ranking_has_total(enum ranking_kind kind);
+bool ranking_has_bars(enum ranking_kind kind); /* rows are ranges: sizes, time */
 
 #endif

@@ -1,7 +1,9 @@
-/* Tables: types, methods, lines, modules, threads, logs. */
+/* Tables: types, methods, lines, modules, threads, namespaces, sizes, time, logs. */
 #include "browse/page.h"
 
 #include "terminal/key.h"
+#include "terminal/text.h"
+#include "views/ranges.h"
 
 #include "base/memory.h"
 
@@ -10,7 +12,8 @@
 struct ranking_page {
     struct page page;
     struct ranking ranking;
-    bool total; /* sorted by it, and the share is of it */
+    bool total;  /* sorted by it, and the share is of it */
+    double most; /* of one row: what bars are drawn by */
 };
 
 static struct ranking_page *page_of(const struct page *page)
@@ -33,7 +36,8 @@ static size_t count(const struct page *page)
 static void heads(const struct page *page, struct canvas *c, int row)
 {
     static const char *const what[RANKING_KINDS] = {
-        "type", "method", "source line", "source line", "module", "thread", "log"};
+        "type",   "method",    "source line",     "source line", "module",
+        "thread", "namespace", "bytes of object", "from",        "log"};
     const struct ranking_page *p = page_of(page);
     int column = page_heads(page, c, row, false);
 
@@ -43,19 +47,80 @@ static void heads(const struct page *page, struct canvas *c, int row)
     canvas_put(c, row, column, c->columns, CANVAS_BOLD, what[p->ranking.kind]);
 }
 
-static void draw(const struct page *page, struct canvas *c, int row, size_t index)
+/* What a range is called, as short as it has to be. */
+static const char *range_text(const struct ranking_page *p, const struct ranking_row *r, int room,
+                              struct buffer *b)
 {
-    const struct ranking_page *p = page_of(page);
-    const struct ranking_row *r = row_at(page, index);
+    const char *text = ranking_name(p->page.data, &p->ranking, r, b);
+    unsigned power = r->target.number & 0xff;
+    struct text_number low, high;
+
+    if (p->ranking.kind != RANKING_SIZES || (int)text_columns(text) <= room || power >= 63)
+        return text;
+    buffer_clear(b);
+    buffer_format(b, "%s-%s", text_short(&low, power ? (double)(UINT64_C(1) << power) : 0),
+                  text_short(&high, (double)(UINT64_C(2) << power)));
+    return b->failed ? "?" : b->data;
+}
+
+#define RANGE_SIZES 24 /* columns of "16,777,216 to 33,554,431" */
+#define RANGE_TIME  9
+#define HEAP        7
+#define RATE        13
+#define BAR_LEAST   6
+#define BAR_MOST    30
+
+/* "3.4 MB/s" of a slice, or the heap of sizes. */
+static void draw_beside(const struct ranking_page *p, const struct ranking_row *r, struct canvas *c,
+                        int row, int column)
+{
+    const struct data *d = p->page.data;
+    double seconds = (double)model_slice_ns(d->model) / 1e9;
+    struct buffer rate = BUFFER_INIT;
+    struct data_number n;
+
+    if (p->ranking.kind == RANKING_SIZES) {
+        canvas_put(c, row, column, HEAP, CANVAS_YELLOW,
+                   range_heap((enum sst_heap)(r->target.number >> 8)));
+    } else if (seconds > 0 && c->columns - column >= RATE) {
+        buffer_format(&rate, "%s/s",
+                      data_amount(d, &n, d->sort, r->self[d->sort == MODEL_ALLOCS] / seconds));
+        canvas_right(c, row, column, RATE, CANVAS_DIM, rate.failed ? "?" : rate.data);
+    }
+    buffer_free(&rate);
+}
+
+/* A range, what stands beside it, and a bar as long as its part of the largest row. */
+static void draw_range(const struct ranking_page *p, const struct ranking_row *r, struct canvas *c,
+                       int row, int column)
+{
+    bool time = p->ranking.kind == RANKING_TIME;
+    int beside = column + (time ? RANGE_TIME : RANGE_SIZES) + 2;
+    int bar = beside + (time ? RATE : HEAP) + 2, room = c->columns - bar;
+    struct buffer b = BUFFER_INIT;
+
+    canvas_put(c, row, column, c->columns, CANVAS_PLAIN, range_text(p, r, c->columns - column, &b));
+    draw_beside(p, r, c, row, beside);
+    buffer_clear(&b);
+    if (room >= BAR_LEAST && p->most > 0) {
+        text_bar(&b, r->self[p->page.data->sort == MODEL_ALLOCS] / p->most,
+                 (size_t)(room < BAR_MOST ? room : BAR_MOST));
+        canvas_put(c, row, bar, c->columns, CANVAS_CYAN, b.failed ? "" : b.data);
+    }
+    buffer_free(&b);
+}
+
+static void draw_name(const struct ranking_page *p, const struct ranking_row *r, struct canvas *c,
+                      int row, int column)
+{
+    const struct data *d = p->page.data;
     struct buffer name = BUFFER_INIT, where = BUFFER_INIT;
-    const double *sums = p->total ? r->total : r->self;
+    const char *text = ranking_name(d, &p->ranking, r, &name);
     bool file = p->ranking.kind == RANKING_METHODS && r->target.file;
-    int column = page_amounts(page, c, row, sums, sums, false);
-    const char *text = ranking_name(page->data, &p->ranking, r, &name);
     unsigned style = r->own ? CANVAS_BOLD | CANVAS_GREEN : CANVAS_PLAIN;
 
     canvas_put(c, row, column, 1, style, r->own ? "*" : "");
-    if (search_hits(&page->data->search, text))
+    if (search_hits(&d->search, text))
         style |= CANVAS_UNDERLINE;
     page_name(c, row, column + 1, style, text,
               file ? data_file_line(r->target.file, r->target.line, &where) : "");
@@ -63,11 +128,22 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
     buffer_free(&where);
 }
 
+static void draw(const struct page *page, struct canvas *c, int row, size_t index)
+{
+    const struct ranking_page *p = page_of(page);
+    const struct ranking_row *r = row_at(page, index);
+    const double *sums = p->total ? r->total : r->self;
+    int column = page_amounts(page, c, row, sums, sums, false);
+
+    (ranking_has_bars(p->ranking.kind) ? draw_range : draw_name)(p, r, c, row, column);
+}
+
 static void target(const struct page *page, struct target *out)
 {
     const struct ranking_row *r = row_at(page, page->list.cursor);
 
-    *out = r ? r->target : (struct target){.kind = TARGET_NONE};
+    if (r)
+        *out = r->target;
 }
 
 static bool hits(const struct page *page, size_t index)
@@ -81,9 +157,14 @@ static bool hits(const struct page *page, size_t index)
     return found;
 }
 
-static bool find(struct page *page, bool forward)
+static void find_most(struct ranking_page *p)
 {
-    return page_find(page, forward, hits);
+    int main = p->page.data->sort == MODEL_ALLOCS;
+
+    p->most = 0;
+    for (size_t i = 0; i < p->ranking.count; i++)
+        if (p->ranking.rows[i].self[main] > p->most)
+            p->most = p->ranking.rows[i].self[main];
 }
 
 static int sort(struct page *page)
@@ -91,6 +172,7 @@ static int sort(struct page *page)
     struct ranking_page *p = page_of(page);
 
     ranking_sort(page->data, &p->ranking, page->data->sort, p->total);
+    find_most(p);
     page->list.cursor = 0;
     return 0;
 }
@@ -99,7 +181,8 @@ static enum page_answer key(struct page *page, int key)
 {
     struct ranking_page *p = page_of(page);
     static const enum page_answer enter[RANKING_KINDS] = {
-        PAGE_CALLERS, PAGE_CALLERS, PAGE_SOURCE, PAGE_SOURCE, PAGE_MODULE, PAGE_THREAD, PAGE_TREE};
+        PAGE_CALLERS, PAGE_CALLERS, PAGE_SOURCE, PAGE_SOURCE, PAGE_METHODS,
+        PAGE_ONLY,    PAGE_METHODS, PAGE_DONE,   PAGE_ONLY,   PAGE_TREE};
 
     if (key == 't' && ranking_has_total(p->ranking.kind)) {
         p->total = !p->total;
@@ -113,18 +196,17 @@ static enum page_answer key(struct page *page, int key)
     return PAGE_NOT_MINE;
 }
 
-static void free_page(struct page *page)
+static void fini(struct page *page)
 {
     ranking_fini(&page_of(page)->ranking);
-    memory_free(page);
 }
 
 static const struct page_ops *ops_of(enum ranking_kind kind)
 {
 #define OPS(hint, nothing) \
     { \
-        .free = free_page, .count = count, .heads = heads, .draw = draw, .key = key, \
-        .target = target, .find = find, .sort = sort, .keys = (hint), .empty = (nothing) \
+        count, heads, draw, hits, key, fini, target, .sort = sort, .keys = (hint), \
+                                                     .empty = (nothing) \
     }
     static const struct page_ops ops[RANKING_KINDS] = {
         OPS("enter who makes it", "Nothing is let through."),
@@ -135,6 +217,10 @@ static const struct page_ops *ops_of(enum ranking_kind kind)
                                           "--symbols DIR says where they are."),
         OPS("enter its methods  t self/total", "Nothing is let through."),
         OPS("enter only this thread", "Nothing is let through."),
+        OPS("enter its methods  t self/total", "Nothing is let through."),
+        OPS("s bytes/objects", "Nothing is let through."),
+        OPS("enter only this time", "The log has sums of call sites, which have no times; record "
+                                    "without --log sites."),
         OPS("enter tree", "Nothing is let through."),
     };
 #undef OPS
@@ -142,20 +228,31 @@ static const struct page_ops *ops_of(enum ranking_kind kind)
     return &ops[kind];
 }
 
-struct page *page_ranking(struct data *d, enum ranking_kind kind, uint32_t only_module)
+static void set_title(struct ranking_page *p, const struct target *only)
 {
-    struct ranking_page *p = memory_zalloc(1, sizeof(*p));
+    const struct ranking of = {.kind = only->kind == TARGET_MODULE ? RANKING_MODULES
+                                                                   : RANKING_NAMESPACES};
+    const struct ranking_row row = {.target = *only};
+    struct buffer name = BUFFER_INIT;
+
+    snprintf(p->page.title, sizeof(p->page.title), "methods of %s",
+             ranking_name(p->page.data, &of, &row, &name));
+    buffer_free(&name);
+}
+
+struct page *page_ranking(struct data *d, enum ranking_kind kind, const struct target *only)
+{
+    struct ranking_page *p = page_new(ops_of(kind), sizeof(*p), d);
 
     if (!p)
         return NULL;
-    p->page.ops = ops_of(kind);
-    p->page.data = d;
-    if (only_module)
-        snprintf(p->page.title, sizeof(p->page.title), "methods of %s",
-                 report_module(model_defs(d->model), only_module)->name);
-    if (ranking_make(d, kind, only_module, &p->ranking)) {
-        memory_free(p);
+    if ((kind == RANKING_NAMESPACES && data_namespaces(d)) ||
+        ranking_make(d, kind, only, &p->ranking)) {
+        page_free(&p->page);
         return NULL;
     }
+    if (only)
+        set_title(p, only);
+    find_most(p);
     return &p->page;
 }

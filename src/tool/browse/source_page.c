@@ -95,17 +95,6 @@ static bool hits(const struct page *page, size_t index)
     return search_hits(&page->data->search, page_of(page)->lines[index]);
 }
 
-static bool find(struct page *page, bool forward)
-{
-    return page_find(page, forward, hits);
-}
-
-static int sort(struct page *page)
-{
-    (void)page;
-    return 0;
-}
-
 /* To the next line with something on it. */
 static enum page_answer to_next(struct page *page, bool forward)
 {
@@ -138,12 +127,11 @@ static enum page_answer key(struct page *page, int key)
     return PAGE_NOT_MINE;
 }
 
-static void free_page(struct page *page)
+static void fini(struct page *page)
 {
     struct source_page *p = page_of(page);
 
     memory_free_all(p->text, p->lines, p->sums);
-    memory_free(p);
 }
 
 /* ---- making it ---- */
@@ -171,7 +159,7 @@ static int split(struct source_page *p)
 static int weigh(struct source_page *p, const struct data *d)
 {
     struct ranking table;
-    int err = ranking_make(d, RANKING_LINES, 0, &table);
+    int err = ranking_make(d, RANKING_LINES, NULL, &table);
 
     p->sums = memory_zalloc(p->count + 2, sizeof(*p->sums));
     if (!p->sums && !err)
@@ -202,23 +190,14 @@ static int load_text(struct source_page *p, const struct data *d, char *why, siz
 
 struct page *page_source(struct data *d, const struct target *t, char *why, size_t why_size)
 {
-    static const struct page_ops ops = {.free = free_page,
-                                        .count = count,
-                                        .heads = heads,
-                                        .draw = draw,
-                                        .key = key,
-                                        .target = target,
-                                        .find = find,
-                                        .sort = sort,
-                                        .keys =
-                                            "enter callers  +/- next, last line that allocates"};
-    struct source_page *p = memory_zalloc(1, sizeof(*p));
+    static const struct page_ops ops = {
+        count, heads, draw,   hits,
+        key,   fini,  target, .keys = "enter callers  +/- next, last line that allocates"};
+    struct source_page *p = page_new(&ops, sizeof(*p), d);
 
     snprintf(why, why_size, "out of memory");
     if (!p)
         return NULL;
-    p->page.ops = &ops;
-    p->page.data = d;
     p->file = t->file;
     snprintf(p->page.title, sizeof(p->page.title), "source");
     if (load_text(p, d, why, why_size) || split(p) || weigh(p, d)) {

@@ -226,16 +226,8 @@ static void free_tree(struct outline_page *page)
 
 struct page *page_tree(struct data *d)
 {
-    static const struct outline_node_ops nodes = {node, children, has_children, find, free_tree};
-    struct tree_page *p = memory_zalloc(1, sizeof(*p));
+    static const struct outline_node_ops nodes = {node, children, has_children, free_tree, find};
+    struct tree_page *p = outline_page_new(&nodes, sizeof(*p), d, d->shown);
 
-    if (!p)
-        return NULL;
-    p->outline.page.data = d;
-    p->outline.of = d->shown;
-    if (outline_page_init(&p->outline, &nodes)) {
-        page_free(&p->outline.page);
-        return NULL;
-    }
-    return &p->outline.page;
+    return p ? &p->outline.page : NULL;
 }

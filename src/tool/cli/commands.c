@@ -6,6 +6,7 @@
 #include "export/export.h"
 #include "page/page.h"
 #include "record/record.h"
+#include "retained/retained.h"
 #include "views/views.h"
 
 #include <string.h>
@@ -28,6 +29,7 @@ static const struct {
     {&cmd_html, "Look at a log"},
     {&cmd_events, "Look at a log"},
     {&cmd_profile, "Look at a log"},
+    {&cmd_retained, "Look at a log"},
     {&cmd_replay, "Look at a log"},
     {&cmd_export, "Look at a log"},
     {&cmd_compare, "Check a log"},

@@ -16,7 +16,8 @@
 
 enum cli_status {
     CLI_OK = 0,
-    CLI_CHECK = 1, /* a check did not hold: stacks differ, a log breaks its schema */
+    CLI_CHECK = 1, /* a check did not hold: stacks differ, a log breaks its schema; or a runtime
+                      does not tell what was asked */
     CLI_USAGE = 2, /* unknown option, missing argument, wrong value */
     CLI_IO = 3,    /* cannot read or write */
 };

@@ -1,13 +1,10 @@
 #include "command/gzip.h"
 
-#include "base/memory.h"
-
-#define ZLIB_CONST /* next_in points to const */
+#include "base/zlib.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <zlib.h>
 
 #define GZIP_WINDOW 16 /* added to the window's bits: gzip's frame */
 #define PIECE       (64 * 1024)
@@ -17,22 +14,9 @@ struct gzip {
     gzip_sink *sink;
     void *context;
     int err;
-    uint32_t crc;
-    uint64_t taken, given;
+    struct gzip_sums sums;
     uint8_t piece[PIECE];
 };
-
-static void *gzip_alloc(void *context, unsigned count, unsigned size)
-{
-    (void)context;
-    return memory_zalloc(count, size);
-}
-
-static void gzip_release(void *context, void *block)
-{
-    (void)context;
-    memory_free(block);
-}
 
 int gzip_to_file(void *file, const void *data, size_t size)
 {
@@ -50,8 +34,8 @@ int gzip_new(enum gzip_frame frame, int level, gzip_sink *sink, void *context, s
     *out = NULL;
     if (!g)
         return -ENOMEM;
-    g->stream.zalloc = gzip_alloc;
-    g->stream.zfree = gzip_release;
+    g->stream.zalloc = zlib_alloc;
+    g->stream.zfree = zlib_free;
     g->sink = sink;
     g->context = context;
     if (deflateInit2(&g->stream, level, Z_DEFLATED, window, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
@@ -75,7 +59,7 @@ static void work(struct gzip *g, int flush)
         g->stream.avail_out = PIECE;
         result = deflate(&g->stream, flush);
         size = PIECE - g->stream.avail_out;
-        g->given += size;
+        g->sums.given += size;
         if (size)
             g->err = g->sink(g->context, g->piece, size);
     } while (!g->err && (g->stream.avail_in || (flush == Z_FINISH && result != Z_STREAM_END)));
@@ -88,8 +72,8 @@ void gzip_write(struct gzip *g, const void *data, size_t size)
     while (size && !g->err) {
         unsigned now = size < UINT_MAX ? (unsigned)size : UINT_MAX;
 
-        g->crc = (uint32_t)crc32(g->crc, at, now);
-        g->taken += now;
+        g->sums.crc = (uint32_t)crc32(g->sums.crc, at, now);
+        g->sums.taken += now;
         g->stream.next_in = at;
         g->stream.avail_in = now;
         work(g, Z_NO_FLUSH);
@@ -113,17 +97,7 @@ void gzip_free(struct gzip *g)
     memory_free(g);
 }
 
-uint64_t gzip_taken(const struct gzip *g)
+const struct gzip_sums *gzip_sums(const struct gzip *g)
 {
-    return g->taken;
-}
-
-uint64_t gzip_given(const struct gzip *g)
-{
-    return g->given;
-}
-
-uint32_t gzip_crc(const struct gzip *g)
-{
-    return g->crc;
+    return &g->sums;
 }

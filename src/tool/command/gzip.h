@@ -26,8 +26,10 @@ int gzip_finish(struct gzip *g); /* Returns: 0 or the first failure. Nothing is 
 void gzip_free(struct gzip *g);  /* NULL is fine */
 
 /* So far: bytes that went in and came out, and the CRC-32 of the first, which a .zip wants. */
-uint64_t gzip_taken(const struct gzip *g);
-uint64_t gzip_given(const struct gzip *g);
-uint32_t gzip_crc(const struct gzip *g);
+struct gzip_sums {
+    uint64_t taken, given;
+    uint32_t crc;
+};
+const struct gzip_sums *gzip_sums(const struct gzip *g);
 
 #endif

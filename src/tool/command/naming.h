@@ -17,4 +17,10 @@ struct naming {
 void naming_choose(struct naming *naming, const struct cli_command *command,
                    const struct args *args, enum names_style standard);
 
+/* naming_other - the style that patterns may mean besides that of the names that are shown. */
+static inline enum names_style naming_other(enum names_style shown)
+{
+    return shown == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT;
+}
+
 #endif

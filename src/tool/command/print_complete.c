@@ -219,3 +219,13 @@ void print_log_json(const struct report_log *log, const struct report_problems *
     jw_end(w);
     json_decref(lost_others);
 }
+
+void print_collection_json(const struct report_collection *c, const char *time,
+                           struct json_writer *w)
+{
+    jw_unsigned(w, "gc", c->gc);
+    jw_unsigned(w, time, c->at.t);
+    jw_unsigned(w, "depth", c->depth);
+    if (c->full)
+        jw_unsigned(w, "full", c->full);
+}

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/json_writer.h"
 #include "readers/log.h"
+#include "readers/marks.h"
 
 /* print_complete - a line, or a line and one for each gap. */
 void print_complete(const struct report_log *log, FILE *out);
@@ -33,5 +34,9 @@ void print_problems_json(const struct report_problems *problems, struct json_wri
 /* print_log_json - an object: how far the log goes, what is wrong with it, what is missing. */
 void print_log_json(const struct report_log *log, const struct report_problems *problems,
                     const char *key, struct json_writer *w);
+
+/* print_collection_json - members of an open object; time: the key of its moment. */
+void print_collection_json(const struct report_collection *c, const char *time,
+                           struct json_writer *w);
 
 #endif

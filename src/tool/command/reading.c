@@ -164,6 +164,111 @@ int reading_window(const struct cli_command *command, const char *path,
     return status;
 }
 
+/* The number of a collection, a time, or a mark (the first behind `from`, NULL: of all). */
+static int live_bound(const struct cli_command *command, const char *path,
+                      const struct report_marks *marks, const char *text, const char *from,
+                      struct report_live_bound *out)
+{
+    struct report_window window;
+    char why[1000] = "";
+
+    *out = (struct report_live_bound){.given = text != NULL};
+    if (!text || take_time(marks, text, &out->at))
+        return CLI_OK;
+    if (!is_mark(marks, text) && *text && !text[strspn(text, "0123456789")]) {
+        out->is_gc = true;
+        out->gc = strtoull(text, NULL, 10);
+        return CLI_OK;
+    }
+    if (from && !is_mark(marks, from))
+        from = NULL;
+    if (report_marks_window(marks, from, text, &window, why, sizeof(why))) {
+        cli_complain(command,
+                     "%s: %s; a time such as 10s, or the number of a collection, will do, too",
+                     path, why);
+        return CLI_USAGE;
+    }
+    out->at = window.to;
+    return CLI_OK;
+}
+
+/* An answer of another moment than was asked for is never silent. */
+static void tell_missed(const struct cli_command *command, const char *path, const char *text,
+                        const struct report_live_bound *bound, uint64_t missed,
+                        const struct report_collection *answer)
+{
+    char of[60];
+
+    if (!bound->given || (bound->is_gc ? answer->gc == bound->gc : !missed))
+        return;
+    if (answer->gc)
+        snprintf(of, sizeof(of), "collection %llu", (unsigned long long)answer->gc);
+    else
+        snprintf(of, sizeof(of), "the beginning");
+    if (bound->is_gc && !missed)
+        cli_complain(command, "%s: collection %llu is not in the log: the answer is of %s", path,
+                     (unsigned long long)bound->gc, of);
+    else if (bound->is_gc)
+        cli_complain(command,
+                     "%s: collection %llu has no sums of its own, for the log has those of at "
+                     "most one a second, and at marks: the answer is of %s",
+                     path, (unsigned long long)bound->gc, of);
+    else
+        cli_complain(
+            command,
+            "%s: the answer is of %s, and %llu behind it, which may have run before \"%s\", "
+            "%s no sums of their own: the log has those of at most one a second, and at "
+            "marks",
+            path, of, (unsigned long long)missed, text, missed == 1 ? "has" : "have");
+}
+
+static int choose_spans(const struct cli_command *command, const char *path,
+                        const struct report_marks *marks, const struct reading_live *live,
+                        const struct reading_window *window, struct report_live_spans *out)
+{
+    struct report_live_bound from, to;
+    const char *end = live->at ? live->at : live->instead ? window->to : NULL;
+    const char *begin = live->instead ? window->from : NULL;
+    int status = live_bound(command, path, marks, begin, NULL, &from);
+
+    if (!status)
+        status = live_bound(command, path, marks, end, begin, &to);
+    if (!status)
+        status = cli_failed(command, report_live_choose(marks, live->question, &from, &to, out));
+    for (size_t i = 1; !status && i <= out->count; i++) {
+        const struct report_live_span *span = &out->spans[i];
+
+        tell_missed(command, path, begin, &from, span->missed_first, &span->first);
+        if (live->question != REPORT_LIVE_PEAK)
+            tell_missed(command, path, end, &to, span->missed, &span->last);
+    }
+    return status;
+}
+
+int reading_spans(const struct cli_command *command, const char *path,
+                  const struct reading_live *live, const struct reading_window *window,
+                  struct report_live_spans *out, bool *known)
+{
+    struct report_marks marks = {.live_only = !live->instead};
+    int err, status = CLI_OK;
+
+    *out = (struct report_live_spans){NULL, 0};
+    *known = true;
+    err = report_marks_read(path, &marks);
+    if (err == -ECANCELED || (err == -ESPIPE && !live->instead)) {
+        *known = false;
+    } else if (err) {
+        cli_complain(command, "cannot read %s: %s", path,
+                     err == -ESPIPE ? "it must be a file, because this needs two passes"
+                                    : strerror(-err));
+        status = CLI_IO;
+    } else {
+        status = choose_spans(command, path, &marks, live, window, out);
+    }
+    report_marks_fini(&marks);
+    return status;
+}
+
 static void print_bound(const char *before, const char *bound, bool is_mark, FILE *out)
 {
     fprintf(out, "%s %s", before, is_mark ? "the mark \"" : "");

@@ -9,6 +9,7 @@
 
 #include "readers/log.h"
 #include "readers/marks.h"
+#include "report/live.h"
 #include "report/source_lines.h"
 
 enum reading_format { READING_TEXT, READING_JSON, READING_FOLDED };
@@ -48,6 +49,24 @@ struct reading_window {
 /* reading_window - that part of the log; all of it without either. Returns: the exit status. */
 int reading_window(const struct cli_command *command, const char *path,
                    const struct reading_window *window, struct report_window *out);
+
+/*
+ * What is asked of live objects. at: of AT a mark, a time, or the number of a collection; with
+ * `instead` those bounds are the window's, too. from and to of the others are the window's.
+ */
+struct reading_live {
+    enum report_live_question question;
+    bool instead, changes; /* of model_options */
+    const char *at;
+};
+
+/*
+ * reading_spans - the collections of a log that it means. *known: whether that could be told: it
+ * cannot where the log is no file, and need not without `instead`. Returns: the exit status.
+ */
+int reading_spans(const struct cli_command *command, const char *path,
+                  const struct reading_live *live, const struct reading_window *window,
+                  struct report_live_spans *out, bool *known);
 
 /* reading_bounds - "From the mark "warm" to 10s:" and a newline; nothing without either. */
 void reading_bounds(const struct reading_window *window, const struct report_window *found,

@@ -37,20 +37,6 @@ extern const char *const rows_formats[]; /* as enum reading_format */
 #define ROW_METHOD \
     ARGS_ROW(TEXT, "method", "PATTERN", filter.method, \
              "only allocations in or below methods whose full name matches")
-/* The same for several patterns each: what matches any of them. */
-#define ROW_TYPES \
-    ARGS_ROW(LIST, "type", "PATTERN", types, \
-             "only types whose name, as shown or in full, matches; * stands for any text, ? for " \
-             "one character")
-#define ROW_METHODS \
-    ARGS_ROW(LIST, "method", "PATTERN", methods, \
-             "only allocations in or below methods whose name matches")
-#define ROW_EXCLUDE \
-    ARGS_ROW(LIST, "exclude", "PATTERN", exclude, \
-             "leave out these types, and allocations in or below these methods")
-#define ROW_BELOW \
-    ARGS_ROW(LIST, "below", "PATTERN", below, \
-             "stacks begin at their outermost method that matches; others are left out")
 #define ROW_OWN(member) \
     ARGS_ROW(FLAG, "own", NULL, member, \
              "only what own code allocates, itself or through what it calls")
@@ -61,24 +47,25 @@ extern const char *const rows_formats[]; /* as enum reading_format */
     ARGS_ROW(COUNT, "thread", "ID", filter.thread, "only the thread with this id in the log", \
              .least = 1, .limit = UINT32_MAX - 1)
 #define ROW_PHYSICAL(help) ARGS_ROW(FLAG, "physical", NULL, physical, help)
-#define ROW_NAMES(naming) \
+#define ROW_NAMES(naming, ...) \
     ARGS_ROW( \
         WORD, "names", NULL, naming.style, \
         "short: string, List<int>, namespaces and parameters only where names would be alike " \
         "without. full: System.String, and all namespaces and parameters, as in JSON. raw: as " \
         "in the log, <BarAsync>d__3.MoveNext, not BarAsync", \
-        .words = names_styles), \
+        .words = names_styles, __VA_ARGS__), \
         ARGS_ROW(FLAG, "raw", NULL, naming.raw, "the same as --names raw")
 #define ROW_WIDE(member) \
     ARGS_ROW(FLAG, "wide", NULL, member, "do not shorten names; lines may be long")
+/* How frames are shown: `frames` has the members of names and width. */
+#define ROWS_FRAMES(frames) \
+    ROW_SYMBOLS, ROW_NO_LINES, ROW_NAMES(frames.naming), ROW_WIDE(frames.wide)
 #define ROW_INLINE_STACKS \
     ARGS_ROW( \
         FLAG, "inline-stacks", NULL, inline_stacks, \
         "in JSON, write each row's stack as an array, innermost frame first; the output grows " \
         "with rows times depth")
-#define ROW_OWN_CODE_HELP        "modules and methods that are own, in place of what the log says"
-#define ROW_OWN_CODE(member)     ARGS_ROW(LIST, "own-code", "PATTERN", member, ROW_OWN_CODE_HELP)
-#define ROW_FROM(argument, help) ARGS_ROW(TEXT, "from", argument, window.from, help)
-#define ROW_TO(argument, help)   ARGS_ROW(TEXT, "to", argument, window.to, help)
+#define ROW_OWN_CODE_HELP    "modules and methods that are own, in place of what the log says"
+#define ROW_OWN_CODE(member) ARGS_ROW(LIST, "own-code", "PATTERN", member, ROW_OWN_CODE_HELP)
 
 #endif

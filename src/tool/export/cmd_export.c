@@ -7,16 +7,13 @@
 #include "base/atomics.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "command/loading.h"
 #include "command/output.h"
 #include "command/print_complete.h"
-#include "command/reading.h"
-#include "command/rows.h"
-#include "model/own.h"
 #include "terminal/text.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -28,30 +25,35 @@ static const struct format {
     int (*write)(const struct export_profile *p, FILE *out);
     /* The same with single allocations; NULL: it has no place for them. */
     int (*each)(const struct export_profile *p, struct export_events *events, FILE *out);
+    /* It is of live objects, instead of `write`. */
+    int (*live)(const struct export_profile *p, const struct model_tree *tree,
+                const uint32_t *nodes, FILE *out);
     bool text;          /* a terminal can show it */
     bool lines;         /* it has a place for them */
     const char *opened; /* by what; FILE stands for its name */
 } formats[] = {
-    {".pb.gz", export_pprof, NULL, false, true, "go tool pprof -http=: "},
-    {".speedscope.json", export_speedscope, export_speedscope_each, true, true,
+    {".pb.gz", export_pprof, NULL, NULL, false, true, "go tool pprof -http=: "},
+    {".speedscope.json", export_speedscope, export_speedscope_each, NULL, true, true,
      "https://www.speedscope.app (reads it locally): "},
-    {".nettrace", export_nettrace, export_nettrace_each, false, false,
+    {".nettrace", export_nettrace, export_nettrace_each, NULL, false, false,
      "PerfView or Visual Studio: "},
-    {".perfView.xml.zip", export_perfview, NULL, false, false, "PerfView: "},
-    {".collapsed", export_collapsed, NULL, true, false, "flamegraph.pl, inferno or speedscope: "},
+    {".perfView.xml.zip", export_perfview, NULL, NULL, false, false, "PerfView: "},
+    {".collapsed", export_collapsed, NULL, NULL, true, false,
+     "flamegraph.pl, inferno or speedscope: "},
+    {".heaptrack.gz", NULL, NULL, export_heaptrack, false, true,
+     "heaptrack_gui or heaptrack_print: "},
 };
-static const char *const words[] = {"pprof",    "speedscope", "nettrace",
-                                    "perfview", "collapsed",  NULL};
+static const char *const words[] = {"pprof",     "speedscope", "nettrace", "perfview",
+                                    "collapsed", "heaptrack",  NULL};
 
 struct export_args {
     unsigned format;
     struct naming naming;
     const char *output, *min_share;
     struct reading_options reading;
-    struct reading_window window;
-    struct args_list types, methods, exclude, below, own_code, symbols;
-    uint32_t thread;
-    bool own, steady, physical, no_lines, each;
+    struct filters filters;
+    struct args_list symbols;
+    bool physical, no_lines, each;
     double share;
 };
 
@@ -61,7 +63,10 @@ static const struct args_option options[] = {
         WORD, "format", NULL, format,
         "pprof: for `go tool pprof`, speedscope and others. speedscope: its own JSON. nettrace: "
         "for PerfView and Visual Studio, an event for each site. perfview: "
-        "PerfView's XML. collapsed: folded stacks, a line each",
+        "PerfView's XML. collapsed: folded stacks, a line each. heaptrack: what was made and "
+        "freed, "
+        "collection by collection, of a log recorded with --live; pprof has what is alive of one, "
+        "too",
         .words = words, .group = "What is written"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "write FILE, which must not exist; - is standard output (default: LOG with the "
@@ -81,20 +86,8 @@ static const struct args_option options[] = {
              "both as tells names apart. raw: as in the log, <BarAsync>d__3.MoveNext",
              .words = names_styles, .standard = NAMES_FULL),
     ARGS_ROW(FLAG, "raw", NULL, naming.raw, "the same as --names raw"),
-    ARGS_ROW(COUNT, "thread", "ID", thread, "only the thread with this id in the log", .least = 1,
-             .limit = UINT32_MAX - 1, .group = "Of what"),
-    ROW_TYPES,
-    ROW_METHODS,
-    ROW_EXCLUDE,
-    ROW_BELOW,
-    ROW_OWN(own),
-    ROW_OWN_CODE(own_code),
-    ROW_FROM("WHEN",
-             "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`), or from "
-             "this time on: 10s, 500ms, 50%"),
-    ROW_TO("WHEN", "only what was allocated before this mark, the first of its name after --from, "
-                   "or this time"),
-    ARGS_ROW(FLAG, "steady", NULL, steady, "leave out objects that only unoptimised code makes"),
+    ROWS_FILTERS("Of what"),
+    ROW_STEADY(""),
     ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
@@ -107,46 +100,13 @@ static const struct args_option options[] = {
 
 struct export_state {
     struct export_args *a;
-    struct report_problems problems;
-    struct reading_progress progress;
     struct export_events *events; /* NULL without --each */
-    struct model *model;
-    struct source_lines *lines;
-    struct model_own *own;
-    struct names *names, *others; /* what globs mean besides the names that are written */
+    struct loading_options how;
+    struct loading read;
     struct model_tree *tree;
     struct export_profile *profile;
     struct export_folded folded;
 };
-
-static int read_logs(struct export_state *s, char **logs)
-{
-    struct export_args *a = s->a;
-    const struct model_options model = {.dimensions = {.threads = a->thread != 0},
-                                        .physical = a->physical,
-                                        .jobs = reading_threads(&a->reading),
-                                        .progress = reading_progress,
-                                        .progress_context = &s->progress,
-                                        .event = a->each ? export_events_add : NULL,
-                                        .event_context = s->events};
-    struct report_window window;
-    int err = model_new(&model, &s->problems, &s->model), status = cli_failed(&cmd_export, err);
-
-    reading_progress_init(&s->progress, &a->reading);
-    for (; *logs && !status; logs++) {
-        status = reading_window(&cmd_export, *logs, &a->window, &window);
-        if (status)
-            break;
-        err = model_read(s->model, *logs, window.has_from || window.has_to ? &window : NULL);
-        reading_progress_end(&s->progress);
-        if (err)
-            status = reading_failed(&cmd_export, *logs, model_log(s->model), err);
-    }
-    if (status)
-        return status;
-    reading_problems(&cmd_export, &s->problems);
-    return cli_failed(&cmd_export, model_finish(s->model));
-}
 
 static int refuse_glob(const char *why, int err)
 {
@@ -155,49 +115,27 @@ static int refuse_glob(const char *why, int err)
 
 static int know(struct export_state *s)
 {
-    const struct export_args *a = s->a;
-    const struct report_defs *defs = model_defs(s->model);
+    enum names_style style = s->a->naming.style;
     char why[500] = "";
-    int err = 0;
+    int err = loading_know(&cmd_export, &s->how, &s->read, why, sizeof(why));
 
-    if (!a->no_lines && (formats[a->format].lines || a->own))
-        err = reading_source_lines(&cmd_export, defs, &a->symbols, model_log(s->model), &s->lines);
     if (!err)
-        err = model_own_new(defs, model_log(s->model), s->lines, a->own_code.item,
-                            a->own_code.count, &s->own, why, sizeof(why));
+        err = loading_name(&s->read, NULL, style, naming_other(style));
     if (!err)
-        err = names_new(defs, a->naming.style, &s->names);
-    if (!err)
-        err =
-            names_new(defs, a->naming.style == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT, &s->others);
-    if (!err)
-        err = model_know(s->model, s->own, s->lines);
-    if (!err)
-        model_call(s->model, s->names, s->others);
+        loading_tell_own(&cmd_export, &s->how, &s->read);
     return refuse_glob(why, err);
-}
-
-static struct model_globs globs(const struct args_list *list)
-{
-    return (struct model_globs){list->item, list->count};
 }
 
 static int make_profile(struct export_state *s)
 {
     const struct export_args *a = s->a;
-    const struct model_filter filter = {.types = globs(&a->types),
-                                        .methods = globs(&a->methods),
-                                        .exclude = globs(&a->exclude),
-                                        .below = globs(&a->below),
-                                        .thread = a->thread,
-                                        .own = a->own,
-                                        .steady = a->steady};
+    const struct model_filter filter = filters_model(&a->filters);
     const struct model_shape shape = {.grain = MODEL_GRAIN_IL, .types = true};
     char why[500] = "";
-    int err = model_tree_new(s->model, &filter, &shape, &s->tree, why, sizeof(why));
+    int err = model_tree_new(s->read.model, &filter, &shape, &s->tree, why, sizeof(why));
 
     if (!err)
-        err = export_profile_of(s->tree, s->names, a->share, &s->profile, &s->folded);
+        err = export_profile_of(s->tree, s->read.names, a->share, &s->profile, &s->folded);
     return refuse_glob(why, err);
 }
 
@@ -223,11 +161,11 @@ static int remark(struct export_state *s)
     struct buffer gaps = BUFFER_INIT;
     int err = 0;
 
-    if (print_complete_text(model_log(s->model), &gaps))
+    if (print_complete_text(model_log(s->read.model), &gaps))
         err = export_profile_remark(s->profile, "%s",
                                     gaps.failed ? "the log is not complete" : gaps.data);
     buffer_free(&gaps);
-    if (!err && model_estimated(s->model))
+    if (!err && model_estimated(s->read.model))
         err = export_profile_remark(s->profile,
                                     "recorded with --sample: bytes and objects are estimates");
     return err ? err : remark_folded(s);
@@ -277,8 +215,9 @@ static int write_profile(const struct export_state *s, struct output *o)
     int err = s->events ? export_events_place(s->events, s->tree, s->folded.nodes) : 0;
 
     if (!err)
-        err = s->events ? format->each(s->profile, s->events, o->file)
-                        : format->write(s->profile, o->file);
+        err = format->live ? format->live(s->profile, s->tree, s->folded.nodes, o->file)
+              : s->events  ? format->each(s->profile, s->events, o->file)
+                           : format->write(s->profile, o->file);
 
     if (err == -EOVERFLOW)
         cli_complain(&cmd_export, "it is more than the format can hold: try a higher --min-share");
@@ -287,12 +226,44 @@ static int write_profile(const struct export_state *s, struct output *o)
     return err ? CLI_IO : CLI_OK;
 }
 
+/* A format of live objects needs a log that has them. */
+static int check_live(const struct export_state *s)
+{
+    const struct report_log *log = model_log(s->read.model);
+
+    if (!formats[s->a->format].live || model_live(s->read.model)->question)
+        return CLI_OK;
+    if (model_live(s->read.model)->lines)
+        return cli_usage_error(&cmd_export, "%s must be a file: --format %s needs two passes",
+                               log->file, words[s->a->format]);
+    return cli_usage_error(&cmd_export,
+                           "%s does not say what became of its objects: --format %s needs a log "
+                           "recorded with --live",
+                           log->file, words[s->a->format]);
+}
+
 static int export(struct export_state *s, char **logs, struct output *o)
 {
-    int err = s->a->each ? export_events_new(&s->events) : 0, status = cli_failed(&cmd_export, err);
+    const struct export_args *a = s->a;
+    int status = cli_failed(&cmd_export, a->each ? export_events_new(&s->events) : 0);
 
+    if (status)
+        return status;
+    s->how = (struct loading_options){.reading = a->reading,
+                                      .filters = &a->filters,
+                                      .symbols = &a->symbols,
+                                      .no_lines = a->no_lines ||
+                                                  !(formats[a->format].lines || a->filters.own),
+                                      .physical = a->physical,
+                                      .dimensions = {.threads = a->filters.thread != 0},
+                                      .event = a->each ? export_events_add : NULL,
+                                      .context = s->events};
+    if (!a->filters.window.from && !a->filters.window.to && !a->filters.thread)
+        s->how.live = (struct reading_live){.question = REPORT_LIVE_END,
+                                            .changes = formats[a->format].live != NULL};
+    status = loading_read(&cmd_export, &s->how, logs, SIZE_MAX, &s->read);
     if (!status)
-        status = read_logs(s, logs);
+        status = check_live(s);
     if (!status && s->events && export_events_sites(s->events))
         status = cli_usage_error(&cmd_export, "--each needs logs of single allocations: recorded "
                                               "without --log sites");
@@ -311,28 +282,7 @@ static void release(struct export_state *s)
     memory_free(s->folded.nodes);
     export_profile_free(s->profile);
     model_tree_free(s->tree);
-    names_free(s->names);
-    names_free(s->others);
-    model_own_free(s->own);
-    model_free(s->model);
-    source_lines_free(s->lines);
-    report_problems_fini(&s->problems);
-}
-
-/* A share of the bytes from what the user wrote, in percent. Returns: the exit status. */
-static int read_share(struct export_args *a)
-{
-    char *end;
-
-    a->share = MIN_SHARE / 100;
-    if (!a->min_share)
-        return CLI_OK;
-    a->share = strtod(a->min_share, &end) / 100;
-    end += *end == '%';
-    if (strchr("0123456789.", *a->min_share) && !*end && a->share >= 0 && a->share <= 1)
-        return CLI_OK;
-    return cli_usage_error(&cmd_export, "--min-share takes 0 to 100 percent, like 0.1, not \"%s\"",
-                           a->min_share);
+    loading_end(&s->read);
 }
 
 static int check(struct export_args *a, const char *log)
@@ -349,7 +299,12 @@ static int check(struct export_args *a, const char *log)
                                "--each goes with --format nettrace or speedscope: %s has no place "
                                "for single allocations",
                                words[a->format]);
-    return read_share(a);
+    if (formats[a->format].live &&
+        (a->filters.window.from || a->filters.window.to || a->filters.thread))
+        return cli_usage_error(&cmd_export, "--from, --to and --thread do not go with --format %s",
+                               words[a->format]);
+    a->share = MIN_SHARE / 100;
+    return filters_share(&cmd_export, a->min_share, &a->share);
 }
 
 static int run(void *into, const struct args *args, FILE *out)
@@ -368,13 +323,12 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_failed(&cmd_export, -ENOMEM);
     status = output_open(&cmd_export, path, out, &o);
     if (!status) {
-        report_problems_init(&s.problems);
         status = export(&s, args->word, &o);
         status = output_close(&cmd_export, &o, status);
         if (!status)
             tell(&s, path);
         if (!status && formats[a->format].lines)
-            source_lines_missing(s.lines);
+            source_lines_missing(s.read.lines, NULL, NULL);
         release(&s);
     }
     memory_free(path);

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #define NOWHERE UINT32_MAX /* of a cell that is not in the tree */
@@ -19,16 +18,18 @@ struct export_events {
 int export_events_new(struct export_events **out)
 {
     struct export_events *e = memory_zalloc(1, sizeof(*e));
+    int err = -ENOMEM;
 
+    if (e) {
+        e->file = tmpfile();
+        err = e->file ? 0 : -errno;
+    }
+    if (err) {
+        memory_free(e);
+        e = NULL;
+    }
     *out = e;
-    if (!e)
-        return -ENOMEM;
-    e->file = tmpfile();
-    if (e->file)
-        return 0;
-    memory_free(e);
-    *out = NULL;
-    return -errno;
+    return err;
 }
 
 void export_events_free(struct export_events *e)
@@ -77,15 +78,6 @@ void export_events_again(struct export_events *e)
     e->told = 0;
 }
 
-/* Estimates are rounded where they come to stand. */
-static uint64_t step(double *told, double value)
-{
-    double before = floor(*told + 0.5);
-
-    *told += value;
-    return (uint64_t)(floor(*told + 0.5) - before);
-}
-
 int export_events_next(struct export_events *e, struct export_allocation *out)
 {
     struct report_cell_event event;
@@ -98,7 +90,7 @@ int export_events_next(struct export_events *e, struct export_allocation *out)
             continue;
         *out = (struct export_allocation){
             .node = node, .thread = event.thread, .t = event.t, .large = event.large};
-        out->bytes = out->object_bytes = step(&e->told, event.bytes);
+        out->bytes = out->object_bytes = export_step(&e->told, event.bytes);
         return 1;
     }
     return !ferror(e->file) ? 0 : errno ? -errno : -EIO;

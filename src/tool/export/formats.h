@@ -13,8 +13,9 @@
 
 /*
  * pprof (profile.proto of github.com/google/pprof, gzip): sample types alloc_objects and
- * alloc_space. Labels of a sample: `type`, `bytes` (of one object, on average), `own` (the nearest
- * frame of own code).
+ * alloc_space; of what is not known to be dead at the end inuse_objects and inuse_space, if the log
+ * says so (record --live). Labels of a sample: `type`, `bytes` (of one object, on average), `own`
+ * (the nearest frame of own code).
  */
 int export_pprof(const struct export_profile *p, FILE *out);
 
@@ -36,6 +37,16 @@ int export_nettrace_each(const struct export_profile *p, struct export_events *e
 
 /* .perfView.xml.zip: metrics are bytes. PerfView reads them as floats: whole up to 16,777,216. */
 int export_perfview(const struct export_profile *p, FILE *out);
+
+/*
+ * heaptrack's interpreted data, gzip, as heaptrack_print and heaptrack_gui read it: allocations and
+ * deallocations, collection by collection. What died at its first collection is freed at once:
+ * temporary; what is not known to be dead at the end is never freed: leaked. nodes: of the profile,
+ * by node of the tree, whose model keeps changes of live objects.
+ */
+struct model_tree;
+int export_heaptrack(const struct export_profile *p, const struct model_tree *tree,
+                     const uint32_t *nodes, FILE *out);
 
 /* Collapsed (folded) stacks, as flamegraph.pl has them: "root;...;leaf;[type] bytes". */
 int export_collapsed(const struct export_profile *p, FILE *out);

@@ -34,19 +34,7 @@ struct pprof {
     int err;
 };
 
-static uint64_t hash_text(const void *text)
-{
-    const char *const *at = text;
-
-    return hash_bytes(*at, strlen(*at));
-}
-
-static bool same_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b) == 0;
-}
-
-static const struct index_kind text_kind = {sizeof(const char *), hash_text, same_text};
+INDEX_OF_TEXT(text_kind, const char *);
 
 /* The message goes out as that field of the profile. */
 static void put(struct pprof *w, unsigned field)
@@ -236,6 +224,10 @@ static int put_sample(struct pprof *w, const struct export_sample *sample)
     buffer_clear(&w->inner);
     protobuf_varint(&w->inner, sample->allocs);
     protobuf_varint(&w->inner, sample->bytes);
+    if (w->p->live) {
+        protobuf_varint(&w->inner, sample->live_allocs);
+        protobuf_varint(&w->inner, sample->live_bytes);
+    }
     protobuf_bytes(&w->message, SAMPLE_VALUE, w->inner.data, w->inner.size);
     if (w->stack.count)
         put_labels(w, sample);
@@ -252,6 +244,10 @@ static void put_head(struct pprof *w)
     string(w, "");
     put_value_type(w, PROFILE_SAMPLE_TYPE, "alloc_objects", "count");
     put_value_type(w, PROFILE_SAMPLE_TYPE, "alloc_space", "bytes");
+    if (p->live) {
+        put_value_type(w, PROFILE_SAMPLE_TYPE, "inuse_objects", "count");
+        put_value_type(w, PROFILE_SAMPLE_TYPE, "inuse_space", "bytes");
+    }
     put_value_type(w, PROFILE_PERIOD_TYPE, "space", "bytes");
     put_number(w, PROFILE_PERIOD, p->period);
     put_number(w, PROFILE_DEFAULT_TYPE, string(w, "alloc_space"));

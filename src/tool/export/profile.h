@@ -8,6 +8,7 @@
 #ifndef SHADOWTRACE_EXPORT_PROFILE_H
 #define SHADOWTRACE_EXPORT_PROFILE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,6 +46,7 @@ struct export_node {
 struct export_sample {
     uint32_t node;
     uint64_t bytes, allocs;
+    uint64_t live_bytes, live_allocs; /* of these: not known to be dead at the end */
 };
 
 /* One allocation, or all of a sample. */
@@ -62,7 +64,9 @@ struct export_profile {
     struct export_sample *samples; /* in order of their nodes */
     size_t module_count, frame_count, node_count, sample_count, function_count;
     uint64_t bytes, allocs; /* of all samples */
-    uint32_t main_module;   /* the program's own, or EXPORT_NO_MODULE */
+    bool live;              /* the log says what is alive */
+    uint64_t live_bytes, live_allocs;
+    uint32_t main_module; /* the program's own, or EXPORT_NO_MODULE */
 
     const char *program; /* for a title */
     uint64_t pid;
@@ -74,5 +78,17 @@ struct export_profile {
     char **remarks;
     size_t remark_count;
 };
+
+/*
+ * export_step - a value as a whole number, such that all of them add up to the whole: *told is the
+ * sum of those before, and of this one then.
+ */
+static inline uint64_t export_step(double *told, double value)
+{
+    double before = floor(*told + 0.5);
+
+    *told += value;
+    return (uint64_t)(floor(*told + 0.5) - before);
+}
 
 #endif

@@ -5,18 +5,16 @@
 #include "base/memory.h"
 #include "base/path.h"
 #include "model/own.h"
+#include "readers/header.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
-#include <string.h>
-#include <time.h>
 
 #define SMALLER "(smaller ones)" /* the leaf of what was folded */
 
 /* What of one type was folded into a node. */
 struct rest {
-    double bytes, allocs;
+    double bytes, allocs, live_bytes, live_allocs;
     uint32_t type; /* its place */
     uint32_t next; /* number + 1 of the next of the same node; 0: the last */
     uint32_t into; /* number + 1 of the one that it was added to; 0: none */
@@ -29,7 +27,7 @@ struct making {
     const struct report_defs *defs;
     struct names *names;
     struct export_profile *p;
-    double least; /* bytes of a sample */
+    double least, live_least; /* bytes of a sample */
     struct rest *rests;
     uint32_t rest_count;
     uint32_t *rest_of; /* number + 1 of its first; 0: nothing was folded into it */
@@ -43,6 +41,7 @@ struct making {
     uint32_t *modules;      /* by number: number + 1 */
     size_t frame_capacity, module_capacity;
     double told_bytes, told_allocs; /* exact sums of the samples so far */
+    double told_live_bytes, told_live_allocs;
 };
 
 /* ---- what is too small ---- */
@@ -60,6 +59,26 @@ static double own_bytes(const struct making *m, uint32_t node)
 static double own_allocs(const struct making *m, uint32_t node)
 {
     return m->folded[node] ? 0 : m->t->self[MODEL_ALLOCS][node];
+}
+
+/* What is not known to be dead: what the last collection left, and what was made behind it. */
+static double live_of(const struct making *m, uint32_t node, bool bytes)
+{
+    const double *found = m->t->self[bytes ? MODEL_LIVE_BYTES : MODEL_LIVE_ALLOCS];
+    const double *later = m->t->self[bytes ? MODEL_BESIDE_BYTES : MODEL_BESIDE_ALLOCS];
+
+    return (found ? found[node] : 0) + (later ? later[node] : 0);
+}
+
+static double own_live(const struct making *m, uint32_t node, bool bytes)
+{
+    return m->folded[node] ? 0 : live_of(m, node, bytes);
+}
+
+/* Whether there is anything of it, where it stands. */
+static bool has_own(const struct making *m, uint32_t node)
+{
+    return own_bytes(m, node) > 0 || own_allocs(m, node) > 0 || own_live(m, node, false) > 0;
 }
 
 /* Rests go over to another node: all of the list that begins with `first`. */
@@ -90,6 +109,8 @@ static void add_up(struct making *m, uint32_t node)
         if (known) {
             m->rests[known - 1].bytes += rest->bytes;
             m->rests[known - 1].allocs += rest->allocs;
+            m->rests[known - 1].live_bytes += rest->live_bytes;
+            m->rests[known - 1].live_allocs += rest->live_allocs;
             rest->into = known;
             *link = rest->next;
         } else {
@@ -101,6 +122,11 @@ static void add_up(struct making *m, uint32_t node)
         m->seen[m->rests[i - 1].type] = 0;
 }
 
+static bool is_small(const struct making *m, double bytes, double live)
+{
+    return bytes < m->least && (live < m->live_least || !(m->live_least > 0));
+}
+
 /* Types that are still too small go on to the caller; the others stay. */
 static void send_on(struct making *m, uint32_t node)
 {
@@ -110,7 +136,7 @@ static void send_on(struct making *m, uint32_t node)
         uint32_t number = *link;
         struct rest *rest = &m->rests[number - 1];
 
-        if (rest->bytes >= m->least) {
+        if (!is_small(m, rest->bytes, rest->live_bytes)) {
             link = &rest->next;
             continue;
         }
@@ -130,10 +156,14 @@ static void fold(struct making *m, struct export_folded *folded)
         double bytes = t->self[MODEL_BYTES][i], allocs = t->self[MODEL_ALLOCS][i];
         uint32_t parent = t->nodes[i].parent;
 
-        if (is_type(m, i) && bytes < m->least) {
+        if (is_type(m, i) && is_small(m, bytes, live_of(m, i, true))) {
             struct rest *rest = &m->rests[m->rest_count++];
 
-            *rest = (struct rest){.bytes = bytes, .allocs = allocs, .type = t->nodes[i].place};
+            *rest = (struct rest){.bytes = bytes,
+                                  .allocs = allocs,
+                                  .live_bytes = live_of(m, i, true),
+                                  .live_allocs = live_of(m, i, false),
+                                  .type = t->nodes[i].place};
             hand_over(m, m->rest_count, parent);
             m->folded[i] = true;
             m->nodes[i] = m->rest_count;
@@ -146,7 +176,7 @@ static void fold(struct making *m, struct export_folded *folded)
             hand_over(m, m->rest_of[i], parent);
             m->rest_of[i] = 0;
         }
-        m->used[i] |= own_bytes(m, i) > 0 || own_allocs(m, i) > 0 || m->rest_of[i];
+        m->used[i] |= has_own(m, i) || m->rest_of[i];
         m->used[parent] |= m->used[i];
     }
     add_up(m, 0);
@@ -236,25 +266,20 @@ static int put_node(struct making *m, uint32_t parent, uint32_t place)
     return frame_of(m, place, &node->frame);
 }
 
-/* Whole numbers that add up to the whole: estimates are rounded where they come to stand. */
-static uint64_t step(double *told, double value)
-{
-    double before = floor(*told + 0.5);
-
-    *told += value;
-    return (uint64_t)(floor(*told + 0.5) - before);
-}
-
-static void put_sample(struct making *m, double bytes, double allocs)
+static void put_sample(struct making *m, const struct rest *of)
 {
     struct export_profile *p = m->p;
     struct export_sample *sample = &p->samples[p->sample_count++];
 
     sample->node = (uint32_t)p->node_count - 1;
-    sample->bytes = step(&m->told_bytes, bytes);
-    sample->allocs = step(&m->told_allocs, allocs);
+    sample->bytes = export_step(&m->told_bytes, of->bytes);
+    sample->allocs = export_step(&m->told_allocs, of->allocs);
+    sample->live_bytes = export_step(&m->told_live_bytes, of->live_bytes);
+    sample->live_allocs = export_step(&m->told_live_allocs, of->live_allocs);
     p->bytes += sample->bytes;
     p->allocs += sample->allocs;
+    p->live_bytes += sample->live_bytes;
+    p->live_allocs += sample->live_allocs;
 }
 
 /* What was folded into a node, type by type, below a frame that says so. */
@@ -266,7 +291,7 @@ static int put_rests(struct making *m, uint32_t parent, uint32_t first)
     for (uint32_t i = first; !err && i; i = m->rests[i - 1].next) {
         err = put_node(m, smaller, m->rests[i - 1].type);
         m->rests[i - 1].node = (uint32_t)m->p->node_count - 1;
-        put_sample(m, m->rests[i - 1].bytes, m->rests[i - 1].allocs);
+        put_sample(m, &m->rests[i - 1]);
     }
     return err;
 }
@@ -285,8 +310,11 @@ static int put_all(struct making *m)
             m->nodes[i] = (uint32_t)m->p->node_count;
             err = put_node(m, m->nodes[t->nodes[i].parent], t->nodes[i].place);
         }
-        if (!err && (own_bytes(m, i) > 0 || own_allocs(m, i) > 0))
-            put_sample(m, own_bytes(m, i), own_allocs(m, i));
+        if (!err && has_own(m, i))
+            put_sample(m, &(struct rest){.bytes = own_bytes(m, i),
+                                         .allocs = own_allocs(m, i),
+                                         .live_bytes = own_live(m, i, true),
+                                         .live_allocs = own_live(m, i, false)});
         if (!err && m->rest_of[i])
             err = put_rests(m, m->nodes[i], m->rest_of[i]);
     }
@@ -318,7 +346,7 @@ static int make_room(struct making *m)
 
     for (uint32_t i = 0; i < m->t->node_count; i++) {
         used += (size_t)m->used[i] + (m->rest_of[i] != 0);
-        leaves += own_bytes(m, i) > 0 || own_allocs(m, i) > 0;
+        leaves += has_own(m, i);
         for (uint32_t r = m->rest_of[i]; r; r = m->rests[r - 1].next, used++)
             leaves++;
     }
@@ -371,12 +399,20 @@ static void free_tables(struct making *m)
                     m->frames, m->functions[0], m->functions[1], m->modules);
 }
 
+static double live_total(const struct making *m)
+{
+    const double *found = m->t->total[MODEL_LIVE_BYTES], *later = m->t->total[MODEL_BESIDE_BYTES];
+
+    return (found ? found[0] : 0) + (later ? later[0] : 0);
+}
+
 static int make(struct making *m, double min_share, struct export_folded *folded)
 {
     int err = make_tables(m);
 
     if (!err) {
         m->least = m->t->total[MODEL_BYTES][0] * min_share;
+        m->live_least = live_total(m) * min_share;
         m->used[0] = true;
         fold(m, folded);
         err = make_room(m);
@@ -395,45 +431,18 @@ static int make(struct making *m, double min_share, struct export_folded *folded
 
 /* ---- the whole ---- */
 
-/* "app.dll" of `dotnet /there/app.dll args`, or the executable's name. */
-static const char *program_of(const json_t *header)
-{
-    const char *executable = json_string_value(json_object_get(header, "executable")), *name;
-    const json_t *argument;
-    size_t i;
-
-    if (!executable)
-        return "allocations";
-    name = path_base_name(executable);
-    if (strcmp(name, "dotnet") != 0)
-        return name;
-    json_array_foreach(json_object_get(header, "command"), i, argument)
-    {
-        const char *text = json_string_value(argument), *end = text ? strrchr(text, '.') : NULL;
-
-        if (i && end && (!strcmp(end, ".dll") || !strcmp(end, ".exe")))
-            return path_base_name(text);
-    }
-    return name;
-}
-
-/* "2026-11-21T10:00:00Z", in ns since 1970; 0: not in UTC, or no time. */
-static int64_t started_at(const char *text)
-{
-    struct tm utc = {0};
-    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
-
-    return end && end[strspn(end, ".0123456789")] == 'Z' ? timegm(&utc) * INT64_C(1000000000) : 0;
-}
-
 static void describe_log(struct export_profile *p, const struct model *model)
 {
     const json_t *header = model_log(model)->header, *sample;
 
-    p->program = program_of(header);
+    p->program = report_program(header);
+    if (!p->program)
+        p->program = "allocations";
     p->pid = (uint64_t)json_integer_value(json_object_get(header, "pid"));
-    p->started = started_at(json_string_value(json_object_get(header, "started")));
+    if (__builtin_mul_overflow(report_started(header), INT64_C(1000000000), &p->started))
+        p->started = 0;
     p->duration = model_duration_ns(model);
+    p->live = model_live(model)->question && model_live(model)->lines;
     sample = json_object_get(json_object_get(header, "options"), "sample");
     p->period = json_integer_value(sample) > 0 ? (uint64_t)json_integer_value(sample) : 1;
 }

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,6 +37,21 @@ static uint64_t weight(const struct export_sample *sample, bool objects)
     return objects ? sample->allocs : sample->bytes;
 }
 
+/* The frames of a node, outermost first. Returns: 0 or -ENOMEM. */
+static int put_stack(const struct export_profile *p, uint32_t node, struct export_stack *stack,
+                     struct json_writer *w)
+{
+    int err = export_stack_of(stack, p, node);
+
+    if (err)
+        return err;
+    jw_line_array(w, 0, NULL);
+    for (size_t k = 0; k < stack->count; k++)
+        jw_unsigned(w, NULL, stack->frames[k]);
+    jw_end(w);
+    return 0;
+}
+
 static int put_samples(const struct export_profile *p, bool objects, struct export_stack *stack,
                        struct json_writer *w)
 {
@@ -43,12 +59,8 @@ static int put_samples(const struct export_profile *p, bool objects, struct expo
     for (size_t i = 0; i < p->sample_count; i++) {
         if (!weight(&p->samples[i], objects))
             continue;
-        if (export_stack_of(stack, p, p->samples[i].node))
+        if (put_stack(p, p->samples[i].node, stack, w))
             return -ENOMEM;
-        jw_line_array(w, 0, NULL);
-        for (size_t k = 0; k < stack->count; k++)
-            jw_unsigned(w, NULL, stack->frames[k]);
-        jw_end(w);
     }
     jw_end(w);
     jw_array(w, "weights");
@@ -92,8 +104,7 @@ static int by_bytes(const void *a, const void *b)
 {
     const struct thread *one = a, *two = b;
 
-    return one->bytes != two->bytes ? (one->bytes < two->bytes) - (one->bytes > two->bytes)
-                                    : (one->id > two->id) - (one->id < two->id);
+    return one->bytes != two->bytes ? ORDER(two->bytes, one->bytes) : ORDER(two->id, one->id);
 }
 
 static int find_threads(struct export_events *events, struct threads *threads)
@@ -114,8 +125,7 @@ static int find_threads(struct export_events *events, struct threads *threads)
         }
         threads->list[i].bytes += a.bytes;
     }
-    if (threads->count)
-        qsort(threads->list, threads->count, sizeof(*threads->list), by_bytes);
+    SORT(threads->list, threads->count, by_bytes);
     return more;
 }
 
@@ -152,12 +162,8 @@ static int put_runs(const struct export_profile *p, struct export_events *events
             jw_unsigned(w, NULL, run.bytes);
             continue;
         }
-        if (export_stack_of(stack, p, run.node))
+        if (put_stack(p, run.node, stack, w))
             return -ENOMEM;
-        jw_line_array(w, 0, NULL);
-        for (size_t k = 0; k < stack->count; k++)
-            jw_unsigned(w, NULL, stack->frames[k]);
-        jw_end(w);
     }
     jw_end(w);
     return more;

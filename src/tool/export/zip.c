@@ -92,16 +92,18 @@ int zip_finish(struct zip *zip)
 {
     struct buffer b = BUFFER_INIT;
     size_t header = 30 + strlen(zip->name);
+    const struct gzip_sums *sums;
     uint32_t crc, packed, size, central;
     int err = gzip_finish(zip->gzip);
 
     if (err)
         return err;
-    if (gzip_taken(zip->gzip) > UINT32_MAX || gzip_given(zip->gzip) + header + 16 > UINT32_MAX)
+    sums = gzip_sums(zip->gzip);
+    if (sums->taken > UINT32_MAX || sums->given + header + 16 > UINT32_MAX)
         return -EOVERFLOW;
-    crc = gzip_crc(zip->gzip);
-    packed = (uint32_t)gzip_given(zip->gzip);
-    size = (uint32_t)gzip_taken(zip->gzip);
+    crc = sums->crc;
+    packed = (uint32_t)sums->given;
+    size = (uint32_t)sums->taken;
     put32(&b, DESCRIPTOR);
     put32(&b, crc);
     put32(&b, packed);

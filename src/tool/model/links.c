@@ -4,19 +4,7 @@
 
 #define CYCLE_MAX 1000 /* frames; shape.h says so, too */
 
-static uint64_t link_hash(const void *record)
-{
-    const struct link *l = record;
-
-    return hash_mix((uint64_t)l->parent << 32 | l->place, 0);
-}
-
-static bool link_equal(const void *record, const void *key)
-{
-    const struct link *have = record, *want = key;
-
-    return have->parent == want->parent && have->place == want->place;
-}
+INDEX_OF_BYTES(link_kind, struct link, place);
 
 int links_init(struct links *l, const struct model *m, const struct model_shape *shape)
 {
@@ -47,9 +35,8 @@ void links_fini(struct links *l)
 
 int links_child(struct links *l, uint32_t parent, uint32_t place, uint32_t *out)
 {
-    static const struct index_kind kind = {sizeof(struct link), link_hash, link_equal};
     const struct link key = {parent, place};
-    int added = index_add(&l->index, &kind, &l->links, &l->count, &l->capacity, &key, out);
+    int added = index_add(&l->index, &link_kind, &l->links, &l->count, &l->capacity, &key, out);
 
     if (added > 0 && l->fold_framework &&
         !array_reserve_zeroed(&l->longest, &l->longest_capacity, l->count))

@@ -95,42 +95,87 @@ static void put_short(struct buffer *b, const char *name, unsigned parts)
     buffer_append(b, name + begin, end - begin);
 }
 
-struct candidates {
-    struct buffer text; /* one after the other, each with its NUL */
-    size_t count;
+/* A name that was perhaps meant: shown, in the other style, as written. */
+struct candidate {
+    enum matches_table table;
+    uint32_t number;
+    unsigned style;
+    size_t at; /* its short form, in the text */
 };
 
+#define STYLES 3
+
+struct candidates {
+    struct buffer text; /* short forms, each with its NUL */
+    struct candidate *all;
+    size_t count, capacity;
+};
+
+/* The name of a candidate; NULL: that style has none. b: where it may lie. */
+static const char *styled(const struct model *m, const struct candidate *c, struct buffer *b)
+{
+    return c->style < 2 ? name_of(model_names(m, c->style), c->table, c->number)
+                        : report_demangle(b, table_of(m, c->table)->defs[c->number].name);
+}
+
 static void add_candidates(struct candidates *c, const struct model *m, enum matches_table table,
-                           unsigned parts)
+                           unsigned style, unsigned parts)
 {
     struct buffer written = BUFFER_INIT;
 
     for (uint32_t i = 1; i < table_of(m, table)->count; i++) {
-        const char *shown = name_of(model_names(m, false), table, i);
+        const struct candidate one = {table, i, style, c->text.size};
+        const char *name = styled(m, &one, &written);
 
-        put_short(&c->text,
-                  shown ? shown : report_demangle(&written, table_of(m, table)->defs[i].name),
-                  parts);
+        if (!name || !array_reserve(&c->all, &c->capacity, c->count + 1))
+            break;
+        put_short(&c->text, name, parts);
         buffer_append(&c->text, "", 1);
-        c->count++;
+        c->all[c->count++] = one;
     }
     buffer_free(&written);
 }
 
-static const char *nearest(struct candidates *c, const char *meant)
+/* Of the candidates the one nearest to what was meant; NULL: none is near, or no memory. */
+static const struct candidate *nearest(const struct candidates *c, const char *meant)
 {
-    const char **names = memory_alloc((c->count + 1) * sizeof(*names)), *at = c->text.data, *found;
+    const char **names = memory_alloc((c->count + 1) * sizeof(*names)), *found = NULL;
+    size_t at = 0;
 
-    if (!names || c->text.failed || !c->count) {
-        memory_free(names);
-        return NULL;
+    if (names && !c->text.failed && c->count) {
+        for (size_t i = 0; i < c->count; i++)
+            names[i] = c->text.data + c->all[i].at;
+        names[c->count] = NULL;
+        found = near_find(meant, names);
+        while (found && names[at] != found)
+            at++;
     }
-    for (size_t i = 0; i < c->count; i++, at += strlen(at) + 1)
-        names[i] = at;
-    names[c->count] = NULL;
-    found = near_find(meant, names);
     memory_free(names);
-    return found;
+    return found ? &c->all[at] : NULL;
+}
+
+/*
+ * What to type: the short form, where that can stand for what was typed; else the whole name
+ * without parameters, which a pattern without wildcards means.
+ */
+static void put_candidate(struct buffer *line, const struct model *m, const struct candidates *c,
+                          const struct candidate *found, const struct model_globs *globs)
+{
+    const char *brief = c->text.data + found->at;
+    const struct model_globs one = {&brief, 1};
+    struct buffer b[3] = {BUFFER_INIT, BUFFER_INIT, BUFFER_INIT};
+    const char *whole;
+
+    if (globs->count == 1 && !strpbrk(globs->globs[0], "*?") &&
+        !any_means(m, found->table, found->number, &one, b)) {
+        whole = styled(m, found, &b[0]);
+        brief = without_parameters(whole, &b[2]) ? b[2].data : whole;
+    }
+    buffer_text(line, "; did you mean \"");
+    buffer_clean(line, brief);
+    buffer_text(line, "\"?");
+    for (size_t i = 0; i < COUNT_OF(b); i++)
+        buffer_free(&b[i]);
 }
 
 void matches_why(const struct model *m, bool methods, bool types, const struct model_globs *globs,
@@ -138,30 +183,29 @@ void matches_why(const struct model *m, bool methods, bool types, const struct m
 {
     const char *what = methods && types ? "method or type" : methods ? "method" : "type";
     struct buffer meant = BUFFER_INIT, line = BUFFER_INIT;
-    struct candidates c = {BUFFER_INIT, 0};
-    const char *found = NULL;
+    struct candidates c = {.text = BUFFER_INIT};
+    const struct candidate *found;
     unsigned parts;
 
     for (const char *at = globs->globs[0]; *at && *at != '('; at++)
         if (*at != '*' && *at != '?')
             buffer_char(&meant, *at);
     parts = meant.data && strchr(meant.data, '.') ? 2 : 1;
-    if (methods)
-        add_candidates(&c, m, MATCHES_METHODS, parts);
-    if (types)
-        add_candidates(&c, m, MATCHES_TYPES, parts);
-    if (meant.data)
-        found = nearest(&c, meant.data);
+    for (unsigned style = 0; style < STYLES; style++) {
+        if (methods)
+            add_candidates(&c, m, MATCHES_METHODS, style, parts);
+        if (types)
+            add_candidates(&c, m, MATCHES_TYPES, style, parts);
+    }
+    found = meant.data && !meant.failed ? nearest(&c, meant.data) : NULL;
     buffer_format(&line, "no %s matches \"", what);
     buffer_clean(&line, globs->globs[0]);
     buffer_char(&line, '"');
-    if (found) {
-        buffer_text(&line, "; did you mean \"");
-        buffer_clean(&line, found);
-        buffer_text(&line, "\"?");
-    }
+    if (found)
+        put_candidate(&line, m, &c, found, globs);
     snprintf(why, why_size, "%s", line.data && !line.failed ? line.data : "");
     buffer_free(&c.text);
+    memory_free(c.all);
     buffer_free(&meant);
     buffer_free(&line);
 }

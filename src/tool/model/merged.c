@@ -128,26 +128,23 @@ static int start(struct model_merged *g, const uint32_t *places, size_t count)
     return err;
 }
 
-int model_merged_new(const struct model_tree *t, const uint32_t *places, size_t count,
-                     enum model_direction direction, struct model_merged **out)
+struct model_merged *model_merged_new(const struct model_tree *t, const uint32_t *places,
+                                      size_t count, enum model_direction direction)
 {
     struct model_merged *g = memory_zalloc(1, sizeof(*g));
-    int err;
 
-    *out = NULL;
     if (!g)
-        return -ENOMEM;
+        return NULL;
     g->tree = t;
     g->direction = direction;
     for (int weight = 0; weight < MODEL_WEIGHTS; weight++)
         if (t->self[weight])
             g->column[g->columns++] = (enum model_weight)weight;
-    err = start(g, places, count);
-    if (err)
+    if (start(g, places, count)) {
         model_merged_free(g);
-    else
-        *out = g;
-    return err;
+        return NULL;
+    }
+    return g;
 }
 
 void model_merged_free(struct model_merged *g)

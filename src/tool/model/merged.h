@@ -25,11 +25,11 @@ struct model_merged_row {
 
 /*
  * model_merged_new - places: those of the method (with grain METHOD one, else one for each line or
- * instruction), or of the type (callers only; the tree has types). Returns: 0 or -ENOMEM. Owns:
- * *out is the caller's until model_merged_free; the tree must live as long.
+ * instruction), or of the type (callers only; the tree has types). Returns: NULL without memory.
+ * Owns: it is the caller's until model_merged_free; the tree must live as long.
  */
-int model_merged_new(const struct model_tree *t, const uint32_t *places, size_t count,
-                     enum model_direction direction, struct model_merged **out);
+struct model_merged *model_merged_new(const struct model_tree *t, const uint32_t *places,
+                                      size_t count, enum model_direction direction);
 void model_merged_free(struct model_merged *g); /* NULL is fine */
 
 /* A row; valid until the next model_merged_open. */

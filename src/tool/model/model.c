@@ -5,7 +5,8 @@
 #include "model/own.h"
 
 struct model {
-    struct report_cells cells;
+    struct report_cells *cells; /* read, or those of whoever read them */
+    struct report_cells read;
     bool physical;
     const struct model_own *own;
     struct source_lines *lines;
@@ -25,6 +26,8 @@ int model_new(const struct model_options *options, struct report_problems *probl
                                                .sizes = d->sizes,
                                                .slice_ns = d->slice_ns,
                                                .slices_max = d->slices_max,
+                                               .live = options->live,
+                                               .instead = options->instead,
                                                .event = options->event,
                                                .event_context = options->event_context};
     struct model *m = memory_zalloc(1, sizeof(*m));
@@ -33,64 +36,87 @@ int model_new(const struct model_options *options, struct report_problems *probl
     if (!m)
         return -ENOMEM;
     m->physical = options->physical;
-    if (report_cells_init(&m->cells, &cells, problems)) {
+    m->cells = &m->read;
+    if (report_cells_init(m->cells, &cells, problems)) {
         model_free(m);
         return -ENOMEM;
     }
-    m->cells.log.jobs = options->jobs;
-    m->cells.consumer.progress = options->progress;
-    m->cells.consumer.progress_context = options->progress_context;
+    m->cells->live.keeps_changes = options->changes;
+    m->cells->log.jobs = options->jobs;
+    m->cells->consumer.progress = options->progress;
+    m->cells->consumer.progress_context = options->progress_context;
     *out = m;
     return 0;
+}
+
+int model_of_cells(struct report_cells *cells, struct model **out)
+{
+    struct model *m = memory_zalloc(1, sizeof(*m));
+
+    *out = m;
+    if (m)
+        m->cells = cells;
+    return m ? 0 : -ENOMEM;
 }
 
 void model_free(struct model *m)
 {
     if (!m)
         return;
-    report_cells_fini(&m->cells);
+    if (m->cells == &m->read)
+        report_cells_fini(m->cells);
     memory_free_all(m->module_bytes, m);
+}
+
+void model_spans(struct model *m, const struct report_live_spans *spans)
+{
+    report_cells_spans(m->cells, spans);
+}
+
+void model_ask_nothing(struct model *m)
+{
+    report_cells_ask(m->cells, REPORT_LIVE_NONE);
 }
 
 int model_read(struct model *m, const char *path, const struct report_window *window)
 {
-    report_cells_window(&m->cells, window);
-    return report_cells_read(&m->cells, path);
+    report_cells_window(m->cells, window);
+    return report_cells_read(m->cells, path);
 }
 
 int model_read_lines(struct model *m, struct report_lines *lines, const char *file,
                      const struct report_window *window)
 {
-    report_cells_window(&m->cells, window);
-    return report_cells_read_lines(&m->cells, lines, file);
+    report_cells_window(m->cells, window);
+    return report_cells_read_lines(m->cells, lines, file);
 }
 
 int model_finish(struct model *m)
 {
-    int err = m->physical ? 0 : report_cells_logical(&m->cells);
+    int err = m->physical ? 0 : report_cells_logical(m->cells);
 
-    return err ? err : report_cells_finish(&m->cells);
+    return err ? err : report_cells_finish(m->cells);
 }
 
 /* Bytes by the module of the innermost frame that is no framework. */
 static int add_modules(struct model *m)
 {
-    uint32_t *modules = memory_zalloc(m->cells.defs.path_count, sizeof(*modules)); /* by path */
+    uint32_t *modules = memory_zalloc(m->cells->defs.path_count, sizeof(*modules)); /* by path */
 
-    m->module_bytes = memory_zalloc(m->cells.defs.modules.count, sizeof(*m->module_bytes));
+    m->module_bytes = memory_zalloc(m->cells->defs.modules.count, sizeof(*m->module_bytes));
     if (!modules || !m->module_bytes) {
         memory_free(modules);
         return -ENOMEM;
     }
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < m->cells.defs.path_count; path++) {
-        const struct report_path *p = report_path(&m->cells.defs, path);
+    for (uint32_t path = REPORT_PATH_LOST + 1; path < m->cells->defs.path_count; path++) {
+        const struct report_path *p = report_path(&m->cells->defs, path);
 
         modules[path] = model_own_of_method(m->own, p->method) == MODEL_FRAMEWORK
                             ? modules[p->parent]
-                            : report_method(&m->cells.defs, p->method)->module;
+                            : report_method(&m->cells->defs, p->method)->module;
     }
-    for (size_t i = 0; i < m->cells.count; i++)
-        m->module_bytes[modules[m->cells.cells[i].path]] += m->cells.cells[i].bytes;
+    for (size_t i = 0; i < m->cells->count; i++)
+        m->module_bytes[modules[m->cells->cells[i].path]] += m->cells->cells[i].bytes;
     memory_free(modules);
     return 0;
 }
@@ -126,12 +152,12 @@ struct names *model_names(const struct model *m, bool full)
 
 const struct report_defs *model_defs(const struct model *m)
 {
-    return &m->cells.defs;
+    return &m->cells->defs;
 }
 
 const struct report_log *model_log(const struct model *m)
 {
-    return &m->cells.log;
+    return &m->cells->log;
 }
 
 const struct model_own *model_own_code(const struct model *m)
@@ -158,49 +184,70 @@ bool model_is_near(const struct model *m, uint32_t method)
 
 bool model_estimated(const struct model *m)
 {
-    return m->cells.sampled != NULL;
+    return m->cells->sampled != NULL;
 }
 
 size_t model_cell_count(const struct model *m)
 {
-    return m->cells.count;
+    return m->cells->count;
 }
 
 const struct report_cell *model_cell(const struct model *m, size_t i)
 {
-    return &m->cells.cells[i];
+    return &m->cells->cells[i];
 }
 
 uint32_t model_event_cell(const struct model *m, uint32_t cell)
 {
-    return m->cells.joined[cell];
+    return m->cells->joined[cell];
+}
+
+const struct report_live *model_live(const struct model *m)
+{
+    return &m->cells->live;
+}
+
+static double live_weight(const struct report_live_sums *sums, enum model_weight weight)
+{
+    switch (weight) {
+    case MODEL_LIVE_BYTES:
+        return sums->bytes;
+    case MODEL_LIVE_ALLOCS:
+        return sums->allocs;
+    case MODEL_BESIDE_BYTES:
+        return sums->beside_bytes;
+    case MODEL_BESIDE_ALLOCS:
+        return sums->beside_allocs;
+    default:
+        return 0;
+    }
 }
 
 double model_cell_weight(const struct model *m, size_t i, enum model_weight weight)
 {
     switch (weight) {
     case MODEL_BYTES:
-        return m->cells.cells[i].bytes;
+        return m->cells->cells[i].bytes;
     case MODEL_ALLOCS:
-        return m->cells.cells[i].allocs;
+        return m->cells->cells[i].allocs;
     case MODEL_UNOPTIMISED:
-        return m->cells.cells[i].unoptimised ? m->cells.cells[i].bytes : 0;
+        return m->cells->cells[i].unoptimised ? m->cells->cells[i].bytes : 0;
     case MODEL_BYTES_VARIANCE:
-        return m->cells.sampled ? m->cells.sampled[i].bytes_variance : 0;
+        return m->cells->sampled ? m->cells->sampled[i].bytes_variance : 0;
     case MODEL_ALLOCS_VARIANCE:
-        return m->cells.sampled ? m->cells.sampled[i].allocs_variance : 0;
+        return m->cells->sampled ? m->cells->sampled[i].allocs_variance : 0;
     case MODEL_SEEN_BYTES:
-        return m->cells.sampled ? m->cells.sampled[i].bytes : 0;
+        return m->cells->sampled ? m->cells->sampled[i].bytes : 0;
     case MODEL_SAMPLED:
-        return m->cells.sampled ? m->cells.sampled[i].allocs : 0;
+        return m->cells->sampled ? m->cells->sampled[i].allocs : 0;
     default:
-        return 0;
+        return m->cells->lives ? live_weight(&m->cells->lives[i], weight) : 0;
     }
 }
 
 double model_heap_weight(const struct model *m, enum sst_heap heap, enum model_weight weight)
 {
-    const struct report_cell_sum *sum = &m->cells.heaps[heap];
+    const struct report_cell_sum *sum = &m->cells->heaps[heap];
     const double sums[MODEL_WEIGHTS] = {
         [MODEL_BYTES] = sum->bytes,
         [MODEL_ALLOCS] = sum->allocs,
@@ -220,7 +267,7 @@ double model_weight_total(const struct model *m, enum model_weight weight)
 
     for (size_t heap = 0; heap < SST_HEAP_COUNT; heap++)
         total += model_heap_weight(m, (enum sst_heap)heap, weight);
-    return total;
+    return total + live_weight(&m->cells->live_sum, weight);
 }
 
 bool model_has_weight(const struct model *m, enum model_weight weight)
@@ -230,15 +277,22 @@ bool model_has_weight(const struct model *m, enum model_weight weight)
 
 unsigned model_slice_count(const struct model *m)
 {
-    return m->cells.slice_ns ? (unsigned)(m->cells.duration / m->cells.slice_ns) + 1 : 1;
+    return m->cells->slice_ns ? (unsigned)(m->cells->duration / m->cells->slice_ns) + 1 : 1;
 }
 
 uint64_t model_slice_ns(const struct model *m)
 {
-    return m->cells.slice_ns;
+    return m->cells->slice_ns;
+}
+
+bool model_untimed(const struct model *m)
+{
+    const uint64_t *records = model_log(m)->tally.records;
+
+    return records[SST_KIND_SITE] && !records[SST_KIND_ALLOC];
 }
 
 uint64_t model_duration_ns(const struct model *m)
 {
-    return m->cells.duration;
+    return m->cells->duration;
 }

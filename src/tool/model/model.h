@@ -21,8 +21,8 @@
 
 /*
  * Columns. Of a sampled log bytes and allocs are estimates; the columns from MODEL_BYTES_VARIANCE
- * on say how good, and are 0 for exact logs: see report/estimate.h. Later ones: what is alive, at
- * its peak, gone before its first collection.
+ * on say how good, and are 0 for exact logs: see report/estimate.h. Those from MODEL_LIVE_BYTES on
+ * are of the live question, if there is one: see struct report_live_sums.
  */
 enum model_weight {
     MODEL_BYTES,
@@ -32,6 +32,10 @@ enum model_weight {
     MODEL_ALLOCS_VARIANCE,
     MODEL_SEEN_BYTES, /* that the log has: what an estimate rests on */
     MODEL_SAMPLED,    /* the same of objects */
+    MODEL_LIVE_BYTES,
+    MODEL_LIVE_ALLOCS,
+    MODEL_BESIDE_BYTES,
+    MODEL_BESIDE_ALLOCS,
     MODEL_WEIGHTS
 };
 
@@ -51,6 +55,9 @@ struct model_dimensions {
 
 struct model_options {
     struct model_dimensions dimensions;
+    enum report_live_question live; /* what is asked of live objects */
+    bool changes;                   /* model_live() keeps them, one by one; not with `instead` */
+    bool instead;  /* and that amount stands in MODEL_BYTES and MODEL_ALLOCS: report/cells.h */
     bool physical; /* the machine's stacks; by default they are logical ones (report/logical.h) */
     unsigned jobs; /* threads that parse ahead */
     void (*progress)(void *context, uint64_t taken, uint64_t size); /* NULL none */
@@ -69,9 +76,20 @@ int model_new(const struct model_options *options, struct report_problems *probl
 void model_free(struct model *m); /* NULL is fine */
 
 /*
+ * model_of_cells - a model of cells that somebody else has read and finished, as it is after
+ * model_finish: for what asks a model. Returns: 0 or -ENOMEM. Owns: cells are borrowed until
+ * model_free.
+ */
+int model_of_cells(struct report_cells *cells, struct model **out);
+
+/*
  * model_read - adds a log; of it only what lies in `window` (NULL: all; borrowed until it returns).
  * Returns: as report_log_read.
+ * model_spans - of the log that is added next: what the live question is about; borrowed until it
+ * is read. Without it: all of it.
  */
+void model_spans(struct model *m, const struct report_live_spans *spans);
+void model_ask_nothing(struct model *m); /* of live objects, from here on */
 int model_read(struct model *m, const char *path, const struct report_window *window);
 int model_read_lines(struct model *m, struct report_lines *lines, const char *file,
                      const struct report_window *window);
@@ -121,12 +139,16 @@ bool model_has_weight(const struct model *m, enum model_weight weight); /* not 0
 /* The cell that an event's has become: model_finish joins some. */
 uint32_t model_event_cell(const struct model *m, uint32_t cell);
 
-/* Sums over all cells; and over those of one heap, whether sizes were asked for or not. */
+/* What was read of live objects (report/live.h): never NULL. Its deaths are by cell. */
+const struct report_live *model_live(const struct model *m);
+
+/* Sums over all cells; and over those of one heap (not of live weights). */
 double model_weight_total(const struct model *m, enum model_weight weight);
 double model_heap_weight(const struct model *m, enum sst_heap heap, enum model_weight weight);
 
 /* Time: slices of the whole, whatever filter. Slice i begins at i * model_slice_ns. */
 unsigned model_slice_count(const struct model *m);
 uint64_t model_slice_ns(const struct model *m);
+bool model_untimed(const struct model *m); /* it has sums of sites alone, which have no times */
 uint64_t model_duration_ns(const struct model *m); /* the longest recording's; 0: not said */
 #endif

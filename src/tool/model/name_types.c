@@ -4,29 +4,8 @@
 
 #define START UINT64_C(0x736861646f77)
 
-static uint64_t type_hash(const void *record)
-{
-    return ((const struct name_type *)record)->id;
-}
-
-static bool type_equal(const void *record, const void *key)
-{
-    return ((const struct name_type *)record)->id == ((const struct name_type *)key)->id;
-}
-
-static uint64_t suffix_hash(const void *record)
-{
-    return ((const struct name_suffix *)record)->id;
-}
-
-static bool suffix_equal(const void *record, const void *key)
-{
-    return ((const struct name_suffix *)record)->id == ((const struct name_suffix *)key)->id;
-}
-
-static const struct index_kind types_kind = {sizeof(struct name_type), type_hash, type_equal};
-static const struct index_kind suffixes_kind = {sizeof(struct name_suffix), suffix_hash,
-                                                suffix_equal};
+INDEX_OF_BYTES(types_kind, struct name_type, id);
+INDEX_OF_BYTES(suffixes_kind, struct name_suffix, id);
 
 void name_types_free(struct name_types *t)
 {
@@ -95,7 +74,8 @@ const struct name_type *name_types_find(const struct name_types *t, uint64_t id)
 {
     struct name_type key = {.id = id};
     size_t slot;
-    uint32_t number = index_find(&t->index, &types_kind, t->types, id, &key, &slot);
+    uint32_t number =
+        index_find(&t->index, &types_kind, t->types, types_kind_hash(&key), &key, &slot);
 
     return number == INDEX_NONE ? NULL : &t->types[number];
 }
@@ -149,7 +129,8 @@ static unsigned begin_of(const struct name_types *t, const struct name_type *typ
         longer_suffix(t, type, size, &key.id);
         if (size + type->outer < type->count)
             continue;
-        number = index_find(&t->suffix_index, &suffixes_kind, t->suffixes, key.id, &key, &slot);
+        number = index_find(&t->suffix_index, &suffixes_kind, t->suffixes, suffixes_kind_hash(&key),
+                            &key, &slot);
         if (number == INDEX_NONE || t->suffixes[number].count < 2)
             return type->count - size;
     }

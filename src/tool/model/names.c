@@ -45,18 +45,7 @@ struct names {
     struct report_table texts[2]; /* of names_of_texts */
 };
 
-static uint64_t overload_hash(const void *record)
-{
-    return ((const struct overload *)record)->name;
-}
-
-static bool overload_equal(const void *record, const void *key)
-{
-    return ((const struct overload *)record)->name == ((const struct overload *)key)->name;
-}
-
-static const struct index_kind overload_kind = {sizeof(struct overload), overload_hash,
-                                                overload_equal};
+INDEX_OF_BYTES(overload_kind, struct overload, name);
 
 /* ---- objects ---- */
 
@@ -199,8 +188,8 @@ static bool is_overloaded(const struct knowledge *k, const char *full)
 {
     struct overload key = hashes_of(full, true);
     size_t slot;
-    uint32_t number =
-        index_find(&k->overload_index, &overload_kind, k->overloads, key.name, &key, &slot);
+    uint32_t number = index_find(&k->overload_index, &overload_kind, k->overloads,
+                                 overload_kind_hash(&key), &key, &slot);
 
     return number != INDEX_NONE && k->overloads[number].several;
 }
@@ -313,17 +302,7 @@ struct holder {
     size_t number;
 };
 
-static uint64_t holder_hash(const void *record)
-{
-    return ((const struct holder *)record)->shown;
-}
-
-static bool holder_equal(const void *record, const void *key)
-{
-    return ((const struct holder *)record)->shown == ((const struct holder *)key)->shown;
-}
-
-static const struct index_kind holder_kind = {sizeof(struct holder), holder_hash, holder_equal};
+INDEX_OF_BYTES(holder_kind, struct holder, shown);
 
 struct holders {
     struct holder *all;

@@ -5,6 +5,7 @@
 #include "base/glob.h"
 #include "base/near.h"
 #include "base/path.h"
+#include "readers/header.h"
 #include "terminal/text.h"
 
 #include <errno.h>
@@ -55,25 +56,14 @@ static bool is_framework(const struct report_def *module, const struct report_de
     return corelib && same_folder(module->path, corelib->path) && framework_named(module->name);
 }
 
-/* The main assembly, as the host finds it: the first .dll or .exe after `dotnet`, or the image. */
+/* The main assembly: what `dotnet` ran, or of the name of the image. */
 static bool is_main(const struct report_def *module, const json_t *header)
 {
-    const json_t *command = json_object_get(header, "command"), *argument;
-    const char *file = json_string_value(json_object_get(header, "executable"));
-    const char *name = path_base_name(module->path);
-    size_t i;
+    const char *program = report_program(header), *name = path_base_name(module->path);
 
-    if (!file || !*name)
-        return false;
-    if (strcmp(path_base_name(file), "dotnet") == 0)
-        json_array_foreach(command, i, argument)
-        {
-            file = json_string_value(argument);
-            if (i && file && path_is_assembly(file))
-                return strcmp(path_base_name(file), name) == 0;
-        }
-    return path_stem(name) == strlen(path_base_name(file)) &&
-           strncmp(name, path_base_name(file), path_stem(name)) == 0;
+    return program && *name &&
+           (strcmp(name, program) == 0 ||
+            (path_stem(name) == strlen(program) && strncmp(name, program, path_stem(name)) == 0));
 }
 
 static enum model_owner guess(const struct report_defs *defs, const struct report_log *log,

@@ -12,17 +12,7 @@ struct place_frame {
     uint32_t place;
 };
 
-#define FRAME_KEY offsetof(struct place_frame, place)
-
-static uint64_t frame_hash(const void *record)
-{
-    return hash_bytes(record, FRAME_KEY);
-}
-
-static bool frame_equal(const void *record, const void *key)
-{
-    return memcmp(record, key, FRAME_KEY) == 0;
-}
+INDEX_OF_BYTES(frame_kind, struct place_frame, lost);
 
 /* Texts are each in one piece of memory: a file belongs to source lines, a name to defs. */
 static uint64_t place_hash(const void *record)
@@ -123,7 +113,6 @@ static void describe(const struct places *p, const struct report_frame *f, struc
 
 int places_frame(struct places *p, const struct report_frame *f, uint32_t *out)
 {
-    static const struct index_kind kind = {sizeof(struct place_frame), frame_hash, frame_equal};
     struct place_frame frame = {.method = f->method,
                                 .il = p->grain == MODEL_GRAIN_METHOD ? REPORT_NO_IL : f->il,
                                 .filter = f->filter,
@@ -133,9 +122,10 @@ int places_frame(struct places *p, const struct report_frame *f, uint32_t *out)
     uint32_t number;
 
     if (!array_reserve(&p->frames, &p->frame_capacity, p->frame_count + 1) ||
-        index_reserve(&p->frame_index, &kind, p->frames))
+        index_reserve(&p->frame_index, &frame_kind, p->frames))
         return -ENOMEM;
-    number = index_find(&p->frame_index, &kind, p->frames, frame_hash(&frame), &frame, &slot);
+    number =
+        index_find(&p->frame_index, &frame_kind, p->frames, frame_kind_hash(&frame), &frame, &slot);
     if (number != INDEX_NONE) {
         *out = p->frames[number].place;
         return 0;
@@ -168,7 +158,7 @@ int places_folded(struct places *p, const char *name, uint32_t count, uint32_t *
 int places_none(struct places *p, uint32_t *out)
 {
     const struct model_place place = {
-        .kind = MODEL_PLACE_NONE, .il = REPORT_NO_IL, .name = MODEL_NAME_NONE, .count = 1};
+        .kind = MODEL_PLACE_NONE, .il = REPORT_NO_IL, .name = report_no_frame(p->defs), .count = 1};
 
     return add_place(p, &place, out);
 }

@@ -4,32 +4,8 @@
 
 #define NO_NAME 0
 
-static uint64_t name_hash(const void *record)
-{
-    const char *const *name = record;
-
-    return hash_bytes(*name, strlen(*name));
-}
-
-static bool name_equal(const void *record, const void *key)
-{
-    const char *const *have = record, *const *want = key;
-
-    return strcmp(*have, *want) == 0;
-}
-
-static uint64_t run_hash(const void *record)
-{
-    return hash_bytes(record, sizeof(struct run));
-}
-
-static bool run_equal(const void *record, const void *key)
-{
-    return memcmp(record, key, sizeof(struct run)) == 0;
-}
-
-static const struct index_kind name_kind = {sizeof(char *), name_hash, name_equal};
-static const struct index_kind run_kind = {sizeof(struct run), run_hash, run_equal};
+INDEX_OF_TEXT(name_kind, char *);
+INDEX_OF_BYTES(run_kind, struct run, place);
 
 static int add_name(struct runs *r, const char *text, size_t size, uint32_t *out)
 {

@@ -85,8 +85,7 @@ struct model_place {
     bool filter; /* an exception filter's second frame of its method */
 };
 
-/* Names of places that are no methods. */
-#define MODEL_NAME_NONE "(no managed frame)"
+/* Names of places that are no methods; report_no_frame is another. */
 #define MODEL_NAME_LOST "(callers not in the log)"
 
 #endif

@@ -6,6 +6,8 @@
 #include "model/matches.h"
 #include "model/selected.h"
 
+#include <math.h>
+
 struct build {
     const struct model *model;
     const struct report_defs *defs;
@@ -136,8 +138,10 @@ static int look_at_links(const struct build *b, struct pruning *p)
         p->bytes[b->links.links[i].parent] += p->bytes[i];
         p->used[b->links.links[i].parent] |= p->used[i];
     }
-    /* rounding must not make the root too small for itself */
-    p->least = b->shape->min_share < 1 ? p->bytes[0] * b->shape->min_share : p->bytes[0];
+    /* rounding must not make the root too small for itself; what has shrunk is not small */
+    p->least = b->shape->min_share >= 1  ? p->bytes[0]
+               : b->shape->min_share > 0 ? p->bytes[0] * b->shape->min_share
+                                         : -INFINITY;
     return 0;
 }
 

@@ -1,21 +1,23 @@
 #include "page/page.h"
 
 #include "command/output.h"
-#include "command/rows.h"
+#include "page/live.h"
 #include "page/write.h"
 
 #include <limits.h>
-#include <stdlib.h>
+
+#define SLICES_MAX 300 /* of a time line whose slices are not given; so many can be told apart */
+#define SLICE_NS   UINT64_C(10000000)
 
 struct html_args {
-    struct side_options side; /* where they go is settled once all are read */
+    struct side_options side; /* what else there is goes into it once all are read */
     struct reading_options reading;
-    struct reading_window window;
+    struct filters filters;
     struct naming naming;
-    struct args_list symbols, types, methods, exclude, below;
-    const char *output, *title, *min_share;
-    uint32_t thread;
-    bool diff, own, steady, no_lines, physical;
+    struct args_list symbols;
+    const char *output, *title, *min_share, *heap;
+    uint64_t slice_ns;
+    bool diff, no_lines, physical;
 };
 
 #define ARGS_INTO struct html_args
@@ -26,52 +28,53 @@ static const struct args_option options[] = {
     ARGS_ROW(FLAG, "diff", NULL, diff,
              "compare two logs, OLD and NEW: what has grown is red, what has shrunk is blue"),
     ARGS_ROW(TEXT, "title", "TEXT", title, "title of the page (default: the traced program)"),
-    ARGS_ROW(DURATION, "slice", "TIME", side.slice_ns,
+    ARGS_ROW(DURATION, "slice", "TIME", slice_ns,
              "length of a slice of the time line (default: what makes at most 300 slices)",
              .unit = 1000000000, .least = 1000000, .limit = UINT64_C(3600000000000)),
     ARGS_ROW(TEXT, "min-share", "PERCENT", min_share,
              "fold what has less than that share of the bytes into its caller (default: 0, nothing "
              "is folded)"),
-    ARGS_ROW(LIST, "type", "PATTERN", types,
-             "only types whose name, as shown or in full, matches; * stands for any text, ? for "
-             "one character",
-             .group = "What is in it"),
-    ROW_METHODS,
-    ROW_EXCLUDE,
-    ROW_BELOW,
-    ARGS_ROW(COUNT, "thread", "ID", thread, "only the thread with this id in the log", .least = 1,
-             .limit = UINT32_MAX - 1),
-    ROW_FROM("WHEN", "only what was allocated after this mark, or from this time on: 10s, 50%"),
-    ROW_TO("WHEN", "only what was allocated before: the first mark of its name after --from, or a "
-                   "time"),
-    ROW_OWN(own),
-    ARGS_ROW(FLAG, "steady", NULL, steady, "leave out objects that only unoptimised code makes"),
-    ARGS_ROW(LIST, "own-code", "PATTERN", side.own_code, ROW_OWN_CODE_HELP,
-             .group = "How it is shown"),
-    ROW_NAMES(naming),
+    ARGS_ROW(TEXT, "heap", "FILE", heap,
+             "a heap dump of the same recording: what types and lines retain, and the ways to them "
+             "from a root, as `shadowtrace retained` has them"),
+    ROWS_FILTERS("What is in it"),
+    ROW_STEADY(""),
+    ROW_PHYSICAL("use the machine's stacks, not those of async methods as they were written"),
+    ROW_NAMES(naming, .group = "How it is shown"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
-    ROW_PHYSICAL("use the machine's stacks, not those of async methods as they were written"),
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
 
-static int make_data(const struct html_args *a, const struct side *sides, size_t count,
+static int add_side(struct page_union *all, struct side *s, unsigned number)
+{
+    uint32_t *nodes = memory_alloc(sizeof(*nodes) * s->tree->node_count);
+    int err = nodes ? union_add(all, s, number, nodes) : -ENOMEM;
+
+    if (!err && side_is_live(s))
+        err = live_add(all, s, nodes);
+    memory_free(nodes);
+    return err;
+}
+
+static int make_data(const struct html_args *a, struct side *sides, size_t count, struct held *heap,
                      const char *title, FILE *out)
 {
     struct page_union all;
     struct page_columns columns = {0};
-    struct page_head head = {title, sides, count, &all, &columns, &a->side};
-    bool estimated = model_estimated(sides[0].model) || model_estimated(sides[count - 1].model);
+    struct page_head head = {title, sides, count, &all, &columns, &a->side, heap};
+    bool estimated =
+        model_estimated(sides[0].read.model) || model_estimated(sides[count - 1].read.model);
     char *text = NULL;
     int err = union_init(&all);
 
     for (size_t i = 0; !err && i < count; i++)
-        err = union_add(&all, &sides[i], (unsigned)i);
+        err = add_side(&all, &sides[i], (unsigned)i);
     if (!err)
         err = union_finish(&all);
     if (!err)
-        err = page_encode(&all, estimated, count > 1, &columns);
+        err = page_encode(&all, estimated, count > 1 || side_is_live(sides), &columns);
     if (!err && !(text = page_head_write(&head)))
         err = -ENOMEM;
     if (!err)
@@ -82,7 +85,8 @@ static int make_data(const struct html_args *a, const struct side *sides, size_t
     return err;
 }
 
-static int make_page(const struct html_args *a, const struct side *sides, size_t count, FILE *out)
+static int make_page(const struct html_args *a, struct side *sides, size_t count, struct held *heap,
+                     FILE *out)
 {
     struct buffer title = BUFFER_INIT;
     struct output o;
@@ -98,43 +102,44 @@ static int make_page(const struct html_args *a, const struct side *sides, size_t
     if (!status)
         status = output_open(&cmd_html, a->output, out, &o);
     if (!status) {
-        status = cli_failed(&cmd_html, make_data(a, sides, count, title.data, o.file));
+        status = cli_failed(&cmd_html, make_data(a, sides, count, heap, title.data, o.file));
         status = output_close(&cmd_html, &o, status);
     }
     buffer_free(&title);
     return status;
 }
 
+/* The dump beside its log, which is read once more. */
+static int read_heap(const struct html_args *a, const char *log, struct held *heap)
+{
+    const struct held_options how = {.reading = a->reading,
+                                     .symbols = a->symbols,
+                                     .own_code = a->filters.own_code,
+                                     .no_lines = a->no_lines,
+                                     .style = a->side.names,
+                                     .others = naming_other(a->side.names)};
+    int status = held_read(heap, &cmd_html, &how, log, a->heap);
+
+    return status ? status : held_join(heap, &how);
+}
+
 /* A log a side, or all logs on one. */
 static int html(struct html_args *a, const struct args *args, FILE *out)
 {
     struct side sides[2] = {{0}, {0}};
+    struct held heap = {.command = NULL};
     size_t count = a->diff ? 2 : 1;
-    int status = CLI_OK;
+    int status = a->heap ? read_heap(a, args->word[0], &heap) : CLI_OK;
 
     for (size_t i = 0; !status && i < count; i++)
         status = side_read(&cmd_html, &a->side, args->word + i, a->diff ? 1 : args->count,
                            i ? &sides[0] : NULL, &sides[i]);
     if (!status)
-        status = make_page(a, sides, count, out);
+        status = make_page(a, sides, count, a->heap ? &heap : NULL, out);
     while (count-- > 0)
         side_fini(&sides[count]);
+    held_free(&heap);
     return status;
-}
-
-static struct model_globs globs(const struct args_list *list)
-{
-    return (struct model_globs){list->item, list->count};
-}
-
-/* A percentage: "0.1" or "0.1%". */
-static bool read_share(const char *text, double *out)
-{
-    char *end;
-    double value = strtod(text, &end);
-
-    *out = value / 100;
-    return end != text && value >= 0 && value <= 100 && strcmp(end + (*end == '%'), "") == 0;
 }
 
 static int run(void *into, const struct args *args, FILE *out)
@@ -145,30 +150,30 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_usage_error(&cmd_html, "expected the page to make: -o FILE");
     if (a->diff && args->count != 2)
         return cli_usage_error(&cmd_html, "--diff needs two logs: OLD NEW");
-    if (a->min_share && !read_share(a->min_share, &a->side.min_share))
-        return cli_usage_error(&cmd_html, "--min-share %s: expected a percentage from 0 to 100",
-                               a->min_share);
+    if (a->heap && args->count != 1)
+        return cli_usage_error(&cmd_html, "--heap needs one log, of the same recording");
+    if (filters_share(&cmd_html, a->min_share, &a->side.min_share))
+        return CLI_USAGE;
     naming_choose(&a->naming, &cmd_html, args, NAMES_SHORT);
     a->side.names = a->naming.style;
-    a->side.reading = a->reading;
-    a->side.window = a->window;
-    a->side.symbols = a->symbols;
-    a->side.no_lines = a->no_lines;
-    a->side.physical = a->physical;
-    a->side.no_time = a->diff;
-    a->side.filter = (struct model_filter){.types = globs(&a->types),
-                                           .methods = globs(&a->methods),
-                                           .exclude = globs(&a->exclude),
-                                           .below = globs(&a->below),
-                                           .thread = a->thread,
-                                           .own = a->own,
-                                           .steady = a->steady};
+    a->side.how = (struct loading_options){
+        LOADING_ASKED(a), .dimensions = {.threads = true,
+                                         .sizes = true,
+                                         .slice_ns = a->diff       ? 0
+                                                     : a->slice_ns ? a->slice_ns
+                                                                   : SLICE_NS,
+                                         .slices_max = a->slice_ns ? 0 : SLICES_MAX}};
+    a->side.filter = filters_model(&a->filters);
+    a->side.live =
+        !a->diff && !a->filters.thread && !a->filters.window.from && !a->filters.window.to;
     return html(a, args, out);
 }
 
 CLI_COMMAND(html, "[options] LOG... -o FILE", "make one page of a log, to look at in a browser",
             .about = "The page is one file that needs no network and no server: flame graph, "
-                     "callers, tree, tables, time line, source lines. Several logs are added up; "
+                     "callers, tree, tables, time line, source lines; of a log recorded with "
+                     "--live all of these also of what is alive, was, has grown or died, unless "
+                     "--from, --to, --thread or --diff choose a part. Several logs are added up; "
                      "with --diff two are compared.",
             .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
             .size = sizeof(struct html_args));

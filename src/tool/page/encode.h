@@ -27,7 +27,8 @@
     X(PLACE_LINE, "place_line") \
     X(PLACE_COUNT, "place_count") \
     X(NAME_MODULE, "name_module") \
-    X(NAME_OWNER, "name_owner")
+    X(NAME_OWNER, "name_owner") \
+    X(NAME_SPACE, "name_space")
 
 #define PAGE_COLUMN_ENUMERATOR(name, text) PAGE_##name,
 enum page_column { PAGE_COLUMNS(PAGE_COLUMN_ENUMERATOR) PAGE_COLUMN_COUNT };

@@ -16,10 +16,16 @@
 #define SCRIPTS(X) \
     X(data) \
     X(format) \
+    X(live) \
     X(sums) \
     X(derive) \
-    X(merged) X(layout) X(dom) X(colors) X(flame) X(list) X(tables) X(treeview) X(flameview) \
-        X(butterfly) X(timeline) X(overview) X(source) X(help) X(address) X(app) X(main)
+    X(merged) \
+    X(layout) \
+    X(dom) \
+    X(colors) \
+    X(flame) \
+    X(list) X(tables) X(treeview) X(flameview) X(butterfly) X(timeline) X(heapview) X(overview) \
+        X(source) X(help) X(paper) X(address) X(app) X(main)
 
 #define EMBED_SCRIPT(name) EMBED(page_script_##name, "js/" #name ".js");
 SCRIPTS(EMBED_SCRIPT)

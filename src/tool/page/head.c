@@ -1,7 +1,9 @@
 #include "page/head.h"
 
 #include "command/print_complete.h"
+#include "page/live.h"
 #include "page/sources.h"
+#include "retained/ways.h"
 
 #define TITLE_WORDS 3
 
@@ -15,7 +17,7 @@ static const char *base_name(const char *path)
 /* `dotnet app.dll` is app.dll; options and what follows tell little. */
 void page_title(const struct side *s, struct buffer *b)
 {
-    const json_t *command = json_object_get(model_log(s->model)->header, "command");
+    const json_t *command = json_object_get(model_log(s->read.model)->header, "command");
     const char *first = json_string_value(json_array_get(command, 0));
     size_t count = json_array_size(command), i = 0;
 
@@ -57,7 +59,7 @@ static void put_gaps(struct json_writer *w, const struct report_log *log)
 
 static void put_side(struct json_writer *w, const struct side *s)
 {
-    const struct report_log *log = model_log(s->model);
+    const struct report_log *log = model_log(s->read.model);
     const json_t *command = json_object_get(log->header, "command");
 
     jw_object(w, NULL);
@@ -104,8 +106,8 @@ static void put_filters(struct json_writer *w, const struct side_options *o,
     char number[64];
 
     jw_array(w, "filters");
-    put_option(w, "--from", o->window.from);
-    put_option(w, "--to", o->window.to);
+    put_option(w, "--from", o->how.filters->window.from);
+    put_option(w, "--to", o->how.filters->window.to);
     put_globs(w, "--type", &o->filter.types);
     put_globs(w, "--method", &o->filter.methods);
     put_globs(w, "--exclude", &o->filter.exclude);
@@ -140,23 +142,27 @@ static void put_names(struct json_writer *w, const struct page_head *h)
     jw_end(w);
 }
 
+static void put_named(struct json_writer *w, const char *name, const char *key, uint64_t value)
+{
+    jw_object(w, NULL);
+    jw_text(w, "name", name);
+    jw_unsigned(w, key, value);
+    jw_end(w);
+}
+
 static void put_tables(struct json_writer *w, const struct page_union *u)
 {
     jw_array(w, "threads");
-    for (size_t i = 0; i < u->threads_count; i++) {
-        jw_object(w, NULL);
-        jw_unsigned(w, "id", u->threads[i].id);
-        jw_text(w, "name", u->threads[i].name);
-        jw_end(w);
-    }
+    for (size_t i = 0; i < u->threads_count; i++)
+        put_named(w, u->threads[i].name, "id", u->threads[i].id);
     jw_end(w);
     jw_array(w, "modules");
-    for (size_t i = 0; i < u->modules_count; i++) {
-        jw_object(w, NULL);
-        jw_text(w, "name", u->modules[i].name);
-        jw_unsigned(w, "owner", u->modules[i].owner);
-        jw_end(w);
-    }
+    for (size_t i = 0; i < u->modules_count; i++)
+        put_named(w, u->modules[i].name, "owner", u->modules[i].owner);
+    jw_end(w);
+    jw_array(w, "namespaces");
+    for (size_t i = 0; i < u->spaces_count; i++)
+        jw_text(w, NULL, u->spaces[i].name);
     jw_end(w);
     jw_array(w, "files");
     for (size_t i = 0; i < u->files_count; i++)
@@ -169,9 +175,9 @@ static void put_time(struct json_writer *w, const struct page_head *h)
 {
     const struct side *s = &h->sides[0];
 
-    jw_unsigned(w, "slice_ns", model_slice_ns(s->model));
-    jw_unsigned(w, "slices", model_slice_count(s->model));
-    jw_unsigned(w, "duration_ns", model_duration_ns(s->model));
+    jw_unsigned(w, "slice_ns", model_slice_ns(s->read.model));
+    jw_unsigned(w, "slices", model_slice_count(s->read.model));
+    jw_unsigned(w, "duration_ns", model_duration_ns(s->read.model));
     jw_array(w, "marks");
     for (size_t i = 0; h->side_count == 1 && i < s->marks.count; i++) {
         jw_object(w, NULL);
@@ -209,13 +215,15 @@ char *page_head_write(const struct page_head *h)
     jw_text(&w, "tool", SHADOWTRACE_VERSION);
     jw_text(&w, "title", h->title);
     jw_bool(&w, "estimated",
-            model_estimated(h->sides[0].model) ||
-                model_estimated(h->sides[h->side_count - 1].model));
+            model_estimated(h->sides[0].read.model) ||
+                model_estimated(h->sides[h->side_count - 1].read.model));
     jw_array(&w, "sides");
     for (size_t i = 0; i < h->side_count; i++)
         put_side(&w, &h->sides[i]);
     jw_end(&w);
     put_filters(&w, h->options, h->sides[0].tree);
+    if (side_is_live(&h->sides[0]))
+        live_head(&h->sides[0], &w);
     put_time(&w, h);
     jw_array(&w, "heaps");
     for (size_t i = 0; i < COUNT_OF(heaps); i++)
@@ -224,6 +232,8 @@ char *page_head_write(const struct page_head *h)
     put_tables(&w, h->all);
     put_names(&w, h);
     if (page_sources(h->all, h->sides, h->side_count, &w))
+        jw_fail(&w);
+    if (h->heap && ways_json(h->heap, &w))
         jw_fail(&w);
     put_columns(&w, h->columns);
     jw_end(&w);

@@ -3,6 +3,7 @@
 #define SHADOWTRACE_PAGE_HEAD_H
 
 #include "page/encode.h"
+#include "retained/held.h"
 
 struct page_head {
     const char *title;
@@ -11,6 +12,7 @@ struct page_head {
     const struct page_union *all;
     const struct page_columns *columns;
     const struct side_options *options;
+    struct held *heap; /* joined; NULL: no dump */
 };
 
 /* page_title - of a log: the program and its arguments, as far as they tell. Into *b. */

@@ -2,32 +2,24 @@
 #ifndef SHADOWTRACE_PAGE_SIDE_H
 #define SHADOWTRACE_PAGE_SIDE_H
 
-#include "command/reading.h"
-#include "model/names.h"
-#include "model/own.h"
+#include "command/loading.h"
+#include "model/method_namespaces.h"
 #include "model/tree.h"
 
 struct side_options {
-    struct reading_options reading;
-    struct reading_window window;
-    struct args_list symbols, own_code;
-    bool no_lines, physical;
+    struct loading_options how;
     enum names_style names;
-    uint64_t slice_ns;
-    bool no_time; /* all of it is one slice */
     struct model_filter filter;
     double min_share;
+    bool live; /* what became of objects, too: filters leave it as it is (of the whole log) */
 };
 
 struct side {
-    char **logs; /* the caller's; NULL ends them */
+    char **logs; /* the caller's */
     size_t count;
-    struct report_problems problems;
-    struct model *model;
-    struct source_lines *lines; /* NULL: not looked up */
-    struct model_own *own;
-    struct names *shown, *full;
+    struct loading read; /* its others: the full names */
     struct model_tree *tree;
+    struct namespaces spaces;
     struct report_marks marks;
 };
 
@@ -39,5 +31,8 @@ struct side {
 int side_read(const struct cli_command *command, const struct side_options *options, char **logs,
               size_t count, const struct side *first, struct side *out);
 void side_fini(struct side *s);
+
+/* side_is_live - whether it knows what became of its objects: was asked, and the log says. */
+bool side_is_live(const struct side *s);
 
 #endif

@@ -69,10 +69,11 @@ static int text_of(const char *path, const struct side *sides, size_t count, cha
         struct source_line document = {NULL, 0, 0, 0};
         bool checked;
 
-        while (sides[i].lines && source_lines_document(sides[i].lines, path, &document)) {
-            int err = strcmp(document.file, path) == 0
-                          ? source_lines_text(sides[i].lines, &document, NULL, text, size, &checked)
-                          : -ENOENT;
+        while (sides[i].read.lines && source_lines_document(sides[i].read.lines, path, &document)) {
+            int err =
+                strcmp(document.file, path) == 0
+                    ? source_lines_text(sides[i].read.lines, &document, NULL, text, size, &checked)
+                    : -ENOENT;
 
             if (!err || err == -ENOMEM)
                 return err;

@@ -4,16 +4,11 @@
 
 /* ---- What is the same ---- */
 
-static uint64_t hash_text(const char *text)
-{
-    return hash_bytes(text, strlen(text));
-}
-
 static uint64_t name_hash(const void *record)
 {
     const struct union_name *n = record;
 
-    return hash_mix(hash_text(n->full), (uint64_t)n->module << 1 | n->type);
+    return hash_mix(hash_bytes(n->full, strlen(n->full)), (uint64_t)n->module << 1 | n->type);
 }
 
 static bool name_equal(const void *record, const void *key)
@@ -24,52 +19,11 @@ static bool name_equal(const void *record, const void *key)
            strcmp(have->full, want->full) == 0;
 }
 
-static uint64_t module_hash(const void *record)
-{
-    return hash_text(((const struct union_module *)record)->name);
-}
-
-static bool module_equal(const void *record, const void *key)
-{
-    return strcmp(((const struct union_module *)record)->name,
-                  ((const struct union_module *)key)->name) == 0;
-}
-
-static uint64_t place_hash(const void *record)
-{
-    const struct union_place *p = record;
-
-    return hash_mix(hash_mix((uint64_t)p->name << 8 | p->kind, (uint64_t)p->file << 32 | p->line),
-                    p->count);
-}
-
-static bool place_equal(const void *record, const void *key)
-{
-    const struct union_place *have = record, *want = key;
-
-    return have->kind == want->kind && have->name == want->name && have->file == want->file &&
-           have->line == want->line && have->count == want->count;
-}
-
-static uint64_t node_hash(const void *record)
-{
-    const struct union_node *n = record;
-
-    return hash_mix(n->parent, n->place);
-}
-
-static bool node_equal(const void *record, const void *key)
-{
-    const struct union_node *have = record, *want = key;
-
-    return have->parent == want->parent && have->place == want->place;
-}
-
 static uint64_t thread_hash(const void *record)
 {
     const struct union_thread *t = record;
 
-    return hash_mix(hash_text(t->name), t->id);
+    return hash_mix(hash_bytes(t->name, strlen(t->name)), t->id);
 }
 
 static bool thread_equal(const void *record, const void *key)
@@ -79,63 +33,44 @@ static bool thread_equal(const void *record, const void *key)
     return have->id == want->id && strcmp(have->name, want->name) == 0;
 }
 
-static uint64_t cell_hash(const void *record)
-{
-    const struct union_cell *c = record;
-
-    return hash_mix((uint64_t)c->node << 32 | c->slice,
-                    (uint64_t)c->thread << 16 | (uint64_t)c->size << 8 | c->side);
-}
-
-static bool cell_equal(const void *record, const void *key)
-{
-    const struct union_cell *have = record, *want = key;
-
-    return have->node == want->node && have->thread == want->thread && have->slice == want->slice &&
-           have->size == want->size && have->side == want->side;
-}
-
-static uint64_t file_hash(const void *record)
-{
-    return hash_text(((const struct union_file *)record)->path);
-}
-
-static bool file_equal(const void *record, const void *key)
-{
-    return strcmp(((const struct union_file *)record)->path,
-                  ((const struct union_file *)key)->path) == 0;
-}
+static const struct index_kind name_kind = {sizeof(struct union_name), name_hash, name_equal};
+static const struct index_kind thread_kind = {sizeof(struct union_thread), thread_hash,
+                                              thread_equal};
+INDEX_OF_TEXT(module_kind, struct union_module);
+INDEX_OF_TEXT(space_kind, struct union_space);
+INDEX_OF_TEXT(file_kind, struct union_file);
+INDEX_OF_BYTES(place_kind, struct union_place, count);
+INDEX_OF_BYTES(node_kind, struct union_node, place);
+INDEX_OF_BYTES(cell_kind, struct union_cell, side);
 
 /* The number of what a key says, added if it is new: ADD(u, names, name, &key, &number). */
 #define ADD(u, table, word, key, number) \
-    index_add(&(u)->table##_index, \
-              &(const struct index_kind){sizeof(*(u)->table), word##_hash, word##_equal}, \
-              &(u)->table, &(u)->table##_count, &(u)->table##_capacity, (key), (number))
+    index_add(&(u)->table##_index, &word##_kind, &(u)->table, &(u)->table##_count, \
+              &(u)->table##_capacity, (key), (number))
 
 int union_init(struct page_union *u)
 {
     const struct union_file no_file = {""};
     const struct union_module no_module = {"", MODEL_FRAMEWORK};
+    const struct union_space no_space = {""};
     uint32_t number;
 
     *u = (struct page_union){0};
     return ADD(u, files, file, &no_file, &number) < 0 ||
-                   ADD(u, modules, module, &no_module, &number) < 0
+                   ADD(u, modules, module, &no_module, &number) < 0 ||
+                   ADD(u, spaces, space, &no_space, &number) < 0
                ? -ENOMEM
                : 0;
 }
 
+#define FREE_TABLE(record, table) \
+    memory_free(u->table); \
+    index_free(&u->table##_index);
+
 void union_fini(struct page_union *u)
 {
-    memory_free_all(u->names, u->modules, u->places, u->nodes, u->threads, u->cells, u->files,
-                    u->order, u->first_cell, u->cell_order);
-    index_free(&u->names_index);
-    index_free(&u->modules_index);
-    index_free(&u->places_index);
-    index_free(&u->nodes_index);
-    index_free(&u->threads_index);
-    index_free(&u->cells_index);
-    index_free(&u->files_index);
+    UNION_TABLES(FREE_TABLE)
+    memory_free_all(u->order, u->first_cell, u->cell_order);
 }
 
 /* ---- Adding ---- */
@@ -143,31 +78,45 @@ void union_fini(struct page_union *u)
 /* The module of a method or class, 0 for none. */
 static int add_module(struct page_union *u, const struct side *s, uint32_t module, uint32_t *out)
 {
-    const struct report_def *def = report_module(model_defs(s->model), module);
-    const struct union_module key = {module ? def->name : "", model_own_of_module(s->own, module)};
+    const struct report_def *def = report_module(model_defs(s->read.model), module);
+    const struct union_module key = {module ? def->name : "",
+                                     model_own_of_module(s->read.own, module)};
 
     *out = 0;
     return module ? ADD(u, modules, module, &key, out) : 0;
 }
 
-static int add_name(struct page_union *u, const struct side *s, const struct model_place *p,
+static int add_space(struct page_union *u, struct side *s, uint32_t method, uint32_t *out)
+{
+    uint32_t number = namespaces_of(&s->spaces, method);
+    struct union_space key;
+
+    if (number == NAMESPACES_NONE)
+        return -ENOMEM;
+    key.name = namespaces_text(&s->spaces, number);
+    return ADD(u, spaces, space, &key, out);
+}
+
+static int add_name(struct page_union *u, struct side *s, const struct model_place *p,
                     uint32_t *out)
 {
-    const struct report_defs *d = model_defs(s->model);
+    const struct report_defs *d = model_defs(s->read.model);
     struct union_name key = {.full = p->name ? p->name : "(all)", .owner = MODEL_FRAMEWORK};
     const struct report_def *def = NULL;
 
     key.shown = key.full;
     if (p->kind == MODEL_PLACE_METHOD) {
         def = report_method(d, p->method);
-        key.full = names_method(s->full, p->method);
-        key.shown = names_method(s->shown, p->method);
-        key.owner = model_own_of_method(s->own, p->method);
+        key.full = names_method(s->read.others, p->method);
+        key.shown = names_method(s->read.names, p->method);
+        key.owner = model_own_of_method(s->read.own, p->method);
+        if (add_space(u, s, p->method, &key.space) < 0)
+            return -ENOMEM;
     } else if (p->kind == MODEL_PLACE_TYPE) {
         def = report_class(d, p->method);
-        key.full = names_class(s->full, p->method);
-        key.shown = names_class(s->shown, p->method);
-        key.owner = model_own_of_module(s->own, def->module);
+        key.full = names_class(s->read.others, p->method);
+        key.shown = names_class(s->read.names, p->method);
+        key.owner = model_own_of_module(s->read.own, def->module);
         key.type = true;
     }
     if (def && add_module(u, s, def->module, &key.module) < 0)
@@ -175,7 +124,7 @@ static int add_name(struct page_union *u, const struct side *s, const struct mod
     return ADD(u, names, name, &key, out);
 }
 
-static int add_place(struct page_union *u, const struct side *s, const struct model_place *p,
+static int add_place(struct page_union *u, struct side *s, const struct model_place *p,
                      uint32_t *out)
 {
     const struct union_file file = {p->file ? p->file : ""};
@@ -188,7 +137,7 @@ static int add_place(struct page_union *u, const struct side *s, const struct mo
 
 static int add_thread(struct page_union *u, const struct side *s, uint32_t thread, uint32_t *out)
 {
-    const struct report_defs *d = model_defs(s->model);
+    const struct report_defs *d = model_defs(s->read.model);
     struct union_thread key = {0, ""};
 
     if (thread) {
@@ -201,17 +150,19 @@ static int add_thread(struct page_union *u, const struct side *s, uint32_t threa
 static int add_cell(struct page_union *u, const struct side *s, unsigned side, uint32_t node,
                     uint32_t cell)
 {
-    const struct report_cell *c = model_cell(s->model, cell);
+    const struct report_cell *c = model_cell(s->read.model, cell);
     struct union_cell key = {.node = node,
                              .slice = c->slice,
                              .size = (uint8_t)(c->heap << 6 | c->size),
                              .side = (uint8_t)side};
     uint32_t number;
 
+    if (!(model_cell_weight(s->read.model, cell, MODEL_ALLOCS) > 0))
+        return 0; /* of what became of objects only: live.c */
     if (add_thread(u, s, c->thread, &key.thread) < 0 || ADD(u, cells, cell, &key, &number) < 0)
         return -ENOMEM;
     for (int w = 0; w < MODEL_WEIGHTS; w++)
-        u->cells[number].weight[w] += model_cell_weight(s->model, cell, (enum model_weight)w);
+        u->cells[number].weight[w] += model_cell_weight(s->read.model, cell, (enum model_weight)w);
     return 0;
 }
 
@@ -233,19 +184,33 @@ static int add_nodes(struct page_union *u, const struct side *s, unsigned side,
     return 0;
 }
 
-int union_add(struct page_union *u, const struct side *s, unsigned side)
+int union_add(struct page_union *u, struct side *s, unsigned side, uint32_t *nodes)
 {
     const struct model_tree *t = s->tree;
     uint32_t *places = memory_alloc(sizeof(*places) * t->place_count);
-    uint32_t *to = memory_alloc(sizeof(*to) * t->node_count);
-    int err = places && to ? 0 : -ENOMEM;
+    int err = places ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; !err && i < t->place_count; i++)
         err = add_place(u, s, &t->places[i], &places[i]) < 0 ? -ENOMEM : 0;
     if (!err)
-        err = add_nodes(u, s, side, places, to);
-    memory_free_all(places, to);
+        err = add_nodes(u, s, side, places, nodes);
+    memory_free(places);
     return err;
+}
+
+int union_weigh(struct page_union *u, const struct union_cell *key, double bytes, double allocs)
+{
+    uint32_t number;
+
+    if (!(allocs > 0))
+        return 0;
+    if (ADD(u, cells, cell, key, &number) < 0)
+        return -ENOMEM;
+    u->cells[number].weight[MODEL_BYTES] += bytes;
+    u->cells[number].weight[MODEL_ALLOCS] += allocs;
+    u->cells[number].weight[MODEL_SEEN_BYTES] += bytes;
+    u->cells[number].weight[MODEL_SAMPLED] += allocs;
+    return 0;
 }
 
 /* ---- Order ---- */
@@ -352,7 +317,8 @@ static int order_cells(struct page_union *u)
 static void add_up(struct page_union *u)
 {
     for (size_t i = 0; i < u->cells_count; i++)
-        u->nodes[u->cells[i].node].bytes += u->cells[i].weight[MODEL_BYTES];
+        if (u->cells[i].side < PAGE_FATES)
+            u->nodes[u->cells[i].node].bytes += u->cells[i].weight[MODEL_BYTES];
     for (size_t i = u->nodes_count; i-- > 1;)
         u->nodes[u->nodes[i].parent].bytes += u->nodes[i].bytes;
     for (size_t i = 0; i < u->nodes_count; i++) {

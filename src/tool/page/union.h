@@ -1,6 +1,11 @@
 /*
  * page/union.h - one tree of one or more sides: what is the same frame by its name, module and line
  * is one node, whatever log and build it is from. Cells know their side.
+ *
+ * Nodes are told apart by parent and place, not by model_tree_ids: the page's columns are of names,
+ * files and places, which have to be made one of all sides in any case. With ids a node's key would
+ * be 16 bytes in place of 8, nothing here would go, and lines of equal number in two files would be
+ * one node, for no file goes into an id.
  */
 #ifndef SHADOWTRACE_PAGE_UNION_H
 #define SHADOWTRACE_PAGE_UNION_H
@@ -10,7 +15,7 @@
 /* Texts are those of the sides' names and definitions, which must live as long. */
 struct union_name {
     const char *full;
-    uint32_t module;
+    uint32_t module, space; /* space: of a method */
     bool type;
     enum model_owner owner;
     const char *shown;
@@ -19,6 +24,10 @@ struct union_name {
 struct union_module {
     const char *name;
     enum model_owner owner;
+};
+
+struct union_space {
+    const char *name; /* of a namespace; "" is one */
 };
 
 struct union_place {
@@ -43,6 +52,12 @@ struct union_file {
     const char *path;
 };
 
+/*
+ * What a cell is of, besides a side: 0 and 1. What became of objects (live.h) is of side 0, and of
+ * no thread; of PAGE_FATES `size` is the fate, and only SURVIVED and DIED have a slice.
+ */
+enum page_weights { PAGE_FATES = 2, PAGE_SURVIVED, PAGE_DIED, PAGE_PEAK };
+
 struct union_cell {
     uint32_t node, thread, slice;
     uint8_t size; /* enum sst_heap << 6 | power of two */
@@ -50,19 +65,23 @@ struct union_cell {
     double weight[MODEL_WEIGHTS];
 };
 
-#define UNION_OF(type, name) \
-    struct type *name; \
-    size_t name##_count, name##_capacity; \
-    struct index name##_index
+/* X(a record of the table, the table's name) */
+#define UNION_TABLES(X) \
+    X(union_name, names) \
+    X(union_module, modules) \
+    X(union_space, spaces) \
+    X(union_place, places) \
+    X(union_node, nodes) \
+    X(union_thread, threads) \
+    X(union_cell, cells) \
+    X(union_file, files)
+#define UNION_TABLE(record, table) \
+    struct record *table; \
+    size_t table##_count, table##_capacity; \
+    struct index table##_index;
 
 struct page_union {
-    UNION_OF(union_name, names);
-    UNION_OF(union_module, modules);
-    UNION_OF(union_place, places);
-    UNION_OF(union_node, nodes);
-    UNION_OF(union_thread, threads);
-    UNION_OF(union_cell, cells);
-    UNION_OF(union_file, files);
+    UNION_TABLES(UNION_TABLE)
     /* After union_finish: */
     uint32_t *order;      /* nodes in preorder, the heaviest child first */
     uint32_t *first_cell; /* by node, one more than nodes, into cell_order */
@@ -72,8 +91,14 @@ struct page_union {
 int union_init(struct page_union *u); /* 0 or -ENOMEM */
 void union_fini(struct page_union *u);
 
-/* union_add - what a side has, as side number `side`. Returns: 0 or -ENOMEM. */
-int union_add(struct page_union *u, const struct side *s, unsigned side);
+/*
+ * union_add   - what a side has, as side number `side`; nodes: room for the numbers here of those
+ * of its tree.
+ * union_weigh - adds to the cell of key's node, slice, size and side; nothing is no cell.
+ * Both return: 0 or -ENOMEM.
+ */
+int union_add(struct page_union *u, struct side *s, unsigned side, uint32_t *nodes);
+int union_weigh(struct page_union *u, const struct union_cell *key, double bytes, double allocs);
 int union_finish(struct page_union *u); /* nothing is added after it. Returns: 0 or -ENOMEM */
 
 #endif

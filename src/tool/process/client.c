@@ -19,7 +19,8 @@
 #include <unistd.h>
 
 #define ANSWER_MS  10000
-#define LOCK_TRIES 100 /* of 1 ms */
+#define COLLECT_MS 70000 /* the process answers within 60 s, if it can */
+#define LOCK_TRIES 100   /* of 1 ms */
 #define PIECE      65536u
 
 /* Bytes of a reply, which takes up to 45 times as much in memory. Only stacks are long. */
@@ -219,12 +220,22 @@ static bool has_stacks(const json_t *request)
 {
     const char *command = json_string_value(json_object_get(request, "command"));
 
-    return command && (!strcmp(command, "dump") || !strcmp(command, "sites"));
+    return command &&
+           (!strcmp(command, "dump") || !strcmp(command, "sites") || !strcmp(command, "alive"));
+}
+
+static bool needs_collection(const json_t *request)
+{
+    const char *command = json_string_value(json_object_get(request, "command"));
+
+    return command && (!strcmp(command, "gc") || !strcmp(command, "heap") ||
+                       json_is_true(json_object_get(request, "full")));
 }
 
 static int exchange(struct client *c, const json_t *request, struct buffer *line)
 {
-    uint64_t until_ns = clock_ns() + ANSWER_MS * 1000000ull;
+    unsigned ms = needs_collection(request) ? COLLECT_MS : ANSWER_MS;
+    uint64_t until_ns = clock_ns() + ms * UINT64_C(1000000);
     char *text = request ? json_dumps(request, JSON_COMPACT) : NULL;
     int err = text ? send_all(c, text, strlen(text), until_ns) : -ENOMEM;
 
@@ -248,6 +259,7 @@ static int understand(struct client *c, const struct buffer *line, json_t **repl
         *reply = json;
         return 0;
     }
+    c->unable = json_is_true(json_object_get(json, "unable"));
     if (said)
         refuse(c, -EPROTO, "process %ld: %.300s", c->pid, said);
     else

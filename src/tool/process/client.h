@@ -17,6 +17,7 @@
 struct client {
     long pid;
     int fd;                    /* -1: none */
+    bool unable;               /* the last reply: the runtime does not tell what it takes */
     char why[CLIENT_WHY_SIZE]; /* after a failure: one line, what and what to do */
 };
 
@@ -33,7 +34,7 @@ void client_close(struct client *client);
 
 /*
  * client_ask - send a request (the reference is taken; NULL: out of memory) and wait for its reply,
- * at most 10 s.
+ * at most 10 s, or 70 s for what needs a collection.
  * Returns: 0 and *reply, the caller's; else -errno and client->why, also for a reply that says no.
  */
 int client_ask(struct client *client, json_t *request, json_t **reply);

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "command/command.h"
+#include "process/grows.h"
 #include "terminal/text.h"
 #include "options/socket_path.h"
 
@@ -26,6 +27,8 @@
 
 #define MAX_STATUS (1 << 20) /* bytes of what a process says of itself */
 #define MAX_END    (1 << 18) /* of the end record */
+
+#define MOST_GROWING 3 /* places */
 
 /* Of the folders that a record makes and locks; those of earlier versions have other names. */
 #define PREFIX "shadowtrace-%u-run-"
@@ -393,6 +396,59 @@ static char *take_log(const json_t *object)
     return moved && *moved ? take_path(file, "moved") : take_path(object, "log");
 }
 
+/* The last one, and how much of the heap is known by it: all, if it was a full one. */
+static void append_collection(struct buffer *b, uint64_t last, uint64_t full)
+{
+    buffer_format(b, "collection %llu", (unsigned long long)last);
+    if (last == full)
+        buffer_text(b, ", a full one");
+    else if (full)
+        buffer_format(b, " (the last full one was %llu)", (unsigned long long)full);
+    else
+        buffer_text(b, " (none was a full one: `ctl PID gc` makes one)");
+}
+
+/* What is known at the end of what is alive. */
+static void append_live(struct buffer *b, const json_t *object)
+{
+    static const char *const whys[][2] = {
+        {"memory", "memory for the table ran out (a larger --live-memory keeps more)"},
+        {"concurrent", "a collection ran beside the program: something turned concurrent "
+                       "collection on again"},
+        {"late", "a collection came before its events were told of"},
+        {"session", "the runtime did not tell all of a collection"}};
+    const json_t *live = json_object_get(object, "live");
+    const char *why = json_string_value(json_object_get(live, "why"));
+    struct text_number count, bytes;
+    bool known;
+
+    if (!live)
+        return;
+    if (take_number(live, "collections", &known)) {
+        buffer_format(b, "live: %s objects, %s, after ",
+                      text_count(&count, take_number(live, "allocs", &known)),
+                      text_bytes(&bytes, take_number(live, "bytes", &known)));
+        append_collection(b, take_number(live, "collections", &known),
+                          take_number(live, "full", &known));
+    } else {
+        buffer_text(b, "live: no collection, so nothing is known to be dead");
+    }
+    buffer_text(b, why && !strcmp(why, "concurrent") ? "\n" : "; concurrent collection was off\n");
+    for (size_t i = 0; why && i < COUNT_OF(whys); i++)
+        if (!strcmp(why, whys[i][0]))
+            buffer_format(b, "live: not exact: %s\n", whys[i][1]);
+    grows_text(json_object_get(live, "grows"), MOST_GROWING, b);
+}
+
+static const char *live_view(const json_t *live)
+{
+    bool known;
+
+    if (!take_number(live, "collections", &known))
+        return NULL;
+    return json_object_get(live, "grows") ? "grown" : "live";
+}
+
 static char *take_notes(const json_t *object)
 {
     struct buffer b = BUFFER_INIT;
@@ -401,6 +457,7 @@ static char *take_notes(const json_t *object)
     append_fate(&b, object);
     append_counts(&b, object);
     append_unmatched(&b, object);
+    append_live(&b, object);
     return b.data ? buffer_take(&b) : NULL;
 }
 
@@ -486,7 +543,10 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     p->runtime = take_text(object, "runtime");
     p->unverified = json_is_true(json_object_get(object, "unverified"));
     p->notes = take_notes(object);
+    p->live_view = live_view(json_object_get(object, "live"));
     p->uncontrolled = take_text(object, "uncontrolled");
+    p->heap = take_text(object, "heap");
+    p->no_heap = take_text(object, "no_heap");
     p->no_native = take_text(object, "no_native");
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
@@ -559,7 +619,7 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].reason);
         memory_free(p->process[i].runtime);
         memory_free(p->process[i].notes);
-        memory_free(p->process[i].uncontrolled);
+        memory_free_all(p->process[i].uncontrolled, p->process[i].heap, p->process[i].no_heap);
         memory_free(p->process[i].no_native);
         memory_free(p->process[i].command);
     }

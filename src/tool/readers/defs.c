@@ -543,8 +543,17 @@ static int add_node(struct report_defs *d, const struct report_record *r)
     return err ? err : ids_set(&d->path_ids, n->id, number);
 }
 
+const char *report_no_frame(const struct report_defs *d)
+{
+    return d->some_hooked ? "(no own frame)" : "(no managed frame)";
+}
+
 static int add_header(struct report_defs *d, const struct report_record *r)
 {
+    const json_t *options = json_object_get(r->json, "options");
+
+    d->some_hooked = d->some_hooked || json_is_true(json_object_get(options, "own")) ||
+                     json_array_size(json_object_get(options, "only"));
     if (!report_recording_next(&d->recording, r->json) || d->recording.number == 1)
         return 0;
     report_ids_free(&d->modules.ids);
@@ -638,6 +647,7 @@ int report_defs_expect(struct report_defs *d, const struct report_record *r)
     switch (r->kind) {
     case SST_KIND_ALLOC:
     case SST_KIND_SITE:
+    case SST_KIND_LIVE_SITE:
         return expect_alloc(d, &r->alloc, r->at);
     case SST_KIND_CALLS:
         return report_defs_thread(d, r->calls.thread, r->at, &number);
@@ -649,6 +659,8 @@ int report_defs_expect(struct report_defs *d, const struct report_record *r)
     case SST_KIND_IMAGE:
     case SST_KIND_THREAD:
     case SST_KIND_NODE: /* what these name they look up themselves */
+    case SST_KIND_LIVE:
+    case SST_KIND_LIVE_TOTAL:
     case SST_KIND_END:
         return 0;
     default:

@@ -99,7 +99,11 @@ struct report_defs {
     struct report_recording recording;
     struct report_problems *problems;
     uint64_t undefined; /* ids that were used and not defined */
+    bool some_hooked;   /* a log was recorded with hooks in some methods only: --own, --only */
 };
+
+/* What stands for the frames of an empty stack: "(no managed frame)". */
+const char *report_no_frame(const struct report_defs *d);
 
 /*
  * report_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or

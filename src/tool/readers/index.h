@@ -29,6 +29,34 @@ struct index_kind {
     bool (*equal)(const void *record, const void *key);
 };
 
+/*
+ * INDEX_OF_BYTES - the kind of records of a struct whose first members, to `last`, are their key,
+ * byte by byte: there is no padding among them. INDEX_OF_TEXT - the same of those that begin with
+ * a pointer to a text, which is their key.
+ */
+#define INDEX_OF_BYTES(kind, type, last) \
+    INDEX_OF(kind, type, hash_bytes(record, INDEX_KEY(type, last)), \
+             memcmp(record, key, INDEX_KEY(type, last)) == 0)
+#define INDEX_OF_TEXT(kind, type) \
+    INDEX_OF(kind, type, hash_bytes(index_text(record), strlen(index_text(record))), \
+             strcmp(index_text(record), index_text(key)) == 0)
+#define INDEX_KEY(type, last) (offsetof(type, last) + sizeof(((type *)NULL)->last))
+#define INDEX_OF(kind, type, hash, equal) \
+    static uint64_t kind##_hash(const void *record) \
+    { \
+        return hash; \
+    } \
+    static bool kind##_equal(const void *record, const void *key) \
+    { \
+        return equal; \
+    } \
+    static const struct index_kind kind = {sizeof(type), kind##_hash, kind##_equal}
+
+static inline const char *index_text(const void *record)
+{
+    return *(const char *const *)record;
+}
+
 static inline const void *index_at(const struct index_kind *kind, const void *records,
                                    size_t number)
 {

@@ -4,6 +4,7 @@
 #include "readers/parts.h"
 
 #include "base/buffer.h"
+#include "base/near.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -25,14 +26,97 @@ static int add(struct report_marks *marks, const char *text, const struct report
     return 0;
 }
 
-/* Most lines are neither: told by how they begin. */
-static bool worth_reading(const struct report_line *line)
+static enum sst_live_why live_why(const char *text)
 {
-    static const char header[] = "{\"kind\":\"header\"", mark[] = "{\"kind\":\"mark\"";
+#define WHY(name, word) word,
+    static const char *const words[] = {"", SST_LIVE_WHYS(WHY)};
+#undef WHY
 
-    return !line->too_long && line->size > sizeof(header) &&
-           (memcmp(line->text, header, sizeof(header) - 1) == 0 ||
-            memcmp(line->text, mark, sizeof(mark) - 1) == 0);
+    for (size_t i = 1; i < COUNT_OF(words); i++)
+        if (strcmp(words[i], text) == 0)
+            return (enum sst_live_why)i;
+    return SST_LIVE_SESSION; /* of a later version: whatever it is, the sums are not exact */
+}
+
+void report_collection_of(const struct report_record *r, struct report_collection *out)
+{
+    uint64_t depth = 0;
+
+    *out = (struct report_collection){.at.line = r->at.line};
+    (void)report_member_count(r->json, "t", &out->at.t);
+    (void)report_member_count(r->json, "gc", &out->gc);
+    (void)report_member_count(r->json, "full", &out->full);
+    (void)report_member_count(r->json, "allocs", &out->allocs);
+    (void)report_member_count(r->json, "bytes", &out->bytes);
+    (void)report_member_count(r->json, "pause", &out->pause);
+    (void)report_member_count(r->json, "depth", &depth);
+    out->depth = (unsigned)depth;
+    out->opening = json_is_true(json_object_get(r->json, "opening"));
+    if (!json_is_true(json_object_get(r->json, "exact")))
+        out->why = live_why(report_text_in(r, "why"));
+}
+
+static int add_collection(struct report_marks *marks, const struct report_record *r,
+                          const struct report_recording *recording)
+{
+    struct report_collection *c;
+
+    if (!array_reserve(&marks->collections, &marks->collection_capacity,
+                       marks->collection_count + 1))
+        return -ENOMEM;
+    c = &marks->collections[marks->collection_count++];
+    report_collection_of(r, c);
+    c->at.recording = recording->number;
+    return 0;
+}
+
+/* How long the first recording is, by its allocations and its end. */
+static void note_time(struct report_marks *marks, const struct report_recording *recording,
+                      uint64_t t)
+{
+    if (recording->number <= 1 && t > marks->length)
+        marks->length = t;
+}
+
+static void note_site(struct report_marks *marks, const struct report_recording *recording)
+{
+    marks->untimed |= recording->number <= 1 && !marks->length;
+}
+
+/*
+ * Whether the beginning of a line says all that is wanted of it, which is then noted: so it does
+ * where it is written as the tracer writes it, for all but headers and marks.
+ */
+static bool told(struct report_marks *marks, const struct report_line *line,
+                 const struct report_recording *recording)
+{
+    static const char plain[] = "{\"kind\":\"", time[] = "\",\"t\":";
+    const char *kind = line->text + sizeof(plain) - 1, *at;
+    size_t size = 0, digits = 0;
+    uint64_t t = 0;
+
+    if (line->too_long || line->size < sizeof(plain) ||
+        memcmp(line->text, plain, sizeof(plain) - 1))
+        return line->too_long;
+    while ((kind[size] >= 'a' && kind[size] <= 'z') || kind[size] == '_')
+        size++;
+#define IS(word) (size == sizeof(word) - 1 && memcmp(kind, word, size) == 0)
+    if (kind[size] != '"' || IS("header") || IS("mark") || IS("live_total"))
+        return false;
+    if (IS("site"))
+        note_site(marks, recording);
+    if (!IS("alloc") && !IS("end"))
+        return true;
+#undef IS
+    at = kind + size + sizeof(time) - 1;
+    if (strncmp(kind + size, time, sizeof(time) - 1) != 0)
+        return false;
+    for (; digits < 17 && at[digits] >= '0' && at[digits] <= '9'; digits++)
+        t = t * 10 + (uint64_t)(at[digits] - '0');
+    if (!digits || digits > 16 || (at[digits] != ',' && at[digits] != '}'))
+        return false;
+    note_time(marks, recording, t);
+    return true;
 }
 
 static int one_line(struct report_marks *marks, struct report_parser *parser,
@@ -41,41 +125,31 @@ static int one_line(struct report_marks *marks, struct report_parser *parser,
     struct report_moment at = {.line = line->at.line};
     struct report_record record;
     const char *text = NULL;
-    int err = report_parse_any(parser, line, &record);
+    int err = report_parse(parser, line, &record);
 
     if (err)
         return err == -EBADMSG ? 0 : err; /* noted when the log itself is read */
     if (record.kind == SST_KIND_HEADER) {
         report_recording_next(recording, record.json);
-        return 0;
+        marks->recordings = recording->number;
+        if (marks->live_only && recording->number == 1 &&
+            !json_is_true(json_object_get(json_object_get(record.json, "options"), "live")))
+            return -ECANCELED;
+    } else if (record.kind == SST_KIND_LIVE_TOTAL) {
+        return add_collection(marks, &record, recording);
+    } else if (record.kind == SST_KIND_ALLOC) {
+        note_time(marks, recording, record.alloc.t);
+    } else if (record.kind == SST_KIND_SITE) {
+        note_site(marks, recording);
+    } else if (record.kind == SST_KIND_END) {
+        if (!report_member_count(record.json, "t", &at.t))
+            note_time(marks, recording, at.t);
+    } else if (record.kind == SST_KIND_MARK && !report_member_text(record.json, "text", &text) &&
+               !report_member_count(record.json, "t", &at.t)) {
+        at.recording = recording->number;
+        return add(marks, text, &at);
     }
-    if (record.kind != SST_KIND_MARK || report_member_text(record.json, "text", &text) ||
-        report_member_count(record.json, "t", &at.t))
-        return 0;
-    at.recording = recording->number;
-    return add(marks, text, &at);
-}
-
-/* How long the first recording is, by its allocations and its end. */
-static void note_time(struct report_marks *marks, const struct report_line *line,
-                      const struct report_recording *recording)
-{
-    static const char alloc[] = "{\"kind\":\"alloc\",\"t\":", end[] = "{\"kind\":\"end\",\"t\":",
-                      site[] = "{\"kind\":\"site\"";
-    uint64_t t = 0;
-    size_t at = 0;
-
-    if (line->too_long || recording->number > 1 || line->size < sizeof(alloc))
-        return;
-    if (memcmp(line->text, alloc, sizeof(alloc) - 1) == 0)
-        at = sizeof(alloc) - 1;
-    else if (memcmp(line->text, end, sizeof(end) - 1) == 0)
-        at = sizeof(end) - 1;
-    else
-        marks->untimed |= !marks->length && memcmp(line->text, site, sizeof(site) - 1) == 0;
-    for (; at && at < line->size && line->text[at] >= '0' && line->text[at] <= '9'; at++)
-        t = t * 10 + (uint64_t)(line->text[at] - '0');
-    marks->length = t > marks->length ? t : marks->length;
+    return 0;
 }
 
 static int read_on(struct report_lines *lines, struct report_marks *marks,
@@ -87,10 +161,8 @@ static int read_on(struct report_lines *lines, struct report_marks *marks,
 
     report_parser_init(&parser);
     while (!err && (more = report_lines_next(lines, &line)) > 0)
-        if (UNLIKELY(worth_reading(&line)))
+        if (UNLIKELY(!told(marks, &line, recording)))
             err = one_line(marks, &parser, &line, recording);
-        else
-            note_time(marks, &line, recording);
     report_parser_fini(&parser);
     return err ? err : more;
 }
@@ -126,7 +198,7 @@ void report_marks_fini(struct report_marks *marks)
 {
     for (size_t i = 0; i < marks->count; i++)
         memory_free(marks->marks[i].text);
-    memory_free(marks->marks);
+    memory_free_all(marks->marks, marks->collections);
     *marks = (struct report_marks){.marks = NULL};
 }
 
@@ -148,15 +220,33 @@ static int shown(const char *text)
     return (int)size;
 }
 
+/* The mark that was perhaps meant; NULL: none is near, or it is that very text. */
+static const char *nearest(const struct report_marks *marks, const char *text)
+{
+    const char **texts = memory_alloc((marks->count + 1) * sizeof(*texts)), *found = NULL;
+
+    if (texts) {
+        for (size_t i = 0; i < marks->count; i++)
+            texts[i] = marks->marks[i].text;
+        texts[marks->count] = NULL;
+        found = near_find(text, texts);
+    }
+    memory_free(texts);
+    return found && strcmp(found, text) != 0 ? found : NULL;
+}
+
 static int missing(const struct report_marks *marks, const char *text, const char *behind,
                    char *why, size_t why_size)
 {
+    const char *near = nearest(marks, text);
     struct buffer b = BUFFER_INIT;
 
     buffer_format(&b, "no mark \"%.*s\"", shown(text), text);
     if (behind)
         buffer_format(&b, " behind \"%.*s\"", shown(behind), behind);
-    buffer_text(&b, marks->count ? "; there are" : "; there are none");
+    if (near)
+        buffer_format(&b, "; did you mean \"%.*s\"?", shown(near), near);
+    buffer_text(&b, marks->count ? near ? " There are" : "; there are" : "; there are none");
     for (size_t i = 0; i < marks->count; i++)
         buffer_format(&b, "%s \"%.*s\"", i ? "," : "", shown(marks->marks[i].text),
                       marks->marks[i].text);

@@ -19,9 +19,26 @@ struct report_mark {
     struct report_moment at;
 };
 
+/* What a live_total says: all that was alive after a collection. */
+struct report_collection {
+    struct report_moment at;
+    uint64_t gc, full; /* numbers from 1; full: of the last one of generation 2 so far, 0 none */
+    uint64_t allocs, bytes, pause;
+    unsigned depth;
+    enum sst_live_why why; /* why the sums up to here are not exact; SST_LIVE_EXACT: they are */
+    bool opening;          /* of a part: the same again */
+};
+
+/* report_collection_of - of a live_total's record; but its moment has no recording. */
+void report_collection_of(const struct report_record *r, struct report_collection *out);
+
 struct report_marks {
     struct report_mark *marks; /* in the order of the log */
     size_t count, capacity;
+    struct report_collection *collections; /* all live_total lines, in the order of the log */
+    size_t collection_count, collection_capacity;
+    uint64_t recordings;
+    bool live_only;  /* set by the caller: read no further if the first header is without --live */
     uint64_t length; /* ns of the first recording, as its allocations and its end have it */
     bool untimed;    /* it has sums of call sites, and no allocation */
 };

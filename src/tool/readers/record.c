@@ -250,6 +250,13 @@ enum { /* members seen: one twice is jansson's business */
        SAW_VALUES = 65536,
        SAW_CUT = 131072,
        SAW_BEGUN = 262144,
+       SAW_GC = 524288,
+       SAW_SITE = 1048576,
+       SAW_SURVIVED = 2097152,
+       SAW_SURVIVED_BYTES = 4194304,
+       SAW_DIED = 8388608,
+       SAW_OPENING = 16777216,
+       SAW_UNLOADED = 33554432,
 };
 
 /* Is the key that begins behind the quote at `at` this one? Then `at` moves to its value. */
@@ -365,6 +372,63 @@ static inline const char *hand_alloc_member(const char *at, void *record, unsign
     return hand_alloc_rare(at, a, bit, unknown);
 }
 
+/* A live_site's, which are where its objects are made, and of what type. */
+static const char *hand_live_site_member(const char *at, void *record, unsigned *bit,
+                                         uint64_t *unknown)
+{
+    struct report_alloc *a = record;
+
+    READ_MEMBER("id", SAW_ID, hand_id(at, 1, &a->id))
+    READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
+    READ_MEMBER("il", SAW_IL, hand_il(at, &a->il))
+    READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
+    READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
+    READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
+    READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
+    if (KEY(at, "il0")) {
+        *bit = SAW_IL;
+        a->unoptimised = true;
+        return hand_il(at, &a->il);
+    }
+    return hand_unknown(at, unknown);
+}
+
+/* Arrays of four whole numbers each; what is behind them all, or NULL. */
+static const char *hand_died(const char *at, const char **out)
+{
+    uint64_t number;
+
+    *out = at;
+    if (*at++ != '[')
+        return NULL;
+    if (*at == ']')
+        return at + 1;
+    for (;; at++) {
+        for (int i = 0; i < 4; i++) {
+            if (*at != (i ? ',' : '[') || !(at = hand_unsigned(at + 1, &number)))
+                return NULL;
+        }
+        if (*at++ != ']')
+            return NULL;
+        if (*at != ',')
+            return *at == ']' ? at + 1 : NULL;
+    }
+}
+
+static const char *hand_live_member(const char *at, void *record, unsigned *bit, uint64_t *unknown)
+{
+    struct report_live_line *l = record;
+
+    READ_MEMBER("t", SAW_T, hand_unsigned(at, &l->t))
+    READ_MEMBER("gc", SAW_GC, hand_unsigned(at, &l->gc))
+    READ_MEMBER("site", SAW_SITE, hand_id(at, 1, &l->site))
+    READ_MEMBER("survived", SAW_SURVIVED, hand_unsigned(at, &l->survived))
+    READ_MEMBER("survived_bytes", SAW_SURVIVED_BYTES, hand_unsigned(at, &l->survived_bytes))
+    READ_MEMBER("died", SAW_DIED, hand_died(at, &l->died))
+    READ_MEMBER("opening", SAW_OPENING, hand_bool(at, &l->opening))
+    return hand_unknown(at, unknown);
+}
+
 static inline const char *hand_node_member(const char *at, void *record, unsigned *bit,
                                            uint64_t *unknown)
 {
@@ -421,6 +485,24 @@ static bool hand_node(const char *at, const char *end, struct report_node *n, ui
 
     *n = (struct report_node){.il = REPORT_NO_IL};
     return (hand_members(at, end, hand_node_member, n, unknown) & need) == need;
+}
+
+static bool hand_live_site(const char *at, const char *end, struct report_alloc *a,
+                           uint64_t *unknown)
+{
+    unsigned need = SAW_ID | SAW_NODE | SAW_CLASS;
+
+    *a = (struct report_alloc){.il = REPORT_NO_IL};
+    return (hand_members(at, end, hand_live_site_member, a, unknown) & need) == need;
+}
+
+static bool hand_live(const char *at, const char *end, struct report_live_line *l,
+                      uint64_t *unknown)
+{
+    unsigned need = SAW_T | SAW_GC | SAW_SITE;
+
+    *l = (struct report_live_line){.t = 0};
+    return (hand_members(at, end, hand_live_member, l, unknown) & need) == need;
 }
 
 /* Pairs of whole numbers; what is behind the array, or NULL. */
@@ -494,6 +576,12 @@ bool report_parse_by_hand(struct report_parser *p, const struct report_line *lin
     } else if ((at = MEMBERS_OF(line, "{\"kind\":\"calls\",")) != NULL) {
         out->kind = SST_KIND_CALLS;
         done = hand_calls(at, end, &out->calls);
+    } else if ((at = MEMBERS_OF(line, "{\"kind\":\"live\",")) != NULL) {
+        out->kind = SST_KIND_LIVE;
+        done = hand_live(at, end, &out->live, &unknown);
+    } else if ((at = MEMBERS_OF(line, "{\"kind\":\"live_site\",")) != NULL) {
+        out->kind = SST_KIND_LIVE_SITE;
+        done = hand_live_site(at, end, &out->alloc, &unknown);
     }
     if (LIKELY(done)) {
         out->at = line->at;
@@ -743,12 +831,59 @@ static void any_calls(struct report_parser *p, struct report_batch *b)
         bad(p, "e", "is empty");
 }
 
+static void any_live_site(struct report_parser *p, struct report_alloc *a)
+{
+    *a = (struct report_alloc){.il = REPORT_NO_IL};
+    any_id(p, "id", 1, true, &a->id);
+    any_bool(p, "unloaded", &a->unloaded);
+    any_alloc_il(p, a);
+    any_bool(p, "cut", &a->cut);
+    a->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
+    any_id(p, "class", 1, true, &a->class_id);
+    any_id(p, "node", 0, true, &a->node);
+}
+
+/* Arrays of four whole numbers, as text again, the parser's. */
+static const char *any_died(struct report_parser *p)
+{
+    const json_t *array = json_object_get(p->json, "died"), *death, *number;
+    size_t i, j;
+
+    if (!json_is_array(array))
+        bad(p, "died", "is no array");
+    json_array_foreach(array, i, death)
+    {
+        if (json_array_size(death) != 4)
+            bad(p, "died", "must hold arrays of four whole numbers");
+        json_array_foreach(death, j, number)
+        {
+            if (!json_is_integer(number) || json_integer_value(number) < 0 ||
+                json_integer_value(number) > SST_INTEGER_MAX)
+                bad(p, "died", "holds something that is no count");
+        }
+    }
+    return p->err ? NULL : any_text(p, array, &p->stack);
+}
+
+static void any_live(struct report_parser *p, struct report_live_line *l)
+{
+    *l = (struct report_live_line){.t = 0};
+    any_count(p, "t", true, &l->t);
+    any_count(p, "gc", true, &l->gc);
+    any_id(p, "site", 1, true, &l->site);
+    any_count(p, "survived", false, &l->survived);
+    any_count(p, "survived_bytes", false, &l->survived_bytes);
+    any_bool(p, "opening", &l->opening);
+    if (json_object_get(p->json, "died"))
+        l->died = any_died(p);
+}
+
 /* What this version knows of each kind, so that what it does not know can be counted. */
 #define MEMBER(form, member, label) #member,
 static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
                          "capture", "options", "clock", "started", "tracer", "unverified", "part",
-                         "uncontrolled", "no_native", "rotated_out", "beginnings"},
+                         "uncontrolled", "no_native", "rotated_out", "beginnings", "concurrent"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
@@ -764,7 +899,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
     [SST_KIND_CHECK] = {"t", SST_COUNTERS_SNAPSHOTS(MEMBER) "shadow", "snapshot", "shadow_ns",
                         "snapshot_ns", "by_depth", "instructions", "registers", "threads", "seeds",
-                        "calls", "repairs"},
+                        "calls", "live", "repairs"},
     [SST_KIND_CHECK_THREAD] = {"t", "thread", SST_COUNTERS_CHECK_THREAD(MEMBER)},
     [SST_KIND_MISMATCH] = {"t", "thread", "class", "cause", "first", "refused", "shadow",
                            "snapshot", "repairs", "stopped", "in_call", "native"},
@@ -790,6 +925,10 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate", "cut"},
     [SST_KIND_PROFILE] = {"t", "source", "hz", SST_COUNTERS_PROFILE(MEMBER) "cost_ns", "worst_ns",
                           "cost"},
+    [SST_KIND_LIVE_SITE] = {"id", "node", "il", "call", "il0", "cut", "class", "unloaded"},
+    [SST_KIND_LIVE] = {"t", "gc", "site", "survived", "survived_bytes", "died", "opening"},
+    [SST_KIND_LIVE_TOTAL] = {"t", "gc", "depth", "full", "pause", "pauses", "table_ns", "allocs",
+                             "bytes", "memory", "memory_most", "exact", "why", "grows", "opening"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
     [SST_KIND_END] = {"t",         "seen",        "written",     "lost",         "beginnings_lost",
                       "lost_by",   "bytes",       "threads",     "nodes",        "nodes_refused",
@@ -845,6 +984,10 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
         any_node(p, &out->node);
     else if (out->kind == SST_KIND_CALLS)
         any_calls(p, &out->calls);
+    else if (out->kind == SST_KIND_LIVE_SITE)
+        any_live_site(p, &out->alloc);
+    else if (out->kind == SST_KIND_LIVE)
+        any_live(p, &out->live);
     if (!p->err)
         count_unknown(p, out->kind);
     return p->err;
@@ -855,6 +998,22 @@ int report_parse(struct report_parser *p, const struct report_line *line, struct
     if (LIKELY(report_parse_by_hand(p, line, out)))
         return 0;
     return report_parse_any(p, line, out);
+}
+
+bool report_died_next(const char **at, struct report_died *out)
+{
+    uint64_t *const numbers[] = {&out->generation, &out->age, &out->objects, &out->bytes};
+    const char *c = *at + 1;
+
+    if (**at == ']' || *c == ']')
+        return false;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        *numbers[i] = 0;
+        for (c++; *c >= '0' && *c <= '9'; c++)
+            *numbers[i] = *numbers[i] * 10 + (uint64_t)(*c - '0');
+    }
+    *at = c + 1;
+    return true;
 }
 
 const char *report_stack_next(const char **at, size_t *size)

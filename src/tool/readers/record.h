@@ -1,5 +1,5 @@
 /*
- * readers/record.h - one line as one record. alloc, node and site lines, nearly all of a log, are
+ * readers/record.h - one line as one record. Lines of kinds of which a log has many are
  * read by hand; every other line, and one of these that is written in any unusual way, by jansson.
  * Both ways give the same record (tests/fuzz/fuzz_log.c holds them against each other).
  */
@@ -34,6 +34,8 @@ struct report_alloc {
     size_t stack_size;
     const char *type; /* JSON string with its quotes, beside class_id; or NULL */
     size_t type_size;
+    uint32_t id;   /* of a live_site, which has no more than a place and a type; 0 else */
+    bool unloaded; /* of one: its path is not known any more */
 };
 
 /* The IL offset in the innermost frame of its path (report_defs_alloc_path). */
@@ -59,11 +61,26 @@ struct report_batch {
     const char *events; /* "[code,number,...]", whole pairs, at least one */
 };
 
+/* What collections found of the objects of one live_site since its last such line. */
+struct report_live_line {
+    uint64_t t, gc;
+    uint64_t survived, survived_bytes; /* objects found alive for the first time; opening: alive */
+    uint32_t site;
+    bool opening;     /* of a part: all that is alive of the site */
+    const char *died; /* "[[generation,age,objects,bytes],...]"; NULL: none */
+};
+
+/* Of those: objects that had survived `age` collections, 15: or more. */
+struct report_died {
+    uint64_t generation, age, objects, bytes;
+};
+
 struct report_record {
     enum sst_kind kind; /* SST_KIND_UNKNOWN: of a later version, json and kind_text say more */
     struct report_place at;
     union {
-        struct report_alloc alloc; /* alloc, site */
+        struct report_alloc alloc; /* alloc, site, live_site */
+        struct report_live_line live;
         struct report_node node;
         struct report_batch calls;
     };
@@ -122,6 +139,12 @@ static inline bool report_call_next(const char **at, int64_t *code, int64_t *num
 }
 
 /*
+ * report_died_next - the next of a line's deaths. *at starts at the array and moves on.
+ * Returns: whether there was one.
+ */
+bool report_died_next(const char **at, struct report_died *out);
+
+/*
  * Which recording of a log, or of logs read one behind the other, the lines belong to. Parts of one
  * (--max-log, rotate), read in their order, are one recording: its ids, clock and cumulative counts
  * go on.
@@ -153,5 +176,14 @@ int report_member_id(const json_t *record, const char *key, uint32_t min, uint32
 int report_member_count(const json_t *record, const char *key, uint64_t *out);
 int report_member_text(const json_t *record, const char *key, const char **out);
 int report_member_number(const json_t *record, const char *key, double *out);
+
+/* report_text_in - the same; "" where there is none. */
+static inline const char *report_text_in(const struct report_record *r, const char *key)
+{
+    const char *text = "";
+
+    (void)report_member_text(r->json, key, &text);
+    return text;
+}
 
 #endif

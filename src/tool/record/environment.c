@@ -25,6 +25,9 @@ int record_environment_make(struct record_environment *e, const char *library,
         [RECORD_PROFILER] = {"CORECLR_PROFILER", memory_strdup(OPTIONS_CLSID)},
         [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
         [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
+        /* A collection beside the program frees memory that is used again before it ends. */
+        [RECORD_CONCURRENT] = {o->live || o->heap_at_exit ? "DOTNET_gcConcurrent" : NULL,
+                               memory_strdup("0")},
     }};
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
         if (!e->set[i].value)
@@ -39,12 +42,18 @@ void record_environment_fini(struct record_environment *e)
     memset(e, 0, sizeof(*e));
 }
 
+/* Of variables that are set: the last one is only for --live. */
+static size_t count(const struct record_environment *e)
+{
+    return COUNT_OF(e->set) - !e->set[RECORD_CONCURRENT].name;
+}
+
 /* "NAME=VALUE", of one that is set here or has to go? */
 static bool is_replaced(const struct record_environment *e, const char *variable)
 {
     size_t length = strcspn(variable, "=");
 
-    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+    for (size_t i = 0; i < count(e); i++)
         if (strlen(e->set[i].name) == length && !memcmp(e->set[i].name, variable, length))
             return true;
     return strlen(RECORD_UNSET) == length && !memcmp(RECORD_UNSET, variable, length);
@@ -57,7 +66,7 @@ char **record_environment_list(const struct record_environment *e)
 
     while (environ[own])
         own++;
-    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+    for (size_t i = 0; i < count(e); i++)
         text += strlen(e->set[i].name) + strlen(e->set[i].value) + sizeof("=");
     list = memory_alloc((own + COUNT_OF(e->set) + 1) * sizeof(*list) + text);
     if (!list)
@@ -66,7 +75,7 @@ char **record_environment_list(const struct record_environment *e)
     for (size_t i = 0; i < own; i++)
         if (!is_replaced(e, environ[i]))
             list[kept++] = environ[i];
-    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+    for (size_t i = 0; i < count(e); i++) {
         list[kept++] = at;
         at += sprintf(at, "%s=%s", e->set[i].name, e->set[i].value) + 1;
     }
@@ -163,7 +172,7 @@ static void print_json(FILE *out, const struct record_environment *e)
 {
     struct buffer b = BUFFER_INIT;
 
-    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+    for (size_t i = 0; i < count(e); i++) {
         buffer_char(&b, i ? ',' : '{');
         buffer_json_string(&b, e->set[i].name);
         buffer_char(&b, ':');
@@ -182,13 +191,13 @@ int record_environment_print(const struct record_environment *e, enum env_format
         print_json(out, e);
         return CLI_OK;
     }
-    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+    for (size_t i = 0; i < count(e); i++)
         if (format == ENV_DOCKER && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
                                  "%s contains a line break or another control character, which a "
                                  "docker env-file cannot hold",
                                  e->set[i].name);
-    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+    for (size_t i = 0; i < count(e); i++) {
         if (format == ENV_SHELL) {
             fprintf(out, "export %s=", e->set[i].name);
             record_print_quoted(out, e->set[i].value);

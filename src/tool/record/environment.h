@@ -8,7 +8,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { RECORD_ENABLE, RECORD_PROFILER, RECORD_PATH, RECORD_OPTIONS, RECORD_VARIABLES };
+enum {
+    RECORD_ENABLE,
+    RECORD_PROFILER,
+    RECORD_PATH,
+    RECORD_OPTIONS,
+    RECORD_CONCURRENT, /* only with --live: its name is NULL otherwise */
+    RECORD_VARIABLES
+};
 
 struct record_environment {
     struct {

@@ -42,6 +42,23 @@ const struct args_option record_options[] = {
     FIELD("call-buffer", "BYTES",
           "memory for traced calls that are not written yet, shared by all threads; calls that "
           "find no room are counted"),
+    FIELD("live", NULL,
+          "keep, through every collection, which objects are alive, by the call path that made "
+          "them (turns concurrent collection off)",
+          .group = "Live objects"),
+    FIELD("check-live", "N",
+          "after every N-th collection compare them with the runtime's own walk of the heap; "
+          "`shadowtrace compare` shows the sums"),
+    FIELD("live-memory", "BYTES",
+          "memory for the table of live objects, about 20 bytes each; from where it is full on, "
+          "the log says that it is not exact"),
+    FIELD("live-grows", "N",
+          "say of a place that its live objects grow when they have at each of the last N full "
+          "collections that are a second or more apart; 0: never"),
+    ARGS_ROW(TEXT, "heap-at-exit", "FILE", heap,
+             "when the program ends, write its heap for `shadowtrace retained`: all objects, what "
+             "they refer to and what holds them (turns concurrent collection off); where FILE is "
+             "there already, FILE with the PID before the extension"),
     FIELD("args", "PATTERN",
           "arguments of methods whose full name matches; with --only of the same methods it costs "
           "a fifth, since no others are hooked",
@@ -145,6 +162,21 @@ static int set_output(const struct cli_command *command, struct options *o, cons
     return err ? CLI_USAGE : CLI_OK;
 }
 
+static int set_heap(const struct cli_command *command, struct options *o, const char *text)
+{
+    char *path = text ? absolute(text) : NULL;
+    int err = path ? options_field_text(o, options_field_find("heap_at_exit"), path) : 0;
+
+    memory_free(path);
+    if (!text || (path && !err))
+        return CLI_OK;
+    if (err == -ENOMEM)
+        return cli_failed(command, -ENOMEM);
+    cli_complain(command, path ? "the path of --heap-at-exit is not UTF-8; choose another"
+                               : "cannot find the current directory");
+    return CLI_IO;
+}
+
 int record_options_settle(const struct cli_command *command, const struct args *args,
                           struct record_args *r)
 {
@@ -152,6 +184,8 @@ int record_options_settle(const struct cli_command *command, const struct args *
     char why[OPTIONS_WHY_SIZE];
     int status = set_output(command, &r->options, r->output);
 
+    if (status == CLI_OK)
+        status = set_heap(command, &r->options, r->heap);
     if (status == CLI_OK && options_settle(&r->options, check_given, why, sizeof(why)))
         status = cli_usage_error(command, "%s", why);
     return status;

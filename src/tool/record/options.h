@@ -13,6 +13,7 @@ enum env_format { ENV_SHELL, ENV_JSON, ENV_DOCKER, ENV_SYSTEMD };
 struct record_args {
     struct options options;
     const char *output;     /* as given; NULL: it was not */
+    const char *heap;       /* --heap-at-exit, as given; NULL: it was not */
     bool quiet, progress;   /* record */
     enum env_format format; /* env */
 };

@@ -142,11 +142,25 @@ static void print_process(FILE *out, const struct record_process *p, const char 
         fprintf(out, PREFIX "    without native frames: %s\n", p->no_native);
     if (p->uncontrolled)
         fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
+    if (p->no_heap)
+        fprintf(out, PREFIX "    %s\n", p->no_heap);
+    if (p->heap && log) {
+        fputs(PREFIX "    shadowtrace retained ", out);
+        record_print_quoted(out, log);
+        putc(' ', out);
+        record_print_quoted(out, from_here(p->heap, here));
+        putc('\n', out);
+    }
     if (!log || stat(p->log, &st)) /* a process that failed may have no log */
         return;
     fputs(PREFIX "    shadowtrace report ", out);
     record_print_quoted(out, log);
     fprintf(out, "    (%s)\n", text_bytes(&size, (uint64_t)st.st_size));
+    if (!p->live_view)
+        return;
+    fprintf(out, PREFIX "    shadowtrace report --view %s ", p->live_view);
+    record_print_quoted(out, log);
+    fprintf(out, "    (what %s)\n", strcmp(p->live_view, "grown") ? "is alive" : "grows");
 }
 
 void record_summary_print(FILE *out, const struct record_processes *p, const char *here, bool quiet)

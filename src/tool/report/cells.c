@@ -8,6 +8,7 @@
 struct report_cell_pending {
     struct report_cell cell;
     struct report_cell_sampled sampled;
+    struct report_live_sums live;
     uint64_t hash;
     struct report_cell_event event; /* if somebody asks for events */
 };
@@ -34,25 +35,28 @@ static inline bool cell_equal(const void *record, const void *key)
            have->unoptimised == want->unoptimised;
 }
 
-static void add_sampled(struct report_cell_sampled *to, const struct report_cell_sampled *more)
-{
-    to->bytes_variance += more->bytes_variance;
-    to->allocs_variance += more->allocs_variance;
-    to->bytes += more->bytes;
-    to->allocs += more->allocs;
-}
-
 static int new_cell(struct report_cells *c, const struct report_cell *cell, uint32_t *out)
 {
     if (!array_reserve(&c->cells, &c->capacity, c->count + 1) ||
-        (c->sampled && !array_reserve(&c->sampled, &c->sampled_capacity, c->count + 1)))
+        (c->sampled && !array_reserve(&c->sampled, &c->sampled_capacity, c->count + 1)) ||
+        (c->lives && !array_reserve(&c->lives, &c->lives_capacity, c->count + 1)))
         return -ENOMEM;
     *out = (uint32_t)c->count++;
     c->cells[*out] = *cell;
     c->cells[*out].bytes = c->cells[*out].allocs = 0;
     if (c->sampled)
         c->sampled[*out] = (struct report_cell_sampled){0, 0, 0, 0};
+    if (c->lives)
+        c->lives[*out] = (struct report_live_sums){0, 0, 0, 0};
     return 0;
+}
+
+static void add_live(struct report_live_sums *to, const struct report_live_sums *more)
+{
+    to->bytes += more->bytes;
+    to->allocs += more->allocs;
+    to->beside_bytes += more->beside_bytes;
+    to->beside_allocs += more->beside_allocs;
 }
 
 static int add_one(struct report_cells *c, const struct report_cell_pending *p, uint32_t *out)
@@ -72,7 +76,9 @@ static int add_one(struct report_cells *c, const struct report_cell_pending *p, 
     c->cells[number].bytes += p->cell.bytes;
     c->cells[number].allocs += p->cell.allocs;
     if (c->sampled)
-        add_sampled(&c->sampled[number], &p->sampled);
+        report_cell_sampled_add(&c->sampled[number], &p->sampled);
+    if (c->lives)
+        add_live(&c->lives[number], &p->live);
     *out = number;
     return 0;
 }
@@ -119,6 +125,8 @@ static int join_cells(struct report_cells *c)
 
         if (c->sampled)
             p.sampled = c->sampled[i];
+        if (c->lives)
+            p.live = c->lives[i];
         err = add_one(c, &p, &number);
         if (c->joined)
             c->joined[i] = number;
@@ -147,7 +155,6 @@ static int begin_estimates(struct report_cells *c)
 
         sum->sampled.bytes = sum->bytes;
         sum->sampled.allocs = sum->allocs;
-        sum->sampled_unoptimised = sum->unoptimised;
     }
     return 0;
 }
@@ -231,11 +238,9 @@ static void add_sum(struct report_cell_sum *sum, const struct report_cell_pendin
 {
     sum->bytes += p->cell.bytes;
     sum->allocs += p->cell.allocs;
-    add_sampled(&sum->sampled, &p->sampled);
-    if (p->cell.unoptimised) {
+    report_cell_sampled_add(&sum->sampled, &p->sampled);
+    if (p->cell.unoptimised)
         sum->unoptimised += p->cell.bytes;
-        sum->sampled_unoptimised += p->sampled.bytes;
-    }
 }
 
 /* The allocation by itself, for whoever asked. */
@@ -251,6 +256,21 @@ static void note_event(const struct report_cells *c, const struct report_record 
                                           .thread = thread ? c->defs.threads[thread - 1].os : 0,
                                           .large = a->heap == SST_HEAP_LARGE,
                                           .site = r->kind == SST_KIND_SITE};
+}
+
+/* What a question asks of an allocation beside its own sums. */
+static void weigh_live(const struct report_cells *c, const struct report_record *r,
+                       struct report_cell_pending *p)
+{
+    enum report_live_question question = c->options.live;
+    enum report_live_when when = report_live_when(&c->live, r);
+
+    if ((when == REPORT_LIVE_BEHIND && question == REPORT_LIVE_END) ||
+        (when == REPORT_LIVE_WITHIN &&
+         (question == REPORT_LIVE_TEMPORARY || question == REPORT_LIVE_LIFETIMES)))
+        p->live = (struct report_live_sums){0, 0, p->cell.bytes, p->cell.allocs};
+    if (c->options.instead && when != REPORT_LIVE_WITHIN)
+        p->cell.bytes = p->cell.allocs = 0; /* LIFETIMES: what is left is what it asks for */
 }
 
 static int on_alloc(struct report_cells *c, const struct report_record *r)
@@ -272,6 +292,8 @@ static int on_alloc(struct report_cells *c, const struct report_record *r)
         weigh(a, p);
     if (UNLIKELY(c->options.event != NULL))
         note_event(c, r, p);
+    if (c->lives)
+        weigh_live(c, r, p);
     add_sum(&c->heaps[a->heap], p);
     if ((c->options.thread && a->thread != c->options.thread) ||
         (c->options.steady && UNLIKELY(a->unoptimised)))
@@ -289,6 +311,42 @@ static bool within(const struct report_cells *c, const struct report_record *r)
     return report_window_has(c->window, &at);
 }
 
+/* The first log that says what is alive: until here there was nothing to keep. */
+static int begin_lives(struct report_cells *c)
+{
+    int err = flush(c);
+
+    if (err || !c->options.live || c->lives)
+        return err;
+    c->lives_capacity = c->capacity ? c->capacity : 1;
+    c->lives = memory_zalloc(c->lives_capacity, sizeof(*c->lives));
+    return c->lives ? 0 : -ENOMEM;
+}
+
+static int on_header(struct report_cells *c, const json_t *header)
+{
+    const json_t *options = json_object_get(header, "options");
+
+    report_recording_next(&c->recording, header);
+    report_live_recording(&c->live, c->recording.number);
+    return c->options.instead || json_is_true(json_object_get(options, "live")) ? begin_lives(c)
+                                                                                : 0;
+}
+
+static int on_live(struct report_cells *c, const struct report_record *r)
+{
+    int err = c->lives ? 0 : begin_lives(c);
+
+    if (!err)
+        err = report_live_take(&c->live, &c->defs, r);
+    if (err || r->kind != SST_KIND_LIVE_TOTAL || !c->lives || c->live.spans)
+        return err;
+    err = flush(c); /* what was allocated so far was before it */
+    for (size_t i = 0; i < c->count; i++)
+        c->lives[i] = (struct report_live_sums){0, 0, 0, 0};
+    return err;
+}
+
 int report_cells_take(struct report_cells *c, const struct report_record *record)
 {
     uint64_t t;
@@ -296,8 +354,11 @@ int report_cells_take(struct report_cells *c, const struct report_record *record
     if (LIKELY(record->kind == SST_KIND_ALLOC || record->kind == SST_KIND_SITE))
         return UNLIKELY(c->window != NULL) && !within(c, record) ? 0 : on_alloc(c, record);
     report_logical_note(&c->basis, record);
+    if (record->kind == SST_KIND_LIVE || record->kind == SST_KIND_LIVE_SITE ||
+        record->kind == SST_KIND_LIVE_TOTAL)
+        return on_live(c, record);
     if (record->kind == SST_KIND_HEADER)
-        report_recording_next(&c->recording, record->json);
+        return on_header(c, record->json);
     if (record->kind == SST_KIND_END && !report_member_count(record->json, "t", &t))
         return note_time(c, t);
     return 0;
@@ -315,12 +376,14 @@ int report_cells_init(struct report_cells *c, const struct report_cells_options 
     c->consumer = (struct report_consumer){.record = on_record, .context = c};
     c->batch = memory_alloc(BATCH * sizeof(*c->batch));
     report_log_init(&c->log);
+    report_live_init(&c->live, options->live);
     return report_defs_init(&c->defs, problems) || !c->batch ? -ENOMEM : 0;
 }
 
 void report_cells_fini(struct report_cells *c)
 {
-    memory_free_all(c->cells, c->sampled, c->joined, c->batch);
+    memory_free_all(c->cells, c->sampled, c->lives, c->joined, c->batch);
+    report_live_fini(&c->live);
     index_free(&c->index);
     report_defs_fini(&c->defs);
     report_log_fini(&c->log);
@@ -331,6 +394,17 @@ void report_cells_window(struct report_cells *c, const struct report_window *win
     c->window = window;
     c->windowed = c->windowed || window;
     c->recording = (struct report_recording){0, 0, 0, 0};
+}
+
+void report_cells_ask(struct report_cells *c, enum report_live_question question)
+{
+    c->options.live = c->live.question = question;
+    c->options.instead = question != REPORT_LIVE_NONE;
+}
+
+void report_cells_spans(struct report_cells *c, const struct report_live_spans *spans)
+{
+    report_live_begin(&c->live, spans);
 }
 
 int report_cells_read(struct report_cells *c, const char *path)
@@ -362,6 +436,43 @@ static bool next_cell(void *context, uint32_t *path, uint32_t *class_number)
     return true;
 }
 
+/* What is known by site goes into cells. */
+static int settle_live(struct report_cells *c)
+{
+    uint32_t *cells = NULL; /* by site */
+    int err = 0;
+
+    report_live_end(&c->live);
+    if (c->live_settled || !c->live.count || !c->lives)
+        return 0;
+    c->live_settled = true;
+    cells = memory_alloc(c->live.count * sizeof(*cells));
+    if (!cells)
+        return -ENOMEM;
+    for (size_t i = 0; !err && i < c->live.count; i++) {
+        const struct report_live_site *site = &c->live.sites[i];
+        const struct report_cells_options *o = &c->options;
+        struct report_cell_pending p = {.cell = {.path = o->paths ? site->path : REPORT_PATH_EMPTY,
+                                                 .il = o->ils ? site->il : REPORT_NO_IL,
+                                                 .class_number = o->types ? site->class_number : 0,
+                                                 .unoptimised = site->unoptimised},
+                                        .live = report_live_sums_of(&c->live, site)};
+
+        p.hash = cell_hash(&p.cell);
+        err = add_one(c, &p, &cells[i]);
+    }
+    for (size_t i = 0; !err && i < c->live.death_count; i++)
+        c->live.deaths[i].number = cells[c->live.deaths[i].number];
+    for (size_t i = 0; !err && i < c->live.growing_count; i++)
+        c->live.growing[i].site = cells[c->live.growing[i].site];
+    for (size_t i = 0; !err && i < c->live.change_count; i++)
+        if (c->live.changes[i].site != UINT32_MAX)
+            c->live.changes[i].site = cells[c->live.changes[i].site];
+    memory_free(cells);
+    report_live_forget(&c->live);
+    return err;
+}
+
 int report_cells_logical(struct report_cells *c)
 {
     struct each_cell each = {c, 0};
@@ -369,7 +480,9 @@ int report_cells_logical(struct report_cells *c)
     uint32_t *map = NULL;
     int err = flush(c);
 
-    if (!c->options.paths)
+    if (!err)
+        err = settle_live(c);
+    if (err || !c->options.paths)
         return err;
     report_logical_known(&c->basis, &c->log, !c->windowed && !c->options.thread, &allocs);
     if (!err)
@@ -380,17 +493,86 @@ int report_cells_logical(struct report_cells *c)
     return err;
 }
 
+static void note_kept(struct report_live *live, size_t cell, size_t kept)
+{
+    for (size_t i = 0; i < live->growing_count; i++)
+        if (live->growing[i].site == cell)
+            live->growing[i].cell = (uint32_t)kept;
+}
+
+/* What cells have in place of what was allocated; those of which there is nothing go. */
+static void put_instead(struct report_cells *c)
+{
+    struct report_cell_sum *sum = &c->heaps[SST_HEAP_NORMAL];
+    size_t kept = 0;
+
+    memset(c->heaps, 0, sizeof(c->heaps));
+    for (size_t i = 0; i < c->count; i++) {
+        const struct report_live_sums *live = &c->lives[i];
+        struct report_cell *cell = &c->cells[i];
+
+        switch (c->options.live) {
+        case REPORT_LIVE_END:
+            cell->bytes = live->bytes + live->beside_bytes;
+            cell->allocs = live->allocs + live->beside_allocs;
+            break;
+        case REPORT_LIVE_GROWN:
+            cell->bytes = live->bytes - live->beside_bytes;
+            cell->allocs = live->allocs - live->beside_allocs;
+            break;
+        case REPORT_LIVE_TEMPORARY:
+            cell->bytes = live->beside_bytes;
+            cell->allocs = live->beside_allocs;
+            break;
+        case REPORT_LIVE_LIFETIMES:
+            break;
+        default:
+            cell->bytes = live->bytes;
+            cell->allocs = live->allocs;
+            break;
+        }
+        sum->bytes += cell->bytes;
+        sum->allocs += cell->allocs;
+        sum->unoptimised += cell->unoptimised ? cell->bytes : 0;
+        if (cell->allocs != 0 || live->allocs != 0 || live->beside_allocs != 0 ||
+            c->live.death_count) {
+            c->lives[kept] = *live;
+            if (c->sampled)
+                c->sampled[kept] = c->sampled[i];
+            note_kept(&c->live, i, kept);
+            c->cells[kept++] = *cell;
+        }
+    }
+    c->count = kept;
+}
+
 int report_cells_finish(struct report_cells *c)
 {
     int err = flush(c);
 
+    if (!err)
+        err = settle_live(c);
+
     for (size_t i = 0; !err && i < c->count; i++)
         err = report_defs_plain(&c->defs, &c->cells[i].path);
-    if (!err && c->options.event &&
+    if (!err &&
+        (c->options.event || c->live.death_count || c->live.growing_count ||
+         c->live.change_count) &&
         !(c->joined = memory_alloc((c->count + 1) * sizeof(*c->joined))))
         err = -ENOMEM;
     if (!err)
         err = join_cells(c);
+    for (size_t i = 0; !err && i < c->live.death_count; i++)
+        c->live.deaths[i].number = c->joined[c->live.deaths[i].number];
+    for (size_t i = 0; !err && i < c->live.growing_count; i++)
+        c->live.growing[i].site = c->joined[c->live.growing[i].site];
+    for (size_t i = 0; !err && i < c->live.change_count; i++)
+        if (c->live.changes[i].site != UINT32_MAX)
+            c->live.changes[i].site = c->joined[c->live.changes[i].site];
+    for (size_t i = 0; !err && c->lives && i < c->count; i++)
+        add_live(&c->live_sum, &c->lives[i]);
+    if (!err && c->lives && c->options.instead)
+        put_instead(c);
     index_free(&c->index);
     return err;
 }

@@ -13,6 +13,7 @@
 
 #include "readers/log.h"
 #include "readers/marks.h"
+#include "report/live.h"
 #include "report/logical.h"
 
 /* 40 bytes. Members that were not asked for are 0 (il: REPORT_NO_IL) in all cells. */
@@ -32,11 +33,19 @@ struct report_cell_sampled {
     double bytes_variance, allocs_variance, bytes, allocs;
 };
 
+static inline void report_cell_sampled_add(struct report_cell_sampled *to,
+                                           const struct report_cell_sampled *more)
+{
+    to->bytes_variance += more->bytes_variance;
+    to->allocs_variance += more->allocs_variance;
+    to->bytes += more->bytes;
+    to->allocs += more->allocs;
+}
+
 /* Of all that was read, whatever the cells are kept of. */
 struct report_cell_sum {
     double bytes, allocs, unoptimised;
     struct report_cell_sampled sampled; /* all 0 if nothing was */
-    double sampled_unoptimised;
 };
 
 /* One allocation. cell: an index of `joined`; thread: the system's id, 0 not known. */
@@ -51,8 +60,16 @@ struct report_cells_options {
     bool paths, ils, types, threads, sizes; /* what tells cells apart */
     uint64_t slice_ns;                      /* 0: time does not */
     unsigned slices_max; /* where there would be more, neighbours are joined; 0: 65,536 */
-    uint32_t thread;     /* cells of this one only: id in the log; 0 all */
-    bool steady;         /* none of what only unoptimised code makes */
+    /*
+     * What is asked of live objects; then cells have `lives`. instead: that amount is what cells
+     * have in bytes and allocs, in place of what was allocated:
+     *     AT, PEAK live; END live + beside; GROWN live - beside; TEMPORARY beside;
+     *     LIFETIMES what was allocated up to the last collection
+     */
+    enum report_live_question live;
+    bool instead;
+    uint32_t thread; /* cells of this one only: id in the log; 0 all */
+    bool steady;     /* none of what only unoptimised code makes */
     /*
      * Gets each allocation that cells are kept of, in the log's order, while logs are read; not
      * together with slices. Returns: 0; what else ends the reading. NULL: nobody asks.
@@ -72,14 +89,18 @@ struct report_cells {
     bool windowed;                      /* some log had one */
     struct report_cell *cells;
     struct report_cell_sampled *sampled; /* NULL until the first weight */
-    size_t count, capacity, sampled_capacity;
+    struct report_live_sums *lives;      /* NULL unless asked for */
+    size_t count, capacity, sampled_capacity, lives_capacity;
     struct index index;
+    struct report_live live; /* its deaths are by cell once all is read */
+    bool live_settled;
     uint32_t
         *joined; /* by cell as events have it: its number when all is read; NULL: nobody asks */
     struct report_cell_pending *batch;
     size_t batched;
     uint64_t slice_ns, duration; /* ns of a slice; of the longest recording, 0 not said */
     struct report_cell_sum heaps[SST_HEAP_COUNT];
+    struct report_live_sums live_sum; /* of all cells, once all is read */
 };
 
 /* report_cells_init - Returns: 0 or -ENOMEM. Owns: problems are borrowed. */
@@ -87,14 +108,20 @@ int report_cells_init(struct report_cells *c, const struct report_cells_options 
                       struct report_problems *problems);
 void report_cells_fini(struct report_cells *c); /* also after a failed init */
 
+/* report_cells_ask - before anything is read: that question, instead of what was allocated. */
+void report_cells_ask(struct report_cells *c, enum report_live_question question);
+
 /* report_cells_take - one record, whose definitions are taken. Returns: as a consumer's record. */
 int report_cells_take(struct report_cells *c, const struct report_record *record);
 
 /*
  * report_cells_window - of the logs read next only what lies within (borrowed); NULL: all.
+ * report_cells_spans  - of the log read next: what the question is about (borrowed); NULL: all, and
+ * what was allocated behind the last collection goes by the order of lines.
  * report_cells_read   - Returns: as report_log_read.
  */
 void report_cells_window(struct report_cells *c, const struct report_window *window);
+void report_cells_spans(struct report_cells *c, const struct report_live_spans *spans);
 int report_cells_read(struct report_cells *c, const char *path);
 int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, const char *file);
 

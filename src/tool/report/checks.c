@@ -163,7 +163,8 @@ static int sum_into(json_t *to, const json_t *from)
 /* What a check record has beyond the comparison of allocations with this process's own stacks. */
 static int settle_sections(struct report_checks *c)
 {
-    static const char *const names[] = {"instructions", "registers", "threads", "seeds", "calls"};
+    static const char *const names[] = {"instructions", "registers", "threads",
+                                        "seeds",        "calls",     "live"};
 
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         const json_t *logged = json_object_get(c->check, names[i]);

@@ -64,29 +64,15 @@ static bool began_by(const void *collection, const void *t)
     return ((const struct collection *)collection)->t <= *(const uint64_t *)t;
 }
 
-static uint64_t share_hash(const void *record)
-{
-    const struct collections_share *s = record;
-
-    return hash_mix(hash_mix((uint64_t)s->at << 32 | s->path, s->class_number), (uint32_t)s->il);
-}
-
-static bool share_equal(const void *record, const void *key)
-{
-    const struct collections_share *have = record, *want = key;
-
-    return have->at == want->at && have->path == want->path &&
-           have->class_number == want->class_number && have->il == want->il;
-}
+INDEX_OF_BYTES(share_kind, struct collections_share, il);
 
 /* The share of a site, made if it is new; NULL when memory ran out. */
 static struct collections_share *share_of(struct collections *c,
                                           const struct collections_share *key)
 {
-    static const struct index_kind kind = {sizeof(*key), share_hash, share_equal};
     uint32_t number;
-    int added =
-        index_add(&c->index, &kind, &c->shares, &c->share_count, &c->share_capacity, key, &number);
+    int added = index_add(&c->index, &share_kind, &c->shares, &c->share_count, &c->share_capacity,
+                          key, &number);
 
     return added < 0 ? NULL : &c->shares[number];
 }

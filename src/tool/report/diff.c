@@ -137,11 +137,6 @@ static void join_side(const struct diff_amount *logs, size_t count, struct repor
     side->bytes = count == 1 ? logs->bytes : (uint64_t)(bytes / (double)count + 0.5);
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* Rows are a log's largest first: the earlier of two, and the newer log's before the older's. */
 static size_t rank(const struct report_change *c)
 {
@@ -154,9 +149,10 @@ static int by_change(const void *left, const void *right)
 {
     const struct change *l = left, *r = right;
     const struct report_diff_side *a = l->change.side, *b = r->change.side;
-    uint64_t bytes_a = distance(a[0].bytes, a[1].bytes), bytes_b = distance(b[0].bytes, b[1].bytes);
-    uint64_t allocs_a = distance(a[0].allocs, a[1].allocs);
-    uint64_t allocs_b = distance(b[0].allocs, b[1].allocs);
+    uint64_t bytes_a = report_distance(a[0].bytes, a[1].bytes),
+             bytes_b = report_distance(b[0].bytes, b[1].bytes);
+    uint64_t allocs_a = report_distance(a[0].allocs, a[1].allocs);
+    uint64_t allocs_b = report_distance(b[0].allocs, b[1].allocs);
 
     if (l->noise != r->noise)
         return ORDER(l->noise, r->noise);

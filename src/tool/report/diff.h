@@ -53,4 +53,10 @@ void report_diff_sum(const struct report_diff *diff, struct report_diff_sum *out
  */
 bool report_change_certain(const struct report_change *change);
 
+/* report_distance - by how much two counts differ, whichever is larger. */
+static inline uint64_t report_distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
 #endif

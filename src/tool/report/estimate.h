@@ -8,6 +8,8 @@
 
 #include "readers/record.h"
 
+#include <shadowtrace/log_reader.h>
+
 struct report_estimate {
     double bytes, allocs, bytes_variance, allocs_variance;
 };
@@ -23,5 +25,11 @@ void report_estimate_of(const struct report_alloc *a, struct report_estimate *ou
 /* report_estimate_interval - covers the exact figure in about 95 of 100 cases. seen: of it in the
  * log. */
 struct report_amount report_estimate_interval(double value, double variance, double seen);
+
+/* report_whole - a sum as it is shown, at most SST_INTEGER_MAX. */
+static inline uint64_t report_whole(double value)
+{
+    return value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
+}
 
 #endif

@@ -44,14 +44,6 @@ static void add_time(struct events_row *row, uint64_t ns)
         row->max = ns;
 }
 
-static const char *text_in(const struct report_record *r, const char *key)
-{
-    const char *text = "";
-
-    (void)report_member_text(r->json, key, &text);
-    return text;
-}
-
 /* Exceptions. */
 
 static int number_in(struct events_report *f, const struct report_record *r, const char *key,
@@ -84,7 +76,7 @@ static int thrown(struct events_report *f, const struct report_record *r, uint32
 static int on_exception(struct events_report *f, const struct report_record *r)
 {
     static const char *const ends[] = {"caught", "native", "swallowed", "superseded"};
-    const char *event = text_in(r, "event");
+    const char *event = report_text_in(r, "event");
     uint64_t ns = report_count_in(r->json, "ns");
     struct events_row *row = NULL, *catcher;
     uint32_t id = 0, method, known;
@@ -139,11 +131,11 @@ static int jit_record(struct events_report *f, const struct report_record *r)
     if (r->kind != SST_KIND_JIT || json_object_get(r->json, "unloaded"))
         return 0;
     err = number_in(f, r, "method", report_defs_method, &method);
-    name = json_object_get(r->json, "dynamic") ? text_in(r, "name") : NULL;
+    name = json_object_get(r->json, "dynamic") ? report_text_in(r, "name") : NULL;
     row = err ? NULL : row_of(&f->table, method, 0, name);
     if (!row)
         return err ? err : -ENOMEM;
-    tier = text_in(r, "tier");
+    tier = report_text_in(r, "tier");
     row->count++;
     row->more[0] += name || strcmp(tier, "first") == 0;
     row->more[1] += strcmp(tier, "tier1") == 0 || strcmp(tier, "again") == 0;
@@ -159,7 +151,7 @@ static int suspend_record(struct events_report *f, const struct report_record *r
 
     if (r->kind != SST_KIND_SUSPEND)
         return 0;
-    row = row_of(&f->table, 0, 0, text_in(r, "reason"));
+    row = row_of(&f->table, 0, 0, report_text_in(r, "reason"));
     if (!row)
         return -ENOMEM;
     row->count++;

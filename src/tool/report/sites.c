@@ -13,7 +13,7 @@ struct site {
     uint32_t path, class_number, thread;
     int32_t il;
     double bytes, allocs; /* of sampled logs: estimates */
-    double unoptimised;   /* of the bytes, as logged: objects that only unoptimised code makes */
+    double unoptimised;   /* of the bytes: objects that only unoptimised code makes */
 };
 
 struct report_sites {
@@ -30,6 +30,8 @@ struct report_sites {
     struct report_call_times calls; /* by method only */
     report_line_of *line_of;
     void *line_context;
+    bool joined; /* cells are */
+    struct report_order by_order;
     uint32_t *order; /* rows: numbers of sites */
 };
 
@@ -57,8 +59,9 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
     bool ils = by == REPORT_BY_SITE || by == REPORT_BY_LINE;
     const struct report_cells_options cells = {
         .ils = ils,
-        .paths = ils || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE || filter->method,
-        .types = ils || by == REPORT_BY_TYPE || filter->type || filter->method,
+        .paths = ils || by == REPORT_BY_METHOD || by == REPORT_BY_MODULE || filter->method ||
+                 filter->chosen,
+        .types = ils || by == REPORT_BY_TYPE || filter->type || filter->method || filter->chosen,
         .threads = by == REPORT_BY_THREAD,
         .thread = filter->thread,
         .steady = filter->steady};
@@ -98,6 +101,19 @@ void report_sites_progress(struct report_sites *s,
 {
     s->cells.consumer.progress = progress;
     s->cells.consumer.progress_context = context;
+}
+
+void report_sites_ask(struct report_sites *s, enum report_live_question question,
+                      const struct report_live_spans *spans)
+{
+    if (question != s->cells.options.live)
+        report_cells_ask(&s->cells, question);
+    report_cells_spans(&s->cells, spans);
+}
+
+const struct report_live *report_sites_live(const struct report_sites *s)
+{
+    return &s->cells.live;
 }
 
 int report_sites_add(struct report_sites *s, const struct report_record *record)
@@ -219,33 +235,24 @@ static bool site_equal(const void *record, const void *key)
            have->class_number == want->class_number && have->thread == want->thread;
 }
 
-static void add_seen(struct report_cell_sampled *to, const struct report_cell_sampled *more)
-{
-    to->bytes_variance += more->bytes_variance;
-    to->allocs_variance += more->allocs_variance;
-    to->bytes += more->bytes;
-    to->allocs += more->allocs;
-}
-
 /* A cell goes into its row. Returns: 0 or -ENOMEM. */
 static int add_cell(struct report_sites *s, size_t i, uint32_t number)
 {
     const struct report_cell *cell = &s->cells.cells[i];
     const struct report_cell_sampled *seen = s->estimated ? &s->cells.sampled[i] : NULL;
-    double logged = seen ? seen->bytes : cell->bytes;
     struct site *to[] = {&s->sites[number], &s->total};
 
     for (size_t j = 0; j < COUNT_OF(to); j++) {
         to[j]->bytes += cell->bytes;
         to[j]->allocs += cell->allocs;
-        to[j]->unoptimised += cell->unoptimised ? logged : 0;
+        to[j]->unoptimised += cell->unoptimised ? cell->bytes : 0;
     }
     if (!seen)
         return 0;
     if (!array_reserve_zeroed(&s->seen, &s->seen_capacity, s->count))
         return -ENOMEM;
-    add_seen(&s->seen[number], seen);
-    add_seen(&s->total_seen, seen);
+    report_cell_sampled_add(&s->seen[number], seen);
+    report_cell_sampled_add(&s->total_seen, seen);
     return 0;
 }
 
@@ -269,25 +276,48 @@ static int merge(struct report_sites *s, const bool *class_match, const bool *pa
     return 0;
 }
 
-/* Most bytes first, then most objects in the log, then as first met. */
-static int by_bytes(const void *left, const void *right, void *context)
+static bool passes(const struct report_sites *s, const struct site *site)
+{
+    return site->bytes >= (double)s->by_order.least_bytes &&
+           site->bytes >= s->by_order.least_share * s->total.bytes;
+}
+
+/* Most bytes first, or objects; then most objects in the log, then as first met. */
+static int in_order(const void *left, const void *right, void *context)
 {
     const struct report_sites *s = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     const struct site *p = &s->sites[a], *q = &s->sites[b];
     double allocs_p = s->seen ? s->seen[a].allocs : p->allocs,
            allocs_q = s->seen ? s->seen[b].allocs : q->allocs;
+    int order = ORDER(passes(s, q), passes(s, p));
 
-    return p->bytes != q->bytes   ? ORDER(q->bytes, p->bytes)
+    if (!order && s->by_order.allocs)
+        order = ORDER(q->allocs, p->allocs);
+    return order                  ? order
+           : p->bytes != q->bytes ? ORDER(q->bytes, p->bytes)
            : allocs_p != allocs_q ? ORDER(allocs_q, allocs_p)
                                   : ORDER(a, b);
+}
+
+struct report_cells *report_sites_cells(struct report_sites *s)
+{
+    if (!s->joined && report_cells_finish(&s->cells))
+        return NULL;
+    s->joined = true;
+    return &s->cells;
+}
+
+void report_sites_order(struct report_sites *s, const struct report_order *order)
+{
+    s->by_order = order ? *order : (struct report_order){.allocs = false};
 }
 
 int report_sites_finish(struct report_sites *s)
 {
     const struct report_defs *d = &s->cells.defs;
     bool *class_match = NULL, *path_match = NULL;
-    int err = report_cells_finish(&s->cells);
+    int err = report_sites_cells(s) ? 0 : -ENOMEM;
 
     s->estimated = s->cells.sampled;
     if (!err && s->filter.type && !(class_match = matches(&d->classes, s->filter.type)))
@@ -305,7 +335,7 @@ int report_sites_finish(struct report_sites *s)
         return -ENOMEM;
     for (size_t i = 0; i < s->count; i++)
         s->order[i] = (uint32_t)i;
-    qsort_r(s->order, s->count, sizeof(*s->order), by_bytes, s);
+    qsort_r(s->order, s->count, sizeof(*s->order), in_order, s);
     return 0;
 }
 
@@ -316,9 +346,13 @@ size_t report_sites_count(const struct report_sites *s)
     return s->count;
 }
 
-static uint64_t rounded(double value)
+size_t report_sites_passing(const struct report_sites *s)
 {
-    return value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
+    size_t count = 0;
+
+    while (count < s->count && passes(s, &s->sites[s->order[count]]))
+        count++;
+    return count;
 }
 
 /* seen: NULL of what is exact. */
@@ -326,16 +360,15 @@ static void describe(const struct report_sites *s, const struct site *site,
                      const struct report_cell_sampled *seen, struct report_row *row)
 {
     static const struct report_cell_sampled exact = {0, 0, 0, 0};
-    double logged = seen ? seen->bytes : site->bytes;
 
     *row = (struct report_row){.il = REPORT_NO_IL,
-                               .allocs = rounded(site->allocs),
-                               .bytes = rounded(site->bytes),
-                               .sampled = seen ? rounded(seen->allocs) : 0};
+                               .allocs = report_whole(site->allocs),
+                               .bytes = report_whole(site->bytes),
+                               .sampled = seen ? report_whole(seen->allocs) : 0};
     seen = seen ? seen : &exact;
     row->allocs_range = report_estimate_interval(site->allocs, seen->allocs_variance, seen->allocs);
     row->bytes_range = report_estimate_interval(site->bytes, seen->bytes_variance, seen->bytes);
-    row->unoptimised = logged > 0 ? site->unoptimised / logged : 0;
+    row->unoptimised = site->bytes > 0 ? site->unoptimised / site->bytes : 0;
     row->share = s->total.bytes > 0 ? site->bytes / s->total.bytes : 0;
 }
 
@@ -409,8 +442,8 @@ void report_sites_all(const struct report_sites *s, struct report_row *out)
 
         all.bytes += sum->bytes;
         all.allocs += sum->allocs;
-        all.unoptimised += s->estimated ? sum->sampled_unoptimised : sum->unoptimised;
-        add_seen(&seen, &sum->sampled);
+        all.unoptimised += sum->unoptimised;
+        report_cell_sampled_add(&seen, &sum->sampled);
     }
     describe(s, &all, s->estimated ? &seen : NULL, out);
 }

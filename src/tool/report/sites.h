@@ -17,6 +17,7 @@
 #ifndef SHADOWTRACE_REPORT_SITES_H
 #define SHADOWTRACE_REPORT_SITES_H
 
+#include "report/live.h"
 #include "report/call_times.h"
 #include "report/estimate.h"
 #include "readers/log.h"
@@ -36,6 +37,14 @@ struct report_filter {
     const char *method; /* the same of any frame of the path */
     uint32_t thread;    /* id in the log; 0 all */
     bool steady;        /* without objects that only unoptimised code makes */
+    bool chosen;        /* the caller chooses cells by path and type: report_sites_cells */
+};
+
+/* Rows in front: those of at least so many bytes; among them those of most objects, not bytes. */
+struct report_order {
+    bool allocs;
+    uint64_t least_bytes;
+    double least_share; /* of the total's, 0 to 1 */
 };
 
 struct report_row {
@@ -63,6 +72,14 @@ struct report_sites;
 int report_sites_new(enum report_by by, const struct report_filter *filter,
                      struct report_problems *problems, struct report_sites **out);
 void report_sites_free(struct report_sites *s);
+
+/*
+ * report_sites_ask - rows are of live objects: see report_cells_ask and report_cells_spans.
+ * report_sites_live - what was read of them.
+ */
+void report_sites_ask(struct report_sites *s, enum report_live_question question,
+                      const struct report_live_spans *spans);
+const struct report_live *report_sites_live(const struct report_sites *s);
 
 /* report_sites_progress - call this now and then while reading; see struct report_consumer. */
 void report_sites_progress(struct report_sites *s,
@@ -106,10 +123,21 @@ int report_sites_read_lines(struct report_sites *s, struct report_lines *lines, 
  */
 int report_sites_logical(struct report_sites *s);
 
-/* report_sites_finish - rows by bytes, most first. No reading after it. Returns: 0 or -ENOMEM. */
+/*
+ * report_sites_cells - what the rows will be made of, for a caller who takes some away or gives
+ * them other paths before report_sites_finish. No reading after it. Returns: NULL: no memory.
+ */
+struct report_cells;
+struct report_cells *report_sites_cells(struct report_sites *s);
+
+/* report_sites_order - NULL, or before report_sites_finish without it: by bytes. */
+void report_sites_order(struct report_sites *s, const struct report_order *order);
+
+/* report_sites_finish - rows in their order. No reading after it. Returns: 0 or -ENOMEM. */
 int report_sites_finish(struct report_sites *s);
 
 size_t report_sites_count(const struct report_sites *s);
+size_t report_sites_passing(const struct report_sites *s); /* those that the order has in front */
 void report_sites_row(const struct report_sites *s, size_t index, struct report_row *out);
 void report_sites_total(const struct report_sites *s,
                         struct report_row *out); /* of what the filter lets through */

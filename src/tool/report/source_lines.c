@@ -4,6 +4,7 @@
 #include "base/clean.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "readers/header.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>
@@ -14,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MISSING_NAMED 3 /* modules without symbols that are named; the rest is counted */
+#define MISSING_NAMED 3         /* modules without symbols that are named; the rest is counted */
+#define LAST          (1 << 28) /* an offset behind the code of every method: its last line */
 
 struct module_lines {
     bool tried;
@@ -48,22 +50,6 @@ struct source_lines {
     struct buffer notes; /* lines for stderr, kept until what they would fall into is printed */
 };
 
-/*
- * "2026-11-21T10:00:00Z"; an offset of a time zone makes it another moment, and the check is left
- * out.
- */
-static time_t started_at(const json_t *header)
-{
-    const char *text = json_string_value(json_object_get(header, "started"));
-    const char *end;
-    struct tm utc = {0};
-
-    end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
-    while (end && *end && *end != 'Z' && *end != '+' && *end != '-')
-        end++; /* a fraction */
-    return end && *end == 'Z' ? timegm(&utc) : 0;
-}
-
 int source_lines_new(const struct report_defs *defs, const char *const *dirs, size_t ndirs,
                      const json_t *header, source_lines_tell *tell, const void *context,
                      struct source_lines **out)
@@ -78,7 +64,7 @@ int source_lines_new(const struct report_defs *defs, const char *const *dirs, si
                                .context = context,
                                .dirs = dirs,
                                .ndirs = ndirs,
-                               .started = started_at(header),
+                               .started = report_started(header),
                                .bundle = json_string_value(json_object_get(header, "executable")),
                                .module_count = defs->modules.count};
     s->modules = memory_zalloc(s->module_count, sizeof(*s->modules));
@@ -234,7 +220,8 @@ static bool is_framework(const struct source_lines *s, const struct report_def *
     return false;
 }
 
-void source_lines_missing(struct source_lines *s)
+void source_lines_missing(struct source_lines *s, bool (*wanted)(const void *, uint32_t),
+                          const void *context)
 {
     static const char *const why[] = {[SYMBOLS_NO_ASSEMBLY] = "its file is gone",
                                       [SYMBOLS_NONE] = "built without symbols",
@@ -250,7 +237,7 @@ void source_lines_missing(struct source_lines *s)
 
         if ((reason != SYMBOLS_NO_ASSEMBLY && reason != SYMBOLS_NONE &&
              reason != SYMBOLS_MISSING) ||
-            is_framework(s, def))
+            is_framework(s, def) || (wanted && !wanted(context, (uint32_t)i)))
             continue;
         if (count++ < MISSING_NAMED)
             buffer_format(&b, "%s%.80s (%s)",
@@ -268,19 +255,7 @@ void source_lines_missing(struct source_lines *s)
 
 /* ---- lines ---- */
 
-static bool answer_equal(const void *record, const void *key)
-{
-    const struct answer *have = record, *want = key;
-
-    return have->method == want->method && have->il == want->il;
-}
-
-static uint64_t answer_hash(const void *record)
-{
-    const struct answer *a = record;
-
-    return hash_mix(a->method, (uint32_t)a->il);
-}
+INDEX_OF_BYTES(answer_kind, struct answer, il);
 
 static void look_up(struct source_lines *s, struct answer *a)
 {
@@ -295,21 +270,27 @@ static void look_up(struct source_lines *s, struct answer *a)
 
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out)
 {
-    static const struct index_kind kind = {sizeof(struct answer), answer_hash, answer_equal};
     struct answer a = {method, il, {NULL, 0, 0, 0}}, *known = &a;
     uint32_t number;
     int added;
 
     if (!s || il < 0)
         return false;
-    added = index_add(&s->index, &kind, &s->answers, &s->answer_count, &s->answer_capacity, &a,
-                      &number);
+    added = index_add(&s->index, &answer_kind, &s->answers, &s->answer_count, &s->answer_capacity,
+                      &a, &number);
     if (added >= 0)
         known = &s->answers[number];
     if (added != 0) /* without memory for it an answer is found anew each time */
         look_up(s, known);
     *out = known->line;
     return out->file;
+}
+
+bool source_line_any(struct source_lines *s, uint32_t method)
+{
+    struct source_line line;
+
+    return source_line_of(s, method, LAST, &line);
 }
 
 /* ---- addresses ---- */

@@ -39,11 +39,16 @@ void source_lines_free(struct source_lines *s);
  */
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
 
+/* source_line_any - whether a method (number in defs) has lines at all. s NULL: it has none. */
+bool source_line_any(struct source_lines *s, uint32_t method);
+
 /*
  * source_lines_missing - tells of symbols that cannot be used, a line for each module, then in one
- * line of all modules asked about that have none.
+ * line of all modules asked about that have none; wanted NULL: of all, else of those it is true of.
  */
-void source_lines_missing(struct source_lines *s);
+void source_lines_missing(struct source_lines *s,
+                          bool (*wanted)(const void *context, uint32_t module),
+                          const void *context);
 
 /*
  * source_line_url - the address of a line on the web, by Source Link. It is the PDB's word: to be

@@ -7,31 +7,10 @@ struct frame_key {
     int32_t il;
 };
 
-static uint64_t frame_hash(const void *record)
-{
-    return hash_bytes(record, sizeof(struct frame_key));
-}
-
-static bool frame_equal(const void *record, const void *key)
-{
-    return memcmp(record, key, sizeof(struct frame_key)) == 0;
-}
+INDEX_OF_BYTES(frame_kind, struct frame_key, il);
 
 /* A stack's key is what it is of. */
-#define STACK_KEY offsetof(struct report_stack, parent)
-
-static uint64_t stack_hash(const void *record)
-{
-    return hash_bytes(record, STACK_KEY);
-}
-
-static bool stack_equal(const void *record, const void *key)
-{
-    return memcmp(record, key, STACK_KEY) == 0;
-}
-
-static const struct index_kind frame_kind = {sizeof(struct frame_key), frame_hash, frame_equal};
-static const struct index_kind stack_kind = {sizeof(struct report_stack), stack_hash, stack_equal};
+INDEX_OF_BYTES(stack_kind, struct report_stack, il);
 
 void report_stacks_init(struct report_stacks *s)
 {
@@ -73,7 +52,7 @@ static int walk_new(struct report_stacks *s, const struct report_defs *defs, uin
         const struct report_stack key = {.defs = defs, .path = f.path, .il = f.il};
 
         *parent =
-            index_find(&s->stack_index, &stack_kind, s->stacks, stack_hash(&key), &key, &slot);
+            index_find(&s->stack_index, &stack_kind, s->stacks, stack_kind_hash(&key), &key, &slot);
         if (*parent != INDEX_NONE)
             return 0;
         if (!array_reserve(&s->walk, &s->walk_capacity, *count + 1))

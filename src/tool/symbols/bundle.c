@@ -8,7 +8,6 @@
 #include "symbols/inflate.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -152,7 +151,7 @@ static int read_from(const struct bundle *b, const char *name, uint8_t **data, s
 int symbols_bundle_read(const char *path, const char *name, uint8_t **data, size_t *size,
                         struct symbols_error *error)
 {
-    struct bundle b = {.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
+    struct bundle b = {.fd = file_open(path)};
     struct stat st;
     int err = -ENOENT;
 

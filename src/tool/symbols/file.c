@@ -5,7 +5,6 @@
 #include "symbols/error.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,14 +52,12 @@ static int load(int fd, const char *magic, uint8_t **data, size_t *size,
 int symbols_file_read(const char *path, const char *magic, uint8_t **data, size_t *size,
                       struct symbols_error *error)
 {
-    int fd =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO must not hold us up */
-    int err;
+    int fd = file_open(path), err;
 
-    if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
+    if (fd == -ENOENT || fd == -ENOTDIR)
         return -ENOENT;
     if (fd < 0)
-        return file_fail(error, "cannot be opened", errno);
+        return file_fail(error, "cannot be opened", -fd);
     err = load(fd, magic, data, size, error);
     close(fd);
     return err;

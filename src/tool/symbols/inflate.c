@@ -1,27 +1,12 @@
 #include "symbols/inflate.h"
 
-#include "base/memory.h"
-
-#define ZLIB_CONST /* next_in points to const */
+#include "base/zlib.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <zlib.h>
 
 /* Deflate's best is 1032 to 1 (zlib's technical notes): a larger claim is false. */
 #define RATIO_MAX 1032
-
-static void *inflate_alloc(void *context, unsigned count, unsigned size)
-{
-    (void)context;
-    return memory_zalloc(count, size);
-}
-
-static void inflate_release(void *context, void *block)
-{
-    (void)context;
-    memory_free(block);
-}
 
 static int inflate_all(z_stream *stream)
 {
@@ -36,7 +21,7 @@ static int inflate_all(z_stream *stream)
 
 int symbols_inflate(struct symbols_span packed, size_t size, uint8_t **out)
 {
-    z_stream stream = {.zalloc = inflate_alloc, .zfree = inflate_release};
+    z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free};
     uint8_t *data;
     int err;
 

@@ -112,6 +112,20 @@ int canvas_right(struct canvas *c, int row, int column, int width, unsigned styl
                       text);
 }
 
+void canvas_hints(struct canvas *c, int row, const char *hints)
+{
+    int end = (int)strlen(hints);
+
+    if (end > c->columns) {
+        end = 0;
+        for (const char *gap = hints; (gap = strstr(gap, "  ")) && gap - hints <= c->columns;
+             gap += 2)
+            end = (int)(gap - hints);
+    }
+    canvas_put(c, row, 0, end ? end : c->columns, CANVAS_PLAIN, hints);
+    canvas_restyle(c, row, 0, c->columns, CANVAS_REVERSE);
+}
+
 void canvas_restyle(struct canvas *c, int row, int from, int to, unsigned style)
 {
     for (int column = from < 0 ? 0 : from; column < to; column++) {

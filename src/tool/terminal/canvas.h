@@ -58,6 +58,9 @@ int canvas_elide(struct canvas *c, int row, int column, int width, unsigned styl
 int canvas_right(struct canvas *c, int row, int column, int width, unsigned style,
                  const char *text);
 
+/* canvas_hints - a row of keys, two blanks apart: as many as fit, the first one always. */
+void canvas_hints(struct canvas *c, int row, const char *hints);
+
 /* canvas_restyle - cells [from, to) of a row get these bits as well; a colour replaces theirs. */
 void canvas_restyle(struct canvas *c, int row, int from, int to, unsigned style);
 

@@ -129,7 +129,10 @@ bool screen_possible(const char *term, char *why, size_t why_size)
 {
     if (term && *term && strcmp(term, "dumb") != 0)
         return true;
-    snprintf(why, why_size, "the terminal \"%.40s\" cannot show a screen", term ? term : "");
+    if (term && *term)
+        snprintf(why, why_size, "the terminal \"%.40s\" cannot show a screen", term);
+    else
+        snprintf(why, why_size, "TERM is not set");
     return false;
 }
 

@@ -148,36 +148,32 @@ static size_t keep(struct table *t, const char *text)
     return at;
 }
 
-void table_text(struct table *t, size_t column, const char *text)
+static void set_text(struct table *t, size_t column, fit_function *fits, const char *before,
+                     const char *text, const char *link)
 {
     struct cell *cell = cell_of(t, column);
 
-    if (cell) {
-        cell->text = keep(t, text);
-        cell->fits = fit_text;
-    }
+    if (!cell)
+        return;
+    cell->fits = fits;
+    cell->before = keep(t, before);
+    cell->text = keep(t, text);
+    cell->link = keep(t, link);
+}
+
+void table_text(struct table *t, size_t column, const char *text)
+{
+    set_text(t, column, fit_text, NULL, text, NULL);
 }
 
 void table_name(struct table *t, size_t column, const char *before, const char *name)
 {
-    struct cell *cell = cell_of(t, column);
-
-    if (cell) {
-        cell->fits = fit_name;
-        cell->before = keep(t, before);
-        cell->text = keep(t, name);
-    }
+    set_text(t, column, fit_name, before, name, NULL);
 }
 
 void table_place(struct table *t, size_t column, const char *place, const char *uri)
 {
-    struct cell *cell = cell_of(t, column);
-
-    if (cell) {
-        cell->fits = fit_place;
-        cell->text = keep(t, place);
-        cell->link = keep(t, uri);
-    }
+    set_text(t, column, fit_place, NULL, place, uri);
 }
 
 static const char *text_of(const struct table *t, size_t at)
@@ -376,19 +372,6 @@ static void put_blanks(struct buffer *b, size_t count)
         buffer_char(b, ' ');
 }
 
-/* A bar in eighths of a column. */
-static void put_bar(struct buffer *b, double share, size_t width)
-{
-    size_t eighths = share > 0 ? (size_t)((share < 1 ? share : 1) * (double)width * 8 + 0.5) : 0;
-    char last[] = "\xE2\x96\x88"; /* the full block; the narrower ones follow it */
-
-    eighths = share > 0 && !eighths ? 1 : eighths;
-    for (size_t i = 0; i < width; i++, eighths -= eighths < 8 ? eighths : 8) {
-        last[2] = (char)(eighths < 8 ? 0x90 - (int)eighths : 0x88);
-        buffer_text(b, eighths ? last : " ");
-    }
-}
-
 /* What stands before a name: at most half of its column, its front is cut. */
 static size_t put_before(struct buffer *b, const char *before, size_t width)
 {
@@ -468,7 +451,7 @@ static size_t put_cell(const struct table *t, size_t column, const struct cell *
         return put_text(t, column, cell, b);
     if (t->look.colour)
         buffer_text(b, "\033[36m");
-    put_bar(b, cell->number, t->layout[column].width);
+    text_bar(b, cell->number, t->layout[column].width);
     if (t->look.colour)
         buffer_text(b, "\033[39m");
     return t->layout[column].width;

@@ -54,6 +54,21 @@ size_t terminal_room(FILE *out, size_t used)
     return width > used + LEAST_ROOM ? width - used : LEAST_ROOM;
 }
 
+bool terminal_fits(FILE *out, size_t columns)
+{
+    size_t width = terminal_width(out);
+
+    return width >= HELP_WIDTH || columns <= width;
+}
+
+size_t terminal_name_room(FILE *out, size_t used)
+{
+    if (terminal_fits(out, used + LEAST_ROOM))
+        return terminal_room(out, used);
+    fputs("\n  ", out);
+    return terminal_width(out) - 2;
+}
+
 size_t terminal_help_width(FILE *out)
 {
     int fd = fileno(out);

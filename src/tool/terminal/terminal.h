@@ -22,6 +22,14 @@ size_t terminal_width(FILE *out);
 /* What is left of a line that has `used` columns already; room for a name in any case: it wraps. */
 size_t terminal_room(FILE *out, size_t used);
 
+/*
+ * terminal_name_room - the same on terminals of fewer than 80 columns without wrapping: where too
+ * little is left for a name it begins a line of its own, two blanks deep.
+ * terminal_fits - whether a line may have so many columns; on wider ones, and in files, always.
+ */
+size_t terminal_name_room(FILE *out, size_t used);
+bool terminal_fits(FILE *out, size_t columns);
+
 /* terminal_help_width - for pages of prose: a terminal's width up to TEXT_WIDTH, else 80. */
 size_t terminal_help_width(FILE *out);
 

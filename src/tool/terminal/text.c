@@ -1,5 +1,6 @@
 #include "terminal/text.h"
 
+#include "base/buffer.h"
 #include "base/clean.h"
 
 #include <stdlib.h>
@@ -190,4 +191,16 @@ bool text_links_wanted(enum text_links when, FILE *out)
     if (when != TEXT_LINKS_AUTO)
         return when == TEXT_LINKS_ALWAYS;
     return term && *term && strcmp(term, "dumb") != 0 && fd >= 0 && isatty(fd);
+}
+
+void text_bar(struct buffer *b, double share, size_t width)
+{
+    size_t eighths = share > 0 ? (size_t)((share < 1 ? share : 1) * (double)width * 8 + 0.5) : 0;
+    char last[] = "\xE2\x96\x88"; /* the full block; the narrower ones follow it */
+
+    eighths = share > 0 && !eighths ? 1 : eighths;
+    for (size_t i = 0; i < width; i++, eighths -= eighths < 8 ? eighths : 8) {
+        last[2] = (char)(eighths < 8 ? 0x90 - (int)eighths : 0x88);
+        buffer_text(b, eighths ? last : " ");
+    }
 }

@@ -25,6 +25,10 @@ static inline const char *text_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
+/* text_bar - a share of 1 as a bar of so many columns, in eighths of them. */
+struct buffer; /* base/buffer.h */
+void text_bar(struct buffer *b, double share, size_t width);
+
 /* text_print - text of others, as much of it as a terminal only shows (base/clean.h). */
 void text_print(FILE *out, const char *text);
 

@@ -14,15 +14,21 @@ struct known {
     size_t count, capacity;
 };
 
-enum known_kind { MODULES, CLASSES, METHODS, IMAGES, NODES, THREADS, KNOWN_KINDS };
+enum known_kind { MODULES, CLASSES, METHODS, IMAGES, NODES, THREADS, LIVE_SITES, KNOWN_KINDS };
 
 /* As they are called in messages and, where others refer to them, in records. */
-static const char *const known_names[] = {"module", "class", "method", "image", "node", "thread"};
+static const char *const known_names[] = {"module", "class",  "method",   "image",
+                                          "node",   "thread", "live_site"};
 
 struct thread_state {
     uint64_t last; /* t of its latest line */
     uint64_t open; /* calls */
     bool ended;
+};
+
+/* What is alive of a site, by the lines so far. */
+struct live_sum {
+    uint64_t allocs, bytes;
 };
 
 #define COUNT_KEY(form, member, label) SST_NUMBER_##form(#member, )
@@ -38,6 +44,11 @@ struct validator {
     struct known known[KNOWN_KINDS];
     struct thread_state *thread; /* by number in known[THREADS] */
     size_t thread_capacity;
+    struct live_sum *live; /* by number in known[LIVE_SITES] */
+    size_t live_capacity;
+    struct live_sum alive;                 /* of all sites */
+    uint64_t collection;                   /* the last that live lines were of */
+    bool opening;                          /* lines of a part's beginning: what is alive */
     uint64_t allocs, bytes, mismatches;    /* seen in the log */
     uint64_t families[SST_KIND_COUNT];     /* the same, records of event families */
     uint64_t entered, calls_ended;         /* the same, of traced calls */
@@ -118,21 +129,13 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
 /* Records. By here the schema holds: members are there, of their type. */
 
-static const char *text_in(const struct report_record *r, const char *key)
-{
-    const char *text = "";
-
-    (void)report_member_text(r->json, key, &text);
-    return text;
-}
-
 static int on_named(struct validator *v, const struct report_record *r)
 {
     enum known_kind kind = r->kind == SST_KIND_MODULE  ? MODULES
                            : r->kind == SST_KIND_CLASS ? CLASSES
                            : r->kind == SST_KIND_IMAGE ? IMAGES
                                                        : METHODS;
-    const char *name = text_in(r, r->kind == SST_KIND_IMAGE ? "path" : "name");
+    const char *name = report_text_in(r, r->kind == SST_KIND_IMAGE ? "path" : "name");
 
     expect_member(v, MODULES, r);
     return define(v, kind, id_in(r, "id"), hash_bytes(name, strlen(name)), r->at);
@@ -307,7 +310,7 @@ static int on_check_thread(struct validator *v, const struct report_record *r)
 static int on_count(struct validator *v, const struct report_record *r)
 {
     json_t **counts = r->kind == SST_KIND_LOST ? &v->lost : &v->repairs;
-    const char *reason = text_in(r, "reason");
+    const char *reason = report_text_in(r, "reason");
     uint64_t count = report_count_in(r->json, "count");
 
     if (count < report_count_in(*counts, reason))
@@ -467,7 +470,8 @@ static void end_snapshots(struct validator *v, const struct report_record *r, co
 
 static int on_family_lost(struct validator *v, const struct report_record *r)
 {
-    return report_counts_set(&v->others, text_in(r, "family"), report_count_in(r->json, "lost"));
+    return report_counts_set(&v->others, report_text_in(r, "family"),
+                             report_count_in(r->json, "lost"));
 }
 
 /* What the end record says was lost of other events than allocations. */
@@ -539,6 +543,109 @@ static int on_not_written(struct validator *v, const struct report_record *r)
     return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
 }
 
+static int on_live_site(struct validator *v, const struct report_record *r)
+{
+    uint32_t node = id_in(r, "node"), class_id = id_in(r, "class"), id = id_in(r, "id");
+    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, report_count_in(r->json, "il"));
+    int err;
+
+    expect(v, CLASSES, class_id, r->at);
+    if (node != SST_NODE_EMPTY)
+        expect(v, NODES, node, r->at);
+    err = define(v, LIVE_SITES, id, fact, r->at);
+    if (!err && !array_reserve_zeroed(&v->live, &v->live_capacity, v->known[LIVE_SITES].count))
+        err = -ENOMEM;
+    return err;
+}
+
+/* A part opens with what is alive, whatever was before. */
+static void live_begin(struct validator *v, const struct report_record *r)
+{
+    bool opening = json_is_true(json_object_get(r->json, "opening"));
+    uint64_t collection = report_count_in(r->json, "gc");
+
+    if (opening && !v->opening) {
+        v->alive = (struct live_sum){0, 0};
+        if (v->live)
+            memset(v->live, 0, v->live_capacity * sizeof(*v->live));
+    }
+    v->opening = opening;
+    if (collection < v->collection)
+        report_problem(v->problems, r->at, "%s: gc falls from %" PRIu64 " to %" PRIu64,
+                       report_kind_name(r->kind), v->collection, collection);
+    v->collection = collection;
+}
+
+static bool live_take(struct live_sum *from, uint64_t allocs, uint64_t bytes)
+{
+    if (allocs > from->allocs || bytes > from->bytes)
+        return false;
+    from->allocs -= allocs;
+    from->bytes -= bytes;
+    return true;
+}
+
+static int on_live(struct validator *v, const struct report_record *r)
+{
+    uint32_t found = expect(v, LIVE_SITES, id_in(r, "site"), r->at);
+    uint64_t survived = report_count_in(r->json, "survived");
+    uint64_t bytes = report_count_in(r->json, "survived_bytes");
+    const json_t *died = json_object_get(r->json, "died"), *row;
+    size_t i;
+
+    live_begin(v, r);
+    if (!found)
+        return 0;
+    v->live[found - 1].allocs += survived;
+    v->live[found - 1].bytes += bytes;
+    v->alive.allocs += survived;
+    v->alive.bytes += bytes;
+    json_array_foreach(died, i, row)
+    {
+        uint64_t cell[4];
+
+        for (size_t k = 0; k < COUNT_OF(cell); k++)
+            cell[k] = (uint64_t)json_integer_value(json_array_get(row, k));
+        if (cell[0] > 4 || cell[1] < 1 || cell[1] > 15)
+            report_problem(v->problems, r->at, "live: died is of no generation or age");
+        if (!live_take(&v->live[found - 1], cell[2], cell[3]) ||
+            !live_take(&v->alive, cell[2], cell[3]))
+            report_problem(v->problems, r->at, "live: more of a site died than was alive");
+    }
+    return 0;
+}
+
+static void on_grows(struct validator *v, const struct report_record *r)
+{
+    const json_t *row;
+    size_t i;
+
+    json_array_foreach(json_object_get(r->json, "grows"), i, row)
+    {
+        expect(v, LIVE_SITES, (uint32_t)json_integer_value(json_array_get(row, 0)), r->at);
+        if (json_integer_value(json_array_get(row, 2)) < json_integer_value(json_array_get(row, 1)))
+            report_problem(v->problems, r->at, "live_total: what grows rises at each look");
+    }
+}
+
+static int on_live_total(struct validator *v, const struct report_record *r)
+{
+    live_begin(v, r);
+    v->opening = false;
+    if (report_count_in(r->json, "allocs") != v->alive.allocs ||
+        report_count_in(r->json, "bytes") != v->alive.bytes)
+        report_problem(v->problems, r->at,
+                       "live_total: %" PRIu64 " objects, %" PRIu64
+                       " bytes, but by the lines before "
+                       "%" PRIu64 " and %" PRIu64 " are alive",
+                       report_count_in(r->json, "allocs"), report_count_in(r->json, "bytes"),
+                       v->alive.allocs, v->alive.bytes);
+    if (json_is_true(json_object_get(r->json, "exact")) == !!json_object_get(r->json, "why"))
+        report_problem(v->problems, r->at, "live_total: what is not exact says why");
+    on_grows(v, r);
+    return 0;
+}
+
 static int on_header(struct validator *v, const struct report_record *r)
 {
     if (r->at.line != 1)
@@ -573,6 +680,9 @@ static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct r
     [SST_KIND_FINALIZER] = on_family,
     [SST_KIND_CALLS] = on_calls,
     [SST_KIND_FAMILY_LOST] = on_family_lost,
+    [SST_KIND_LIVE_SITE] = on_live_site,
+    [SST_KIND_LIVE] = on_live,
+    [SST_KIND_LIVE_TOTAL] = on_live_total,
     [SST_KIND_NOT_WRITTEN] = on_not_written,
     [SST_KIND_END] = on_end,
 };
@@ -587,6 +697,8 @@ static bool by_hand(struct validator *v, const struct report_line *line, struct 
     if (!v->shipped || !report_parse_by_hand(&v->parser, line, r) ||
         v->parser.unknown_members != unknown)
         return false;
+    if (r->kind == SST_KIND_LIVE || r->kind == SST_KIND_LIVE_SITE)
+        return false; /* what they say is looked at member by member */
     if (r->kind == SST_KIND_NODE || r->kind == SST_KIND_CALLS)
         return true;
     return r->alloc.class_id && r->alloc.bytes % 8 == 0 && r->alloc.allocs > 0 &&
@@ -719,6 +831,9 @@ static void next_part(struct validator *v)
     }
     memset(v->known, 0, sizeof(v->known));
     memory_free(v->thread);
+    memory_free_all(v->live);
+    v->live = NULL;
+    v->live_capacity = 0;
     v->thread = NULL;
     v->thread_capacity = 0;
 }

@@ -20,7 +20,9 @@ struct annotate {
     const char *source, *file;
     uint64_t context;
     bool all, physical;
+    struct naming naming;
 
+    struct names *names; /* of types in JSON; NULL: the log's */
     struct report_sites *sites;
     const struct report_problems *problems; /* of the log */
     struct source_lines *lines;
@@ -37,6 +39,7 @@ static const struct args_option options[] = {
     ARGS_ROW(TEXT, "source", "FILE", source,
              "read the text from FILE instead of where it was compiled"),
     ROW_SYMBOLS,
+    ROW_NAMES(naming),
     ROW_TYPE,
     ROW_THREAD,
     ROW_PHYSICAL("count what an async method allocates after it resumed below what completed its "
@@ -62,7 +65,7 @@ static int find_file(struct annotate *a)
             buffer_format(&others, ", %s", at.file);
     }
     if (!a->document.file) {
-        source_lines_missing(a->lines);
+        source_lines_missing(a->lines, NULL, NULL);
         cli_complain(&cmd_annotate, "no symbols of a traced module name a file \"%.200s\"",
                      a->file);
         status = CLI_IO;
@@ -223,7 +226,9 @@ static void json_types(const struct annotate *a, size_t line, size_t *at, struct
         const struct annotate_type *t = &sums->types[*at];
 
         jw_object(w, NULL);
-        jw_text(w, "type", report_class(report_sites_defs(a->sites), t->class_number)->name);
+        jw_text(w, "type",
+                a->names ? names_class(a->names, t->class_number)
+                         : report_class(report_sites_defs(a->sites), t->class_number)->name);
         json_amount("allocs", "bytes", &t->own, w);
         jw_end(w);
     }
@@ -299,6 +304,8 @@ static int show(struct annotate *a, FILE *out)
     err = read_source(a, &source);
     if (!err)
         err = annotate_file(a->sites, a->lines, a->document.file, &a->sums);
+    if (!err && a->naming.style != NAMES_RAW)
+        err = names_new(report_sites_defs(a->sites), a->naming.style, &a->names);
     if (!err && a->format == READING_JSON)
         err = print_json(a, &source, out);
     else if (!err)
@@ -316,6 +323,10 @@ static int run(void *into, const struct args *args, FILE *out)
     struct report_problems problems;
     int status;
 
+    if (a->format != READING_JSON &&
+        (a->naming.raw || args_given(&cmd_annotate.syntax, args, "names")))
+        return cli_usage_error(&cmd_annotate, "--names needs --format json: text has no names");
+    naming_choose(&a->naming, &cmd_annotate, args, NAMES_RAW);
     a->file = args->word[1];
     report_problems_init(&problems);
     a->problems = &problems;
@@ -324,6 +335,7 @@ static int run(void *into, const struct args *args, FILE *out)
         status = show(a, out);
     annotation_fini(&a->sums);
     source_lines_free(a->lines);
+    names_free(a->names);
     report_sites_free(a->sites);
     report_problems_fini(&problems);
     return status;

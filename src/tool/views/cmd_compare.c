@@ -135,7 +135,10 @@ static int run(void *into, const struct args *args, FILE *out)
             read_one(&checks[begun], &problems[begun], &sides[begun], logs[begun], &a->reading);
         mismatched += checks[begun].mismatched +
                       report_checks_count(&checks[begun], "threads", "mismatched") +
-                      report_checks_count(&checks[begun], "calls", "mismatched");
+                      report_checks_count(&checks[begun], "calls", "mismatched") +
+                      report_checks_count(&checks[begun], "live", "missing") +
+                      report_checks_count(&checks[begun], "live", "extra") +
+                      report_checks_count(&checks[begun], "live", "other_class");
         begun++;
     }
     if (!err && !status)

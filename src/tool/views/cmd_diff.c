@@ -25,7 +25,13 @@ struct sides {
     struct print_report *print;
 };
 
+/* --view: what is compared. */
+static const char *const views[] = {"allocated", "end", "peak", "temporary", NULL};
+static const enum report_live_question questions[] = {REPORT_LIVE_NONE, REPORT_LIVE_END,
+                                                      REPORT_LIVE_PEAK, REPORT_LIVE_TEMPORARY};
+
 struct diff_args {
+    unsigned view;
     enum reading_format format;
     struct reading_options reading;
     struct report_filter filter;
@@ -43,6 +49,10 @@ static const struct args_option options[] = {
              "module (of that method), line (the innermost with a source line, and type; lines of "
              "another build are matched in their order within each method)",
              .words = print_report_keys),
+    ARGS_ROW(WORD, "view", "VIEW", view,
+             "of logs recorded with --live: what was alive at the end, or at the peak, or died at "
+             "its first collection, instead of what was allocated; see `shadowtrace help report`",
+             .words = views),
     ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),
     ARGS_ROW(FLAG, "exact", NULL, exact,
              "match call sites by their instructions and lines by their numbers, too: for logs of "
@@ -55,27 +65,55 @@ static const struct args_option options[] = {
                   "only changes of at least this many bytes (default: 0.1 % of all; in JSON 0)"),
     ROW_TYPE,
     ROW_METHOD,
-    ROW_SYMBOLS,
-    ROW_NO_LINES,
-    ROW_NAMES(stack.naming),
-    ROW_WIDE(stack.wide),
+    ROWS_FRAMES(stack),
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
 
+/* Which collections --view means in a log. */
+static int ask(const struct diff_args *a, const char *path, struct log *side,
+               struct report_live_spans *spans)
+{
+    const struct reading_live live = {.question = questions[a->view], .instead = true};
+    const struct reading_window all = {NULL, NULL};
+    bool known;
+    int status;
+
+    if (!live.question)
+        return CLI_OK;
+    status = reading_spans(&cmd_diff, path, &live, &all, spans, &known);
+    if (!status)
+        report_sites_ask(side->sites, live.question, known ? spans : NULL);
+    return status;
+}
+
+static int tell_missing(const char *path)
+{
+    return cli_usage_error(&cmd_diff,
+                           "%s does not say what became of its objects; record with --live", path);
+}
+
 static int read_log(const struct diff_args *a, const char *path, struct log *side,
                     struct line_rows *rows)
 {
+    struct report_live_spans spans = {NULL, 0};
     struct reading_progress progress;
     int err = report_sites_new(a->by, &a->filter, &side->problems, &side->sites);
 
     if (err)
         return cli_failed(&cmd_diff, -ENOMEM);
+    if (ask(a, path, side, &spans))
+        return CLI_USAGE;
     reading_progress_init(&progress, &a->reading);
     report_sites_jobs(side->sites, reading_threads(&a->reading));
     report_sites_progress(side->sites, reading_progress, &progress);
     err = report_sites_read(side->sites, path);
     reading_progress_end(&progress);
+    if (questions[a->view])
+        report_sites_ask(side->sites, questions[a->view], NULL);
+    report_live_spans_fini(&spans);
+    if (!err && questions[a->view] && !report_sites_live(side->sites)->lines)
+        return tell_missing(path);
     if (!err && !a->physical)
         err = report_sites_logical(side->sites);
     if (!err && !a->no_lines)
@@ -89,7 +127,7 @@ static int read_log(const struct diff_args *a, const char *path, struct log *sid
         return reading_failed(&cmd_diff, path, report_sites_log(side->sites), err);
     reading_problems(&cmd_diff, &side->problems);
     if (a->by == REPORT_BY_LINE)
-        source_lines_missing(side->lines);
+        source_lines_missing(side->lines, NULL, NULL);
     return CLI_OK;
 }
 
@@ -109,6 +147,7 @@ static int print(const struct diff_args *a, const struct sides *sides,
 {
     struct print_diff p = {.diff = diff,
                            .top = a->top,
+                           .view = a->view ? views[a->view] : NULL,
                            .min_bytes = a->min_bytes,
                            .small_bytes = least_shown(a, sides)};
     struct report_stacks tables;
@@ -217,6 +256,11 @@ static int run(void *into, const struct args *args, FILE *out)
 
     if (!take_names(&sides, args))
         return CLI_USAGE;
+    if (a->view && a->by == REPORT_BY_THREAD)
+        return cli_usage_error(&cmd_diff,
+                               "--view %s knows objects by what makes them, not by "
+                               "thread",
+                               views[a->view]);
     a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
     if (print_stack_choose(&a->stack, &a->top, &cmd_diff, args, a->format == READING_JSON,
                            a->inline_stacks))

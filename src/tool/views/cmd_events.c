@@ -35,10 +35,7 @@ static const struct args_option options[] = {
     ROW_TOP(top),
     ROW_INLINE_STACKS,
     ROW_DEPTH(stack.depth),
-    ROW_SYMBOLS,
-    ROW_NO_LINES,
-    ROW_NAMES(stack.naming),
-    ROW_WIDE(stack.wide),
+    ROWS_FRAMES(stack),
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
@@ -61,7 +58,7 @@ static int print(const struct events_args *a, const struct events_report *f,
         print_events_text(&p, out);
     else if (!err && print_events_json(&p, out))
         err = -ENOMEM;
-    source_lines_missing(p.stack.lines);
+    source_lines_missing(p.stack.lines, NULL, NULL);
     source_lines_free(p.stack.lines);
     names_free(p.stack.names);
     report_stacks_fini(&tables);

@@ -23,9 +23,10 @@ struct replay_args {
 #define ARGS_INTO struct replay_args
 static const struct args_option options[] = {
     ROW_THREAD,
-    ROW_FROM("T", "only calls open at or after T: a time in the log (1500000, 20us, 1.5ms, 2s) or "
-                  "the text of a mark"),
-    ROW_TO("T", "only calls that began before T"),
+    ARGS_ROW(TEXT, "from", "T", window.from,
+             "only calls open at or after T: a time in the log (1500000, 20us, 1.5ms, 2s) or "
+             "the text of a mark"),
+    ARGS_ROW(TEXT, "to", "T", window.to, "only calls that began before T"),
     ARGS_ROW(TEXT, "method", "PATTERN", filter.method,
              "only calls of matching methods, and what they call"),
     ARGS_ROW(COUNT, "depth", "N", filter.depth, "show N levels", .limit = UINT32_MAX),

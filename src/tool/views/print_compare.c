@@ -355,6 +355,7 @@ void print_compare_text(const struct report_checks *checks, const struct print_s
     PRINT_SECTION(&t, "threads", SST_COUNTERS_THREADS);
     PRINT_SECTION(&t, "seeds", SST_COUNTERS_SEEDS);
     PRINT_SECTION(&t, "calls", SST_COUNTERS_CALLS);
+    PRINT_SECTION(&t, "live", SST_COUNTERS_LIVE);
     fputs("Cost: mean, median, 99%\n", out);
     print_row(&t, "  ", "shadow stack, one capture", cost,
               &(size_t){offsetof(struct report_checks, shadow)});

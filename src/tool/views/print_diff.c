@@ -10,11 +10,6 @@
 
 static const char *const titles[] = {"call site", "type", "method", "thread", "module", "line"};
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 static bool differs(const struct report_change *c)
 {
     return c->side[0].bytes != c->side[1].bytes || c->side[0].allocs != c->side[1].allocs;
@@ -51,7 +46,7 @@ static const char *signed_count(struct signed_text *to, uint64_t before, uint64_
              after > before   ? "+"
              : after < before ? "-"
                               : "",
-             text_count(&n, distance(before, after)));
+             text_count(&n, report_distance(before, after)));
     return to->text;
 }
 
@@ -69,7 +64,7 @@ static size_t count_changed(const struct print_diff *p, size_t *shown, bool *sma
     for (size_t i = 0; i < some && (!p->top || i < p->top); i++) {
         const struct report_change *c = report_diff_change(p->diff, i);
 
-        if (distance(c->side[0].bytes, c->side[1].bytes) >= least)
+        if (report_distance(c->side[0].bytes, c->side[1].bytes) >= least)
             *shown = i + 1;
     }
     return some;
@@ -113,6 +108,15 @@ static void total_of(const struct print_diff_side *side, uint64_t *allocs, uint6
     }
 }
 
+/* What became of objects. */
+static const char *words_of(const struct print_diff *p)
+{
+    return !p->view                            ? ""
+           : strcmp(p->view, "temporary") == 0 ? " that died young"
+           : strcmp(p->view, "peak") == 0      ? " alive at the peak"
+                                               : " not known dead at the end";
+}
+
 static void print_total(const struct print_diff *p, int number, FILE *out)
 {
     const struct print_diff_side *side = &p->side[number];
@@ -124,20 +128,22 @@ static void print_total(const struct print_diff *p, int number, FILE *out)
     text_part(out, number == REPORT_DIFF_OLD ? "Old: " : "New: ", side->names[0], "");
     if (side->count > 1)
         fprintf(out, " and %s more, on average", text_count(&n, side->count - 1));
-    fprintf(out, ": %s%s allocation%s, %s bytes", estimated(side) ? "about " : "",
-            text_count(&a, allocs), text_plural(allocs), text_count(&b, bytes));
+    fprintf(out, ": %s%s %s%s%s, %s bytes", estimated(side) ? "about " : "", text_count(&a, allocs),
+            p->view ? "object" : "allocation", text_plural(allocs), words_of(p),
+            text_count(&b, bytes));
     if (number == REPORT_DIFF_NEW) {
         total_of(&p->side[REPORT_DIFF_OLD], &allocs, &before);
         fprintf(out, ": %s bytes", signed_count(&change, before, bytes));
         if (before)
             fprintf(out, " (%s)",
-                    text_share(&share, (double)distance(before, bytes) / (double)before));
+                    text_share(&share, (double)report_distance(before, bytes) / (double)before));
     }
     fputs(".\n", out);
 }
 
 struct columns {
     int change, bytes, allocs;
+    bool both, objects; /* what a narrow terminal has no room for is left out */
 };
 
 static int wider(int width, const char *text)
@@ -145,9 +151,9 @@ static int wider(int width, const char *text)
     return (int)strlen(text) > width ? (int)strlen(text) : width;
 }
 
-static struct columns columns_of(const struct print_diff *p, size_t shown)
+static struct columns columns_of(const struct print_diff *p, size_t shown, FILE *out)
 {
-    struct columns c = {8, 6, 8};
+    struct columns c = {8, 6, 8, true, true};
     struct signed_text s;
     struct text_number n;
 
@@ -159,6 +165,8 @@ static struct columns columns_of(const struct print_diff *p, size_t shown)
         c.bytes = wider(c.bytes, text_count(&n, side[1].bytes));
         c.allocs = wider(c.allocs, signed_count(&s, side[0].allocs, side[1].allocs));
     }
+    c.objects = terminal_fits(out, (size_t)(c.change + c.allocs) + 5);
+    c.both = terminal_fits(out, (size_t)(c.change + 2 * c.bytes + c.allocs) + 9);
     return c;
 }
 
@@ -172,16 +180,33 @@ static void print_change(const struct print_diff *p, const struct report_change 
     struct text_number before, after;
     struct report_row row;
 
-    fprintf(out, "%*s%s %*s  %*s  %*s  ", columns->change + 1,
-            signed_count(&change, side[0].bytes, side[1].bytes),
-            report_change_certain(c) || side[0].bytes == side[1].bytes ? " " : "?", columns->bytes,
-            text_count(&before, side[0].bytes), columns->bytes, text_count(&after, side[1].bytes),
-            columns->allocs, signed_count(&allocs, side[0].allocs, side[1].allocs));
+    fprintf(out, "%*s%s ", columns->change + 1, signed_count(&change, side[0].bytes, side[1].bytes),
+            report_change_certain(c) || side[0].bytes == side[1].bytes ? " " : "?");
+    if (columns->both)
+        fprintf(out, "%*s  %*s  ", columns->bytes, text_count(&before, side[0].bytes),
+                columns->bytes, text_count(&after, side[1].bytes));
+    if (columns->objects)
+        fprintf(out, "%*s  ", columns->allocs,
+                signed_count(&allocs, side[0].allocs, side[1].allocs));
     shown = shown_side(p, c, &row);
-    print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : terminal_room(out, used), out);
+    print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : terminal_name_room(out, used),
+                      out);
     putc('\n', out);
     if (shown->by == REPORT_BY_SITE)
         print_stack_text(&shown->stack, row.path, row.il, "      ", out);
+}
+
+static void print_heading(const struct columns *c, const char *what, FILE *out)
+{
+    size_t used = (size_t)(c->change + 2 * c->bytes + c->allocs) + 10;
+
+    fprintf(out, "\n%*s  ", c->change + 1, "bytes");
+    if (c->both)
+        fprintf(out, "%*s  %*s  ", c->bytes, "old", c->bytes, "new");
+    if (c->objects)
+        fprintf(out, "%*s  ", c->allocs, "objects");
+    text_elide(out, what, terminal_name_room(out, used));
+    putc('\n', out);
 }
 
 void print_diff_text(const struct print_diff *p, FILE *out)
@@ -191,7 +216,7 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     bool small;
     size_t shown, all = report_diff_count(p->diff), some = count_changed(p, &shown, &small);
     size_t noise = count_noise(p);
-    struct columns columns = columns_of(p, shown);
+    struct columns columns = columns_of(p, shown, out);
     struct report_diff_sum sum;
     struct text_number a, b, c;
 
@@ -200,8 +225,7 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     if (estimates)
         fputs("Estimates: a change marked ? may come from sampling alone.\n", out);
     if (shown)
-        fprintf(out, "\n%*s  %*s  %*s  %*s  %s\n", columns.change + 1, "bytes", columns.bytes,
-                "old", columns.bytes, "new", columns.allocs, "objects", print_report_heading(by));
+        print_heading(&columns, print_report_heading(by), out);
     for (size_t i = 0; i < shown; i++)
         print_change(p, report_diff_change(p->diff, i), &columns, out);
     fprintf(out, "\nShown: %s of %s %ss that changed; %s did not.%s\n", text_count(&a, shown),
@@ -248,7 +272,7 @@ static void json_amounts(const struct print_diff *p, const struct report_diff_si
 static void json_difference(const char *key, uint64_t before, uint64_t after, struct json_writer *w)
 {
     jw_number(w, key, "%s%llu", after < before ? "-" : "",
-              (unsigned long long)distance(before, after));
+              (unsigned long long)report_distance(before, after));
 }
 
 static void json_change(const struct print_diff *p, const struct report_change *c,
@@ -323,6 +347,7 @@ int print_diff_json(const struct print_diff *p, FILE *out)
     jw_init(&w, out);
     jw_object(&w, NULL);
     print_stack_schema_json(first, &w);
+    jw_text_if(&w, "view", p->view);
     jw_text(&w, "by", print_report_keys[p->side[0].logs[0].by]);
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         json_side(p, side, &w);

@@ -14,6 +14,7 @@ struct print_diff_side {
 
 struct print_diff {
     const struct report_diff *diff;
+    const char *view; /* of live objects: which; NULL: of allocations */
     struct print_diff_side side[REPORT_DIFF_SIDES];
     uint64_t top, min_bytes; /* rows; bytes by which one changed */
     uint64_t small_bytes;    /* the same, in text, where more than `top` rows changed */

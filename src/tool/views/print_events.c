@@ -9,9 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define INDENT     "              "
-#define SITES      3 /* shown beside a collection */
-#define SITES_JSON 10
+#define LEAST_CATCHER 50 /* columns of a line with INDENT in front of a name */
+#define INDENT        "              "
+#define SITES         3 /* shown beside a collection */
+#define SITES_JSON    10
 
 static size_t shown(const struct events_table *t, uint64_t top)
 {
@@ -31,12 +32,12 @@ static const char *method_name(const struct print_events *p, struct buffer *b,
 static void put_class(const struct print_events *p, uint32_t class_number, size_t used, FILE *out)
 {
     fit_print_name(out, print_stack_type(&p->stack, class_number),
-                   p->stack.wide ? SIZE_MAX : terminal_room(out, used));
+                   p->stack.wide ? SIZE_MAX : terminal_name_room(out, used));
 }
 
 static void put_method(const struct print_events *p, const char *name, size_t used, FILE *out)
 {
-    fit_print_name(out, name, p->stack.wide ? SIZE_MAX : terminal_room(out, used));
+    fit_print_name(out, name, p->stack.wide ? SIZE_MAX : terminal_name_room(out, used));
 }
 
 static void exceptions_text(const struct print_events *p, FILE *out)
@@ -44,6 +45,7 @@ static void exceptions_text(const struct print_events *p, FILE *out)
     const struct events_report *f = p->report;
     struct text_number count, each[4];
     struct buffer name = BUFFER_INIT;
+    const char *before;
 
     fprintf(out, "%10s %8s %8s %9s %10s  %s\n", "thrown", "caught", "native", "swallowed",
             "superseded", "exception, and the stack that throws it");
@@ -64,8 +66,10 @@ static void exceptions_text(const struct print_events *p, FILE *out)
         fprintf(out, "%10s %10s  ", text_count(&count, row->count),
                 text_ns(&each[0], (double)row->ns / (double)row->count));
         put_class(p, row->a, 23, out);
-        fputs("\n" INDENT "in ", out);
-        put_method(p, print_stack_method(&p->stack, &name, row->b), strlen(INDENT "in "), out);
+        before = terminal_fits(out, LEAST_CATCHER) ? INDENT "in " : "  in ";
+        fprintf(out, "\n%s", before);
+        fit_print_name(out, print_stack_method(&p->stack, &name, row->b),
+                       p->stack.wide ? SIZE_MAX : terminal_width(out) - strlen(before));
         putc('\n', out);
     }
     buffer_free(&name);

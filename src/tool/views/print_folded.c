@@ -34,7 +34,7 @@ static int put_stack(struct folding *f, uint32_t path)
         f->frames[count++] = frame;
     }
     if (count == 0)
-        fputs(PRINT_NO_FRAME, f->out);
+        fputs(report_no_frame(f->defs), f->out);
     while (count-- > 0) {
         put_name(f->frames[count].path == REPORT_PATH_LOST
                      ? PRINT_LOST_FRAME
@@ -46,16 +46,14 @@ static int put_stack(struct folding *f, uint32_t path)
     return 0;
 }
 
-int print_folded_sites(const struct report_sites *sites, uint64_t min_bytes, FILE *out)
+int print_folded_sites(const struct report_sites *sites, FILE *out)
 {
     struct folding f = {.defs = report_sites_defs(sites), .out = out};
     struct report_row row;
     int err = 0;
 
-    for (size_t i = 0; i < report_sites_count(sites); i++) {
+    for (size_t i = 0; i < report_sites_passing(sites); i++) {
         report_sites_row(sites, i, &row);
-        if (row.bytes < min_bytes)
-            break; /* sorted by bytes */
         err = put_stack(&f, row.path);
         if (err)
             break;

@@ -12,11 +12,11 @@
 #include <stdio.h>
 
 /*
- * print_folded_sites - "...;leaf;[type] bytes" of sites made with REPORT_BY_SITE, without rows of
- * fewer than min_bytes. print_folded_samples - samples of which no frame is certain are left out.
+ * print_folded_sites - "...;leaf;[type] bytes" of sites made with REPORT_BY_SITE, those that pass
+ * (report_sites_passing). print_folded_samples - samples of which no frame is certain are left out.
  * Both return: 0 or -ENOMEM.
  */
-int print_folded_sites(const struct report_sites *sites, uint64_t min_bytes, FILE *out);
+int print_folded_sites(const struct report_sites *sites, FILE *out);
 int print_folded_samples(const struct report_profile_source *source, const struct report_defs *defs,
                          FILE *out);
 

@@ -5,6 +5,7 @@
 #include "terminal/fit.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
+#include "views/view.h"
 
 #include <string.h>
 
@@ -23,6 +24,8 @@ const char *print_report_heading(enum report_by by)
 static const char *const titles[] = {"call site", "type",   "allocating method",
                                      "thread",    "module", "line"};
 
+#define LEAST_NAMES 16 /* columns of method and type; with less they stand below their line */
+
 /* "File.cs:12  Method  Type" */
 static void print_line(const struct print_report *p, const struct report_row *row, size_t room,
                        FILE *out)
@@ -32,14 +35,21 @@ static void print_line(const struct print_report *p, const struct report_row *ro
     struct buffer name = BUFFER_INIT;
     char where[PRINT_WHERE_SIZE] = "(no source line)";
     size_t half;
+    bool narrow;
 
     if (at && at->line.file)
         print_stack_where(&p->stack, &at->line, where);
+    narrow = !p->stack.wide && room < text_columns(where) + LEAST_NAMES;
+    if (narrow) {
+        text_print(out, fit_place(&name, where, room));
+        fputs("\n", out);
+        where[0] = '\0';
+    }
     room = p->stack.wide                    ? SIZE_MAX / 2
            : room > text_columns(where) + 4 ? room - text_columns(where) - 4
                                             : 8;
     half = text_columns(type) < room / 2 ? text_columns(type) : room / 2;
-    if (at && at->line.file)
+    if (!narrow && at && at->line.file)
         print_stack_link(&p->stack, &at->line, where, out);
     else
         fputs(where, out);
@@ -66,7 +76,7 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
         break;
     case REPORT_BY_METHOD:
         fit_print_name(
-            out, row->path ? print_stack_method(&p->stack, &name, row->method) : PRINT_NO_FRAME,
+            out, row->path ? print_stack_method(&p->stack, &name, row->method) : report_no_frame(d),
             room);
         buffer_free(&name);
         break;
@@ -74,7 +84,7 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
         print_line(p, row, room, out);
         break;
     case REPORT_BY_MODULE:
-        text_elide(out, row->path ? report_module(d, row->module)->name : PRINT_NO_FRAME, room);
+        text_elide(out, row->path ? report_module(d, row->module)->name : report_no_frame(d), room);
         break;
     case REPORT_BY_THREAD:
         if (!row->thread) {
@@ -93,10 +103,11 @@ void print_report_what(const struct print_report *p, const struct report_row *ro
 /* How wide the columns of numbers must be for these rows. */
 struct columns {
     size_t bytes, allocs;
-    bool calls;
+    bool calls, ranges;
+    bool shares, objects; /* what a narrow terminal has no room for is left out */
 };
 
-#define CALLS_WIDTH       36
+#define CALLS_WIDTH       ((size_t)36)
 #define UNOPTIMISED_WIDTH 21
 
 /* How often the method of a row was called, and how long that took. */
@@ -124,9 +135,12 @@ static void print_row(const struct print_report *p, const struct report_row *row
     struct text_number bytes, allocs, share, low, high;
     size_t used = c->bytes + c->allocs + 13;
 
-    fprintf(out, "%*s %6s  %*s  ", (int)c->bytes + 1, text_count(&bytes, row->bytes),
-            text_share(&share, row->share), (int)c->allocs, text_count(&allocs, row->allocs));
-    if (report_sites_estimated(p->sites)) {
+    fprintf(out, "%*s ", (int)c->bytes + 1, text_count(&bytes, row->bytes));
+    if (c->shares)
+        fprintf(out, "%6s  ", text_share(&share, row->share));
+    if (c->objects)
+        fprintf(out, "%*s  ", (int)c->allocs, text_count(&allocs, row->allocs));
+    if (c->ranges) {
         char range[40];
 
         snprintf(range, sizeof(range), "%s-%s", text_short(&low, row->bytes_range.low),
@@ -140,12 +154,42 @@ static void print_row(const struct print_report *p, const struct report_row *row
     }
     if (row->unoptimised > 0)
         used += UNOPTIMISED_WIDTH;
-    print_report_what(p, row, p->stack.wide ? SIZE_MAX : terminal_room(out, used), out);
+    print_report_what(p, row, p->stack.wide ? SIZE_MAX : terminal_name_room(out, used), out);
     if (row->unoptimised > 0)
         fprintf(out, " [%s unoptimised]", text_share(&share, row->unoptimised));
     putc('\n', out);
     if (p->by == REPORT_BY_SITE)
         print_stack_text(&p->stack, row->path, row->il, "      ", out);
+}
+
+static struct columns columns_of(const struct print_report *p, const struct report_row *total,
+                                 FILE *out)
+{
+    struct columns c = {.bytes = width_of(total->bytes, strlen("bytes")),
+                        .allocs = width_of(total->allocs, strlen("objects"))};
+    size_t used = c.bytes + 2;
+
+    c.shares = terminal_fits(out, used += 8);
+    c.objects = terminal_fits(out, used += c.allocs + 2);
+    c.ranges = report_sites_estimated(p->sites) && terminal_fits(out, used + 17);
+    c.calls = report_sites_calls(p->sites) && terminal_fits(out, used + CALLS_WIDTH);
+    return c;
+}
+
+static void print_heading(const struct print_report *p, const struct columns *c, FILE *out)
+{
+    size_t used = c->bytes + c->allocs + 13;
+
+    fprintf(out, "\n%*s ", (int)c->bytes + 1, "bytes");
+    if (c->shares)
+        fprintf(out, "%6s  ", "share");
+    if (c->objects)
+        fprintf(out, "%*s  ", (int)c->allocs, "objects");
+    fprintf(out, "%s%s", c->ranges ? "       95% range  " : "",
+            c->calls ? "     calls       total        self  " : "");
+    used += (c->ranges ? 17 : 0) + (c->calls ? CALLS_WIDTH : 0);
+    text_elide(out, print_report_heading(p->by), terminal_name_room(out, used));
+    putc('\n', out);
 }
 
 static void print_heaps(const struct print_report *p, FILE *out)
@@ -180,17 +224,9 @@ static void print_unoptimised(const struct report_row *total, FILE *out)
 
 static size_t rows_to_print(const struct print_report *p)
 {
-    size_t count = report_sites_count(p->sites), shown = 0;
-    struct report_row row;
+    size_t passing = report_sites_passing(p->sites);
 
-    for (; shown < count && (!p->top || shown < p->top); shown++) {
-        if (!p->min_bytes)
-            continue;
-        report_sites_row(p->sites, shown, &row);
-        if (row.bytes < p->min_bytes)
-            break; /* sorted by bytes */
-    }
-    return shown;
+    return p->top && p->top < passing ? (size_t)p->top : passing;
 }
 
 void print_report_text(const struct print_report *p, FILE *out)
@@ -228,14 +264,9 @@ void print_report_text(const struct print_report *p, FILE *out)
         print_heaps(p, out);
     }
     print_unoptimised(&total, out);
-    columns.bytes = width_of(total.bytes, strlen("bytes"));
-    columns.allocs = width_of(total.allocs, strlen("objects"));
-    columns.calls = report_sites_calls(p->sites);
+    columns = columns_of(p, &total, out);
     if (shown)
-        fprintf(out, "\n%*s %6s  %*s  %s%s%s\n", (int)columns.bytes + 1, "bytes", "share",
-                (int)columns.allocs, "objects", estimated ? "       95% range  " : "",
-                columns.calls ? "     calls       total        self  " : "",
-                print_report_heading(p->by));
+        print_heading(p, &columns, out);
     for (size_t i = 0; i < shown; i++) {
         report_sites_row(p->sites, i, &row);
         print_row(p, &row, &columns, out);
@@ -254,27 +285,6 @@ void print_report_text(const struct print_report *p, FILE *out)
 }
 
 /* JSON, row by row: there may be more than memory should hold twice. */
-
-static void json_range(const char *key, const struct report_amount *range, struct json_writer *w)
-{
-    jw_array(w, key);
-    jw_number(w, NULL, "%.0f", range->low);
-    jw_number(w, NULL, "%.0f", range->high);
-    jw_end(w);
-}
-
-static void json_amounts(const struct report_row *row, struct json_writer *w)
-{
-    jw_unsigned(w, "allocs", row->allocs);
-    jw_unsigned(w, "bytes", row->bytes);
-    if (row->unoptimised > 0)
-        jw_number(w, "unoptimised", "%.4f", row->unoptimised);
-    if (row->sampled) {
-        jw_unsigned(w, "sampled", row->sampled);
-        json_range("bytes_range", &row->bytes_range, w);
-        json_range("allocs_range", &row->allocs_range, w);
-    }
-}
 
 static void json_line_row(const struct print_report *p, const struct report_row *row,
                           struct json_writer *w)
@@ -364,7 +374,7 @@ static void json_row(const struct print_report *p, const struct report_row *row,
                      struct json_writer *w)
 {
     jw_line_object(w, 2, NULL);
-    json_amounts(row, w);
+    view_amounts_json(row, w);
     jw_number(w, "share", "%.6g", row->share);
     print_report_what_json(p, row, w);
     jw_end(w);
@@ -378,13 +388,13 @@ static void json_total(const struct print_report *p, struct json_writer *w)
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
     jw_object(w, "total");
-    json_amounts(&total, w);
+    view_amounts_json(&total, w);
     jw_unsigned(w, "lost", report_log_lost(log));
     jw_unsigned(w, "threads", report_sites_defs(p->sites)->thread_count);
     jw_bool(w, "estimated", report_sites_estimated(p->sites));
     if (p->filtered) {
         jw_object(w, "unfiltered");
-        json_amounts(&all, w);
+        view_amounts_json(&all, w);
         jw_end(w);
     }
     jw_end(w);

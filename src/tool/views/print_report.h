@@ -18,7 +18,6 @@ struct print_report {
     struct line_rows *rows;   /* what report_row.line numbers */
     enum report_by by;
     uint64_t top;                        /* rows; 0 all */
-    uint64_t min_bytes;                  /* rows below are not shown */
     const struct reading_window *bounds; /* that the logs were cut at, as given */
     const struct report_window *found;   /* and what of the last log that was */
     bool filtered;

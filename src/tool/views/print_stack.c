@@ -126,6 +126,27 @@ void print_stack_link(const struct print_stack *p, const struct source_line *lin
     memory_free(url);
 }
 
+#define LEAST_NAME "Namespace.Type.Method<T>" /* a frame with less room for its name is narrow */
+
+/* A frame on a narrow terminal: its place stands below it. */
+static void print_narrow(const struct print_stack *p, const struct report_frame *f, const char *at,
+                         const char *where, FILE *out)
+{
+    size_t width = terminal_width(out), used = strlen("  ") + strlen(at);
+    struct buffer name = BUFFER_INIT, place = BUFFER_INIT;
+
+    fprintf(out, "  %s", at);
+    fit_print_name(out, frame_name(p, &name, f), width > used ? width - used : 1);
+    putc('\n', out);
+    if (*where) {
+        fputs("    ", out);
+        text_print(out, fit_place(&place, where + (*where == ' '), width - strlen("    ")));
+        putc('\n', out);
+    }
+    buffer_free(&name);
+    buffer_free(&place);
+}
+
 static void print_frame(const struct print_stack *p, const struct report_frame *f,
                         const char *indent, const char *at, FILE *out)
 {
@@ -146,6 +167,10 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
         snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
     call = call ? call : "";
     used += text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
+    if (!p->wide && !terminal_fits(out, used + strlen(LEAST_NAME))) {
+        print_narrow(p, f, at, where, out);
+        return;
+    }
     fprintf(out, "%s%s", indent, at);
     fit_print_name(out, frame_name(p, &name, f), p->wide ? SIZE_MAX : terminal_room(out, used));
     fprintf(out, "%s%s", filter, known ? " in " : where);
@@ -176,7 +201,10 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
     uint64_t left = 0;
 
     if (!report_frame_first(p->defs, path, il, &f)) {
-        fprintf(out, "%s%s\n", indent, PRINT_NO_FRAME);
+        const char *none = report_no_frame(p->defs);
+
+        fprintf(out, "%s%s\n", terminal_fits(out, strlen(indent) + strlen(none)) ? indent : "  ",
+                none);
         return;
     }
     for (uint64_t i = 0;; i++) {

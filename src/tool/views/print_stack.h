@@ -67,7 +67,6 @@ int print_stack_names(struct print_stack *p, const struct print_stack *first);
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method);
 const char *print_stack_type(const struct print_stack *p, uint32_t class_number);
 
-#define PRINT_NO_FRAME   "(no managed frame)" /* the runtime itself allocated */
 #define PRINT_LOST_FRAME "(callers not in the log)"
 #define PRINT_WHERE_SIZE 160
 

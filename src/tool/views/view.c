@@ -9,13 +9,31 @@
 #define NS_MS      1000000u
 #define SLICES_MAX 64 /* of the time line */
 #define WHY_SIZE   1000
-#define LAST_IL    (1 << 28) /* behind the code of every method: its last line */
 
 #define VIEW_WORD(name, word, by, row) word,
 const char *const view_words[] = {VIEWS(VIEW_WORD) NULL};
 #undef VIEW_WORD
 
 const char *const view_sorts[] = {"bytes", "allocs", "total", NULL};
+
+enum report_live_question view_question(enum view_kind kind)
+{
+    static const enum report_live_question questions[VIEW_COUNT] = {
+        [VIEW_LIVE] = REPORT_LIVE_AT,
+        [VIEW_PEAK] = REPORT_LIVE_PEAK,
+        [VIEW_END] = REPORT_LIVE_END,
+        [VIEW_GROWN] = REPORT_LIVE_GROWN,
+        [VIEW_TEMPORARY] = REPORT_LIVE_TEMPORARY,
+        [VIEW_LIFETIMES] = REPORT_LIVE_LIFETIMES,
+    };
+
+    return questions[kind];
+}
+
+const char *view_word(const struct view *v)
+{
+    return view_words[v->live ? v->live : v->kind];
+}
 
 const char *view_by(enum view_kind kind)
 {
@@ -35,150 +53,50 @@ const char *view_row_word(enum view_kind kind)
 
 /* ---- loading ---- */
 
-static int read_one(struct view *v, const char *log)
-{
-    int status = reading_window(v->command, log, &v->window, &v->found), err;
-
-    if (status)
-        return status;
-    err = model_read(v->model, log, v->found.has_from || v->found.has_to ? &v->found : NULL);
-    return err ? reading_failed(v->command, log, model_log(v->model), err) : CLI_OK;
-}
-
 static int read_logs(struct view *v)
 {
     bool timed = v->kind == VIEW_OVERVIEW || v->kind == VIEW_TIME;
-    struct reading_progress progress;
-    const struct model_options options = {
-        .dimensions = {.threads = v->kind == VIEW_THREADS || v->filter.thread,
-                       .sizes = v->kind == VIEW_SIZES,
-                       .slice_ns = timed ? NS_MS : 0,
-                       .slices_max = SLICES_MAX},
-        .physical = v->physical,
-        .jobs = reading_threads(&v->reading),
-        .progress = reading_progress,
-        .progress_context = &progress};
-    int status;
 
-    reading_progress_init(&progress, &v->reading);
-    status = cli_failed(v->command, model_new(&options, &v->problems, &v->model));
-    for (char **log = v->logs; !status && *log; log++) {
-        status = read_one(v, *log);
-        reading_progress_end(&progress);
-    }
-    if (!status)
-        reading_problems(v->command, &v->problems);
-    return status ? status : cli_failed(v->command, model_finish(v->model));
-}
-
-bool view_untimed(const struct view *v)
-{
-    const uint64_t *records = model_log(v->model)->tally.records;
-
-    return records[SST_KIND_SITE] && !records[SST_KIND_ALLOC];
-}
-
-/* What a view is of has to be in the log. Returns: the exit status. */
-static int check_needs(const struct view *v)
-{
-    const struct report_log *log = model_log(v->model);
-    size_t count = model_cell_count(v->model);
-    bool threads = false;
-
-    for (size_t i = 0; i < count && !threads; i++)
-        threads = model_cell(v->model, i)->thread != 0;
-    if (!count)
-        return CLI_OK;
-    if (v->kind == VIEW_TIME && view_untimed(v)) {
-        cli_complain(v->command,
-                     "%s has sums of call sites, which have no times; record without --log sites",
-                     log->file);
-        return CLI_USAGE;
-    }
-    if (v->kind == VIEW_THREADS && !threads) {
-        cli_complain(v->command,
-                     "%s does not say which thread allocated; record without --log sites",
-                     log->file);
-        return CLI_USAGE;
-    }
-    return CLI_OK;
+    v->how.stands_in = true;
+    v->how.live = (struct reading_live){
+        .question = v->question, .instead = v->question != REPORT_LIVE_NONE, .at = v->at};
+    v->how.dimensions =
+        (struct model_dimensions){.threads = v->kind == VIEW_THREADS || v->filter.thread,
+                                  .sizes = v->kind == VIEW_SIZES,
+                                  .slice_ns = timed ? NS_MS : 0,
+                                  .slices_max = SLICES_MAX};
+    return loading_read(v->command, &v->how, v->logs, SIZE_MAX, &v->read);
 }
 
 int view_tree(struct view *v, const struct model_shape *shape, struct model_tree **out)
 {
     char why[WHY_SIZE] = "";
 
-    return model_tree_new(v->model, &v->filter, shape, out, why, sizeof(why));
+    return model_tree_new(v->read.model, &v->filter, shape, out, why, sizeof(why));
 }
 
 /* ---- own code ---- */
 
-/* Whether some frame of own code has a source line: then that is worth showing, little or much. */
-static bool own_has_lines(const struct view *v)
-{
-    struct source_line line;
-
-    for (uint32_t i = 1; i < v->defs->methods.count; i++)
-        if (model_own_of_method(v->own, i) == MODEL_OWN &&
-            source_line_of(v->lines, i, LAST_IL, &line))
-            return true;
-    return false;
-}
-
-/* Own code makes next to nothing: what is nearest to it, and no framework, stands in for it. */
-static int stand_in(struct view *v, const uint32_t *modules, size_t count)
-{
-    const char *patterns[MODEL_OWN_NEAREST];
-    struct model_own *own;
-    char why[WHY_SIZE];
-    int err;
-
-    for (size_t i = 0; i < count; i++)
-        patterns[i] = report_module(v->defs, modules[i])->name;
-    err = model_own_new(v->defs, model_log(v->model), v->lines, patterns, count, &own, why,
-                        sizeof(why));
-    if (err)
-        return err == -ENOENT ? 0 : err;
-    model_own_free(v->own);
-    v->own = own;
-    v->stand_in = true;
-    return 0;
-}
-
 static int name_own(struct view *v)
 {
-    for (uint32_t i = 1; i < v->defs->modules.count; i++) {
-        if (model_own_of_module(v->own, i) != MODEL_OWN)
+    for (uint32_t i = 1; i < v->read.defs->modules.count; i++) {
+        if (model_own_of_module(v->read.own, i) != MODEL_OWN)
             continue;
         if (v->own_modules.size)
             buffer_text(&v->own_modules, ", ");
-        buffer_text(&v->own_modules, report_module(v->defs, i)->name);
+        buffer_text(&v->own_modules, report_module(v->read.defs, i)->name);
     }
     return v->own_modules.failed ? -ENOMEM : 0;
 }
 
 static int find_own(struct view *v)
 {
-    uint32_t near[MODEL_OWN_NEAREST];
     char why[WHY_SIZE] = "";
-    size_t count = 0;
-    int err = model_own_new(v->defs, model_log(v->model), v->lines, v->own_code->item,
-                            v->own_code->count, &v->own, why, sizeof(why));
+    int err = loading_know(v->command, &v->how, &v->read, why, sizeof(why));
 
     if (err == -ENOENT) {
         cli_complain(v->command, "%s", why);
         return CLI_USAGE;
-    }
-    if (!err)
-        err = model_know(v->model, v->own, v->lines);
-    if (!err && !v->own_code->count)
-        count = model_own_nearest(v->own, model_module_bytes(v->model), near);
-    if (count)
-        model_own_tell(v->own, model_module_bytes(v->model), &v->own_note);
-    if (count && !own_has_lines(v)) {
-        err = stand_in(v, near, count);
-        if (!err)
-            err = model_know(v->model, v->own, v->lines);
     }
     return cli_failed(v->command, err ? err : name_own(v));
 }
@@ -194,9 +112,9 @@ static int find_of(struct view *v)
     int64_t methods, types = 0;
 
     snprintf(behind, sizeof(behind), "*.%s", v->of);
-    methods = matches_of(v->model, MATCHES_METHODS, &of, &v->of_methods);
+    methods = matches_of(v->read.model, MATCHES_METHODS, &of, &v->of_methods);
     if (!methods)
-        types = matches_of(v->model, MATCHES_TYPES, &of, &v->of_types);
+        types = matches_of(v->read.model, MATCHES_TYPES, &of, &v->of_types);
     if (methods < 0 || types < 0)
         return cli_failed(v->command, -ENOMEM);
     if (methods || (types && v->kind == VIEW_CALLERS))
@@ -205,7 +123,7 @@ static int find_of(struct view *v)
         cli_complain(v->command, "\"%s\" is a type, which calls nothing; --view callers", v->of);
         return CLI_USAGE;
     }
-    matches_why(v->model, true, v->kind == VIEW_CALLERS, &of, why, sizeof(why));
+    matches_why(v->read.model, true, v->kind == VIEW_CALLERS, &of, why, sizeof(why));
     cli_complain(v->command, "%s", why);
     return CLI_USAGE;
 }
@@ -222,7 +140,7 @@ static struct model_shape shape_of(const struct view *v)
         shape.grain = MODEL_GRAIN_LINE;
     if (v->kind == VIEW_TREE) {
         shape.fold_recursion = true;
-        shape.fold_framework = !v->all_frames && model_own_any(v->own);
+        shape.fold_framework = !v->all_frames && model_own_any(v->read.own);
     }
     shape.types = v->kind == VIEW_CALLERS && v->of_types;
     return shape;
@@ -232,7 +150,7 @@ static int first_tree(struct view *v)
 {
     const struct model_shape shape = shape_of(v);
     char why[WHY_SIZE] = "";
-    int err = model_tree_new(v->model, &v->filter, &shape, &v->tree, why, sizeof(why));
+    int err = model_tree_new(v->read.model, &v->filter, &shape, &v->tree, why, sizeof(why));
 
     if (err == -ENOENT) {
         cli_complain(v->command, "%s", why);
@@ -243,61 +161,37 @@ static int first_tree(struct view *v)
     return cli_failed(v->command, err);
 }
 
-/* Names to show; patterns may mean those of the other style as well. */
-static int name(struct view *v)
+int view_know(struct view *v)
 {
-    int err = names_new(v->defs, v->style, &v->names);
+    int status = find_own(v);
 
-    if (!err)
-        err =
-            names_new(v->defs, v->style == NAMES_SHORT ? NAMES_FULL : NAMES_SHORT, &v->other_names);
-    model_call(v->model, v->names, v->other_names);
-    return cli_failed(v->command, err);
+    if (status)
+        return status;
+    return cli_failed(v->command, loading_name(&v->read, NULL, v->style, naming_other(v->style)));
 }
 
 int view_load(struct view *v)
 {
-    int status;
+    int status = read_logs(v);
 
-    report_problems_init(&v->problems);
-    status = read_logs(v);
-    if (status)
-        return status;
-    v->defs = model_defs(v->model);
-    if (!v->no_lines)
-        status = cli_failed(v->command, reading_source_lines(v->command, v->defs, v->symbols,
-                                                             model_log(v->model), &v->lines));
     if (!status)
-        status = find_own(v);
-    if (!status)
-        status = name(v);
-    if (!status)
-        status = check_needs(v);
+        status = view_know(v);
     if (!status && v->of)
         status = find_of(v);
-    return status ? status : first_tree(v);
+    if (!status)
+        status = first_tree(v);
+    return status ? status : view_needs(v);
 }
 
 void view_unload(struct view *v)
 {
     model_tree_free(v->tree);
-    model_free(v->model);
-    names_free(v->names);
-    names_free(v->other_names);
-    model_own_free(v->own);
-    source_lines_free(v->lines);
+    loading_end(&v->read);
     buffer_free(&v->own_modules);
-    buffer_free(&v->own_note);
     memory_free_all(v->of_methods, v->of_types);
-    report_problems_fini(&v->problems);
 }
 
 /* ---- amounts ---- */
-
-static uint64_t rounded(double value)
-{
-    return value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
-}
 
 double view_share(const struct view *v, double bytes)
 {
@@ -307,14 +201,14 @@ double view_share(const struct view *v, double bytes)
 void view_amount(const struct view *v, const double *weights, struct report_row *out)
 {
     *out = (struct report_row){.il = REPORT_NO_IL,
-                               .bytes = rounded(weights[MODEL_BYTES]),
-                               .allocs = rounded(weights[MODEL_ALLOCS]),
+                               .bytes = report_whole(weights[MODEL_BYTES]),
+                               .allocs = report_whole(weights[MODEL_ALLOCS]),
                                .share = view_share(v, weights[MODEL_BYTES])};
     if (weights[MODEL_BYTES] > 0)
         out->unoptimised = weights[MODEL_UNOPTIMISED] / weights[MODEL_BYTES];
-    if (!model_estimated(v->model))
+    if (!model_estimated(v->read.model))
         return;
-    out->sampled = rounded(weights[MODEL_SAMPLED]);
+    out->sampled = report_whole(weights[MODEL_SAMPLED]);
     out->bytes_range = report_estimate_interval(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
                                                 weights[MODEL_SEEN_BYTES]);
     out->allocs_range = report_estimate_interval(
@@ -347,7 +241,7 @@ void view_all(const struct view *v, struct report_row *out)
     double all[MODEL_WEIGHTS];
 
     for (int w = 0; w < MODEL_WEIGHTS; w++)
-        all[w] = model_weight_total(v->model, (enum model_weight)w);
+        all[w] = model_weight_total(v->read.model, (enum model_weight)w);
     view_amount(v, all, out);
 }
 
@@ -359,9 +253,9 @@ void view_total_json(const struct view *v, struct json_writer *w)
     view_all(v, &all);
     jw_object(w, "total");
     view_amounts_json(&total, w);
-    jw_unsigned(w, "lost", report_log_lost(model_log(v->model)));
-    jw_unsigned(w, "threads", v->defs->thread_count);
-    jw_bool(w, "estimated", model_estimated(v->model));
+    jw_unsigned(w, "lost", report_log_lost(model_log(v->read.model)));
+    jw_unsigned(w, "threads", v->read.defs->thread_count);
+    jw_bool(w, "estimated", model_estimated(v->read.model));
     if (v->filtered) {
         jw_object(w, "unfiltered");
         view_amounts_json(&all, w);

@@ -7,16 +7,18 @@
 #ifndef SHADOWTRACE_VIEWS_VIEW_H
 #define SHADOWTRACE_VIEWS_VIEW_H
 
-#include "command/reading.h"
-#include "model/names.h"
-#include "model/own.h"
+#include "command/loading.h"
 #include "model/tree.h"
 #include "report/sites.h"
 #include "terminal/fit.h"
 #include "terminal/table.h"
 #include "views/print_stack.h"
 
-/* X(enumerator, word of --view, word of `by` in JSON, what a row is of) */
+/*
+ * X(enumerator, word of --view, word of `by` in JSON, what a row is of). Those from LIVE on ask of
+ * live objects (report/live.h): their rows are of any flat view, by --by; lifetimes without it are
+ * by generation and age.
+ */
 #define VIEWS(X) \
     X(OVERVIEW, "overview", "own", "line") \
     X(TREE, "tree", "frame", "frame") \
@@ -31,13 +33,20 @@
     X(THREADS, "threads", "thread", "thread") \
     X(SIZES, "sizes", "size", "size") \
     X(TIME, "time", "time", "slice") \
-    X(OWN, "own", "own", "line")
+    X(OWN, "own", "own", "line") \
+    X(LIVE, "live", "", "") \
+    X(PEAK, "peak", "", "") \
+    X(END, "end", "", "") \
+    X(GROWN, "grown", "", "") \
+    X(TEMPORARY, "temporary", "", "") \
+    X(LIFETIMES, "lifetimes", "lifetime", "lifetime")
 
 #define VIEW_ENUMERATOR(name, word, by, row) VIEW_##name,
 enum view_kind { VIEWS(VIEW_ENUMERATOR) VIEW_COUNT };
 #undef VIEW_ENUMERATOR
 
-extern const char *const view_words[]; /* ends with NULL */
+extern const char *const view_words[];                        /* ends with NULL */
+enum report_live_question view_question(enum view_kind kind); /* NONE: of allocations */
 const char *view_by(enum view_kind kind);
 const char *view_row_word(enum view_kind kind);
 
@@ -47,34 +56,27 @@ extern const char *const view_sorts[];
 struct view {
     /* Set by the caller. */
     const struct cli_command *command;
-    enum view_kind kind;
-    enum reading_format format; /* text or JSON */
+    enum view_kind kind;                /* what rows are of */
+    enum view_kind live;                /* the view that asks of live objects; 0: none does */
+    enum report_live_question question; /* its */
+    const char *at;                     /* of VIEW_LIVE: --at; NULL: the last collection */
+    enum reading_format format;         /* text or JSON */
     enum view_sort sort;
-    const char *of; /* of callers and callees: a method or type, maybe a glob */
-    char **logs;    /* NULL ends them */
-    struct reading_options reading;
-    struct reading_window window;
+    const char *of;             /* of callers and callees: a method or type, maybe a glob */
+    char **logs;                /* NULL ends them */
+    struct loading_options how; /* but its dimensions */
     struct model_filter filter;
     struct print_stack stack; /* of JSON; without tables whole stacks stand in the rows */
-    const struct args_list *own_code, *symbols;
-    bool physical, no_lines, all_frames, wide, links, urls, filtered, depth_given, top_given;
+    bool all_frames, wide, links, urls, filtered, depth_given, top_given;
     enum names_style style;
     uint64_t top, depth, min_bytes; /* top and depth: 0 all */
     double min_share;               /* 0 to 1; below 0: not given */
     /* Made by view_load. */
-    struct report_problems problems;
-    struct model *model;
-    const struct report_defs *defs;
-    struct source_lines *lines;
-    struct model_own *own;
-    struct names *names, *other_names;
+    struct loading read;
     struct model_tree *tree;
     bool *of_methods, *of_types; /* by number: those that `of` means; NULL: none */
     double sum[MODEL_WEIGHTS];   /* of what the filter lets through */
     struct buffer own_modules;   /* names of the modules that count as own */
-    struct buffer own_note;      /* why others count as own: own code makes next to nothing */
-    bool stand_in;
-    struct report_window found; /* of the log read last: the part that was asked for */
 };
 
 /*
@@ -86,6 +88,22 @@ struct view {
 int view_load(struct view *v);
 void view_unload(struct view *v);
 int view_tree(struct view *v, const struct model_shape *shape, struct model_tree **out);
+
+/*
+ * view_know   - whose code is whose, and names, of the model that there is.
+ * view_choose - leaves of cells that others have read and finished those that the filter lets
+ * through; of the filter the thread and --steady are the reader's. v has what the caller sets, and
+ * lines, which stay the caller's; nothing of it is loaded afterwards.
+ * Both return: the exit status; a line has said what is wrong.
+ */
+int view_know(struct view *v);
+int view_choose(struct view *v, struct report_cells *cells);
+
+/*
+ * view_needs - whether the log has what the view is of. Returns: the exit status; a line has said
+ * what is missing, and which option gives it.
+ */
+int view_needs(const struct view *v);
 
 /* ---- amounts ---- */
 
@@ -106,6 +124,8 @@ const char *view_place(const struct view *v, const struct model_place *p, struct
 const char *view_where(const struct view *v, const char *file, uint32_t line, struct buffer *b);
 /* A link for terminals in b, or NULL: none is wanted or the file is not there. */
 const char *view_link(const struct view *v, const char *file, uint32_t line, struct buffer *b);
+/* With --urls the address of a place by Source Link, on a line of its own; nothing without one. */
+void view_url(const struct view *v, const struct model_place *p, size_t indent, FILE *out);
 /* As members method, module, own, file and line, or name and frames, of the object open in w. */
 void view_place_json(const struct view *v, const struct model_place *p, struct json_writer *w);
 
@@ -118,9 +138,16 @@ void view_logs(const struct view *v, struct buffer *b);
 /* view_head - total, selected, estimates, heaps. view_foot - whether the log is complete. */
 void view_head(const struct view *v, FILE *out);
 void view_foot(const struct view *v, FILE *out);
-bool view_untimed(const struct view *v); /* the log has sums of call sites, without times */
+/* view_print_table - the head, or view_live_head, and all of a table. Returns: 0 or -ENOMEM. */
+int view_print_table(const struct view *v, struct table *t, const struct table_look *look,
+                     FILE *out);
+const char *view_word(const struct view *v); /* of --view */
+/* Why a log without allocations has none: a sentence. */
+const char *view_empty(const struct view *v);
 /* view_begin_json - an object, and all its members before the rows. */
 void view_begin_json(const struct view *v, size_t row_count, struct json_writer *w);
+void view_rest_json(const struct view *v, size_t row_count,
+                    struct json_writer *w); /* behind total */
 struct table_look view_look(const struct view *v, FILE *out);
 
 /* view_stack_text - the frames of a node's stack, a line each; runs of others' code are one. */
@@ -132,5 +159,21 @@ int view_overview(struct view *v, FILE *out);
 int view_flat(struct view *v, FILE *out);
 int view_paths(struct view *v, FILE *out); /* tree, callers, callees */
 int view_time(struct view *v, FILE *out);
+int view_live(struct view *v, FILE *out); /* of what is alive, by `kind`; no tree */
+
+/* ---- what a view of live objects says around its rows, trees of them, too ---- */
+
+struct view_signed {
+    char text[40];
+};
+
+/* view_live_amount - "1,234"; "+1,234" or "-1,234" of what has grown. */
+const char *view_live_amount(const struct view *v, double value, struct view_signed *to);
+const char *view_live_heading(const struct view *v); /* of the column of bytes */
+/* view_live_head, view_live_begin_json - as view_head and view_begin_json. */
+void view_live_head(const struct view *v, FILE *out);
+void view_live_begin_json(const struct view *v, size_t row_count, struct json_writer *w);
+/* view_live_amounts_json - what the question is of, in the words of report_schema.json. */
+void view_live_amounts_json(const struct view *v, const double *weights, struct json_writer *w);
 
 #endif

@@ -1,3 +1,4 @@
+#include "views/ranges.h"
 #include "views/view_rows.h"
 
 #include "terminal/text.h"
@@ -9,32 +10,6 @@
 
 /* ---- what a row is of ---- */
 
-/* "32 to 63 bytes", in b. */
-static const char *size_text(const struct view_row *row, struct buffer *b)
-{
-    struct text_number from, to;
-
-    buffer_clear(b);
-    if (row->what >= 63)
-        buffer_text(b, "(unknown)");
-    else
-        buffer_format(b, "%s to %s", text_count(&from, row->what ? UINT64_C(1) << row->what : 0),
-                      text_count(&to, (UINT64_C(2) << row->what) - 1));
-    return b->failed ? "?" : b->data;
-}
-
-static const char *heap_text(const struct view_row *row)
-{
-    static const char *const words[SST_HEAP_COUNT] = {
-        [SST_HEAP_NORMAL] = "",
-        [SST_HEAP_LARGE] = "large",
-        [SST_HEAP_PINNED] = "pinned",
-        [SST_HEAP_FROZEN] = "frozen",
-    };
-
-    return words[row->heap];
-}
-
 static const char *thread_text(const struct view *v, const struct view_row *row, struct buffer *b)
 {
     const struct report_thread *thread;
@@ -42,7 +17,7 @@ static const char *thread_text(const struct view *v, const struct view_row *row,
     buffer_clear(b);
     if (!row->what)
         return "(thread not recorded)";
-    thread = &v->defs->threads[row->what - 1];
+    thread = &v->read.defs->threads[row->what - 1];
     buffer_format(b, "%u", thread->id);
     if (thread->os)
         buffer_format(b, " (os %u)", thread->os);
@@ -54,14 +29,13 @@ static const char *thread_text(const struct view *v, const struct view_row *row,
 static const char *method_text(const struct view *v, const struct view_row *row, struct buffer *b)
 {
     if (!row->what)
-        return v->kind == VIEW_METHODS ? PRINT_NO_FRAME
+        return v->kind == VIEW_METHODS ? report_no_frame(v->read.defs)
                : v->kind == VIEW_LINES ? "(no source line)"
-                                       : "(no own code)";
+                                       : "(no own frame)";
     return view_place(v, row->place, b);
 }
 
-/* In b, or a text of others. */
-static const char *row_text(const struct view_rows *r, const struct view_row *row, struct buffer *b)
+const char *view_row_text(const struct view_rows *r, const struct view_row *row, struct buffer *b)
 {
     const struct view *v = r->view;
 
@@ -69,19 +43,20 @@ static const char *row_text(const struct view_rows *r, const struct view_row *ro
     case VIEW_TYPES:
         return view_class(v, row->what);
     case VIEW_SITES:
-        return view_class(v, model_cell(v->model, row->cell)->class_number);
+        return view_class(v, model_cell(v->read.model, row->cell)->class_number);
     case VIEW_THREADS:
         return thread_text(v, row, b);
     case VIEW_MODULES:
-        return row->what ? report_module(v->defs, row->what - 1)->name : PRINT_NO_FRAME;
+        return row->what ? report_module(v->read.defs, row->what - 1)->name
+                         : report_no_frame(v->read.defs);
     case VIEW_NAMESPACES:
         if (!row->what)
-            return PRINT_NO_FRAME;
+            return report_no_frame(v->read.defs);
         return *namespaces_text(&r->names, row->what - 1)
                    ? namespaces_text(&r->names, row->what - 1)
                    : "(none)";
     case VIEW_SIZES:
-        return size_text(row, b);
+        return range_of_sizes(row->what, b);
     default:
         return method_text(v, row, b);
     }
@@ -92,7 +67,7 @@ static const char *owner_text(const struct view *v, const struct view_row *row)
     static const char *const words[] = {
         [MODEL_FRAMEWORK] = "framework", [MODEL_PACKAGE] = "", [MODEL_OWN] = "own"};
 
-    return row->what ? words[model_own_of_module(v->own, row->what - 1)] : "";
+    return row->what ? words[model_own_of_module(v->read.own, row->what - 1)] : "";
 }
 
 /* "Doc[], string and 3 more", in b. */
@@ -148,6 +123,14 @@ struct columns {
     size_t count;
 };
 
+const char *view_row_heading(enum view_kind kind)
+{
+    return kind == VIEW_SITES                       ? "type, and the stack that makes it"
+           : kind == VIEW_LINES || kind == VIEW_OWN ? "method"
+           : kind == VIEW_SIZES                     ? "bytes of an object"
+                                                    : view_row_word(kind);
+}
+
 static void choose_columns(const struct view_rows *r, bool unoptimised, struct columns *c)
 {
     bool line = r->kind == VIEW_LINES || r->kind == VIEW_OWN;
@@ -155,7 +138,7 @@ static void choose_columns(const struct view_rows *r, bool unoptimised, struct c
         [COLUMN_BYTES] = true,
         [COLUMN_SHARE] = true,
         [COLUMN_ALLOCS] = true,
-        [COLUMN_RANGE] = model_estimated(r->view->model),
+        [COLUMN_RANGE] = model_estimated(r->view->read.model),
         [COLUMN_TOTAL] = view_rows_inclusive(r->kind),
         [COLUMN_TOTAL_SHARE] = view_rows_inclusive(r->kind) && !line,
         [COLUMN_BAR] = r->kind == VIEW_SIZES,
@@ -173,10 +156,7 @@ static void choose_columns(const struct view_rows *r, bool unoptimised, struct c
             continue;
         c->shown[c->count] = all_columns[i];
         if (i == COLUMN_WHAT)
-            c->shown[c->count].heading = r->kind == VIEW_SITES ? "type, and the stack that makes it"
-                                         : line                ? "method"
-                                         : r->kind == VIEW_SIZES ? "bytes of an object"
-                                                                 : view_row_word(r->kind);
+            c->shown[c->count].heading = view_row_heading(r->kind);
         c->count++;
     }
 }
@@ -218,7 +198,7 @@ static void put_row(const struct view_rows *r, const struct view_row *row, const
 
     table_row(t);
     put_amounts(r, row, c, t);
-    table_name(t, (size_t)c->at[COLUMN_WHAT], "", row_text(r, row, &b));
+    table_name(t, (size_t)c->at[COLUMN_WHAT], "", view_row_text(r, row, &b));
     if (c->at[COLUMN_PLACE] >= 0 && row->place && row->place->file)
         table_place(t, (size_t)c->at[COLUMN_PLACE],
                     view_where(v, row->place->file, row->place->line, &b),
@@ -226,14 +206,14 @@ static void put_row(const struct view_rows *r, const struct view_row *row, const
     if (c->at[COLUMN_TYPES] >= 0)
         table_name(t, (size_t)c->at[COLUMN_TYPES], "", view_types_text(r, row, 1, &b));
     if (c->at[COLUMN_HEAP] >= 0)
-        table_text(t, (size_t)c->at[COLUMN_HEAP], heap_text(row));
+        table_text(t, (size_t)c->at[COLUMN_HEAP], range_heap((enum sst_heap)row->heap));
     if (r->kind == VIEW_MODULES)
         table_text(t, (size_t)c->at[COLUMN_NOTE], owner_text(v, row));
     buffer_free(&b);
     buffer_free(&link);
 }
 
-static void print_shown(const struct view_rows *r, size_t shown, FILE *out)
+void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
 {
     const struct view *v = r->view;
     const char *what = view_row_word(r->kind);
@@ -277,10 +257,12 @@ static int print_text(const struct view_rows *r, FILE *out)
             fprintf(out, "\n%s\n", table_head(t, &line));
         for (size_t i = 0; i < shown; i++) {
             fprintf(out, "%s\n", table_line(t, i, &line));
+            if (c.at[COLUMN_PLACE] >= 0 && r->rows[i].place)
+                view_url(v, r->rows[i].place, strlen(SITE_INDENT), out);
             if (r->kind == VIEW_SITES)
                 view_stack_text(v, r->rows[i].what, SITE_INDENT, out);
         }
-        print_shown(r, shown, out);
+        view_print_shown(r, shown, out);
         view_foot(v, out);
     }
     table_free(t);
@@ -289,6 +271,15 @@ static int print_text(const struct view_rows *r, FILE *out)
 }
 
 /* ---- JSON ---- */
+
+/* What shrank is below 0. */
+static void whole_json(const char *key, double value, struct json_writer *w)
+{
+    if (value < 0)
+        jw_number(w, key, "%.0f", value);
+    else
+        jw_unsigned(w, key, report_whole(value));
+}
 
 static void types_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
 {
@@ -299,8 +290,8 @@ static void types_json(const struct view_rows *r, const struct view_row *row, st
 
         jw_object(w, NULL);
         jw_text(w, "type", view_class(r->view, type->class_number));
-        jw_unsigned(w, "allocs", (uint64_t)(type->allocs + 0.5));
-        jw_unsigned(w, "bytes", (uint64_t)(type->bytes + 0.5));
+        whole_json("allocs", type->allocs, w);
+        whole_json("bytes", type->bytes, w);
         jw_end(w);
     }
     jw_end(w);
@@ -308,14 +299,14 @@ static void types_json(const struct view_rows *r, const struct view_row *row, st
 
 static void site_json(const struct view *v, const struct view_row *row, struct json_writer *w)
 {
-    const struct report_cell *cell = model_cell(v->model, row->cell);
+    const struct report_cell *cell = model_cell(v->read.model, row->cell);
     struct print_stack stack = v->stack;
 
     jw_text(w, "type", view_class(v, cell->class_number));
     if (cell->path == REPORT_PATH_EMPTY)
         jw_null(w, "method");
     else
-        print_stack_method_json(&stack, report_path(v->defs, cell->path)->method, cell->il, w);
+        print_stack_method_json(&stack, report_path(v->read.defs, cell->path)->method, cell->il, w);
     if (v->filter.below.count) /* frames that the view has, of the stack's */
         jw_unsigned(w, "depth", v->tree->nodes[row->what].depth);
     print_stack_json(&stack, cell->path, cell->il, w);
@@ -323,7 +314,7 @@ static void site_json(const struct view *v, const struct view_row *row, struct j
 
 static void size_json(const struct view_row *row, struct json_writer *w)
 {
-    jw_text(w, "heap", row->heap ? heap_text(row) : "normal");
+    jw_text(w, "heap", row->heap ? range_heap((enum sst_heap)row->heap) : "normal");
     jw_unsigned(w, "size_from", row->what ? UINT64_C(1) << row->what : 0);
     jw_unsigned(w, "size_to", (UINT64_C(2) << row->what) - 1);
 }
@@ -336,7 +327,7 @@ static void thread_json(const struct view *v, const struct view_row *row, struct
         jw_null(w, "thread");
         return;
     }
-    thread = &v->defs->threads[row->what - 1];
+    thread = &v->read.defs->threads[row->what - 1];
     jw_unsigned(w, "thread", thread->id);
     if (thread->os)
         jw_unsigned(w, "os", thread->os);
@@ -353,7 +344,8 @@ static void place_row_json(const struct view_rows *r, const struct view_row *row
     types_json(r, row, w);
 }
 
-static void what_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
+void view_row_what_json(const struct view_rows *r, const struct view_row *row,
+                        struct json_writer *w)
 {
     const struct view *v = r->view;
     uint32_t module;
@@ -363,10 +355,10 @@ static void what_json(const struct view_rows *r, const struct view_row *row, str
         site_json(v, row, w);
         break;
     case VIEW_TYPES:
-        module = report_class(v->defs, row->what)->module;
+        module = report_class(v->read.defs, row->what)->module;
         jw_text(w, "type", view_class(v, row->what));
         if (module)
-            jw_text(w, "module", report_module(v->defs, module)->name);
+            jw_text(w, "module", report_module(v->read.defs, module)->name);
         break;
     case VIEW_THREADS:
         thread_json(v, row, w);
@@ -376,8 +368,8 @@ static void what_json(const struct view_rows *r, const struct view_row *row, str
         break;
     case VIEW_MODULES:
         if (row->what) {
-            jw_text(w, "module", report_module(v->defs, row->what - 1)->name);
-            jw_bool(w, "own", model_own_of_module(v->own, row->what - 1) == MODEL_OWN);
+            jw_text(w, "module", report_module(v->read.defs, row->what - 1)->name);
+            jw_bool(w, "own", model_own_of_module(v->read.own, row->what - 1) == MODEL_OWN);
         } else {
             jw_null(w, "module");
         }
@@ -407,7 +399,7 @@ void view_row_json(const struct view_rows *r, const struct view_row *row, struct
         jw_unsigned(w, "total_bytes", total.bytes);
     }
     jw_number(w, "share", "%.6g", self.share);
-    what_json(r, row, w);
+    view_row_what_json(r, row, w);
     jw_end(w);
 }
 

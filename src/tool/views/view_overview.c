@@ -1,4 +1,5 @@
 /* The first screen: what allocates most, and which command shows more of it. */
+#include "views/ranges.h"
 #include "views/view_rows.h"
 #include "views/view_time.h"
 
@@ -15,7 +16,9 @@
 #define PATHS_SHOWN 2
 #define PATH_LINES  2 /* of text */
 #define SEPARATOR   " > "
-#define OWN_NAMES   34 /* columns of the modules in a heading */
+#define OWN_NAMES   34  /* columns of the modules in a heading */
+#define WIDE        100 /* columns of a terminal that has room for more words */
+#define OWN_SPEAKS  0.1 /* of all bytes: own lines that have so much need no other modules beside */
 
 /* Where allocations end in own code: all that a frame of it makes, itself and through others. */
 struct hot_path {
@@ -60,8 +63,8 @@ static void note_path(struct overview *o, const struct hot_path *path)
 static int find_type(const struct overview *o, struct hot_path *path)
 {
     const struct model_tree *t = o->folded;
-    const struct model *m = o->v->model;
-    double *bytes = memory_zalloc(o->v->defs->classes.count, sizeof(*bytes));
+    const struct model *m = o->v->read.model;
+    double *bytes = memory_zalloc(o->v->read.defs->classes.count, sizeof(*bytes));
 
     if (!bytes)
         return -ENOMEM;
@@ -84,7 +87,7 @@ static int find_paths(struct overview *o)
 {
     const struct model_shape shape = {.grain = MODEL_GRAIN_METHOD,
                                       .fold_recursion = true,
-                                      .fold_framework = model_own_any(o->v->own)};
+                                      .fold_framework = model_own_any(o->v->read.own)};
     int err = view_tree(o->v, &shape, &o->folded);
     const struct model_tree *t = o->folded;
     double *bytes;
@@ -94,7 +97,8 @@ static int find_paths(struct overview *o)
     bytes = memory_zalloc(t->node_count, sizeof(*bytes));
     o->near = memory_zalloc(t->node_count, sizeof(*o->near));
     for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++) {
-        o->near[i] = is_own(t, i) || !model_own_any(o->v->own) ? i : o->near[t->nodes[i].parent];
+        o->near[i] =
+            is_own(t, i) || !model_own_any(o->v->read.own) ? i : o->near[t->nodes[i].parent];
         bytes[o->near[i]] += t->self[MODEL_BYTES][i];
     }
     for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++)
@@ -200,7 +204,7 @@ static int print_paths(const struct overview *o, FILE *out)
 
         fprintf(out, " %s  %s bytes, most of it ",
                 text_share(&share, view_share(o->v, path->bytes)),
-                text_count(&bytes, (uint64_t)(path->bytes + 0.5)));
+                text_count(&bytes, report_whole(path->bytes)));
         text_elide(out, view_class(o->v, path->class_number), width > 60 ? width - 45 : 16);
         putc('\n', out);
         err = put_path(o, path->node, PATH_LINES * (width - 8), &b);
@@ -224,11 +228,11 @@ static bool find_document(const struct view *v, const struct view_row *row, stru
 
     if (row->cell == UINT32_MAX || !row->place || !row->place->file)
         return false;
-    cell = model_cell(v->model, row->cell);
-    for (bool more = report_frame_first(v->defs, cell->path, cell->il, &f); more;
-         more = report_frame_outer(v->defs, &f))
+    cell = model_cell(v->read.model, row->cell);
+    for (bool more = report_frame_first(v->read.defs, cell->path, cell->il, &f); more;
+         more = report_frame_outer(v->read.defs, &f))
         if (f.path != REPORT_PATH_LOST && f.method == row->place->method &&
-            source_line_of(v->lines, f.method, f.il, out) && out->line == row->place->line)
+            source_line_of(v->read.lines, f.method, f.il, out) && out->line == row->place->line)
             return true;
     return false;
 }
@@ -265,7 +269,7 @@ static const char *source_of(const struct view *v, const struct view_row *row, s
 
     buffer_clear(b);
     if (!find_document(v, row, &document) ||
-        source_lines_text(v->lines, &document, NULL, &text, &size, &checked))
+        source_lines_text(v->read.lines, &document, NULL, &text, &size, &checked))
         return "";
     length = line_of(text, size, document.line, &line);
     buffer_append(b, line ? line : "", length);
@@ -312,18 +316,56 @@ static size_t own_rows(const struct overview *o, const struct view_row *out[LINE
     return count;
 }
 
-static void print_own_heading(const struct overview *o, FILE *out)
+/* Of all bytes, those that the table of own code has lines for. */
+static double own_share(const struct overview *o)
 {
-    const struct view *v = o->v;
-    struct text_number n;
     double none = 0;
 
     for (size_t i = 0; i < o->own.count; i++)
         none += o->own.rows[i].what ? 0 : o->own.rows[i].self[MODEL_BYTES];
-    fputs(v->stand_in ? "\nLines of " : "\nLines of own code, ", out);
-    text_elide(out, v->own_modules.size ? v->own_modules.data : "", OWN_NAMES);
-    fprintf(out, ": %s of the bytes, with what others make for them\n",
-            text_share(&n, view_share(v, v->sum[MODEL_BYTES] - none)));
+    return view_share(o->v, o->v->sum[MODEL_BYTES] - none);
+}
+
+/* "Shop, Shop.Core and 3 more": as many names of modules as have room, one at least. */
+static void put_modules(const char *names, size_t room, struct buffer *out)
+{
+    static const char more[] = " and 99 more";
+    const char *end = names, *next;
+    size_t left = 0;
+
+    do {
+        next = strstr(end + 2 * (end > names), ", ");
+        next = next ? next : end + strlen(end);
+        if (end > names && (size_t)(next - names) + (*next ? sizeof(more) - 1 : 0) > room)
+            break;
+        end = next;
+    } while (*end);
+    for (next = end; (next = strstr(next, ", ")); next += 2)
+        left++;
+    buffer_append(out, names, (size_t)(end - names));
+    if (left)
+        buffer_format(out, " and %zu more", left);
+}
+
+/* In one row of the terminal: the names of the modules have what the rest leaves. */
+static void print_own_heading(const struct overview *o, FILE *out)
+{
+    const struct view *v = o->v;
+    const char *before = v->read.stand_in ? "Lines of " : "Lines of own code, ";
+    size_t width = view_look(v, out).width, room, taken;
+    struct buffer rest = BUFFER_INIT, names = BUFFER_INIT;
+    struct text_number n;
+
+    buffer_format(&rest, ": %s%s, with what others make for them", text_share(&n, own_share(o)),
+                  width < WIDE ? "" : " of the bytes");
+    taken = strlen(before) + rest.size;
+    room = width > taken + OWN_NAMES ? OWN_NAMES : width > taken + 8 ? width - taken : 8;
+    put_modules(v->own_modules.size ? v->own_modules.data : "", room, &names);
+    fprintf(out, "\n%s", before);
+    text_elide(out, names.failed || !names.data ? "" : names.data, room);
+    fprintf(out, "%s\n", rest.failed || !rest.data ? "" : rest.data);
+    buffer_free(&rest);
+    buffer_free(&names);
 }
 
 static int print_own(const struct overview *o, FILE *out)
@@ -347,6 +389,7 @@ static int print_own(const struct overview *o, FILE *out)
             const char *source;
 
             fprintf(out, "%s\n", table_line(t, i, &b));
+            view_url(o->v, rows[i]->place, at, out);
             source = source_of(o->v, rows[i], &b);
             if (*source && look.width > at + 20) {
                 room -= room > 1;
@@ -438,7 +481,7 @@ static void print_rate(const struct overview *o, FILE *out)
     char at[32];
     double seconds = (double)(l->count - l->first) * (double)l->slice_ns / 1e9;
 
-    if (view_untimed(v)) {
+    if (model_untimed(v->read.model)) {
         fputs("No rate over time: --log sites keeps no times.\n", out);
         return;
     }
@@ -447,19 +490,37 @@ static void print_rate(const struct overview *o, FILE *out)
     time_line_put(l, &bars);
     fprintf(out, "%s/s  %s\n", text_bytes(&rate, (uint64_t)(v->sum[MODEL_BYTES] / seconds)),
             bars.failed || !bars.data ? "" : bars.data);
-    fprintf(out, "  over %s, at most %s/s", time_line_at((l->count - l->first) * l->slice_ns, at),
+    fprintf(out, "  over %s, at most %s/s", range_time((l->count - l->first) * l->slice_ns, at),
             text_bytes(&peak, (uint64_t)(l->most / ((double)l->slice_ns / 1e9))));
-    fprintf(out, " at %s\n", time_line_at(l->peak * l->slice_ns, at));
+    fprintf(out, " at %s\n", range_time(l->peak * l->slice_ns, at));
     buffer_free(&bars);
 }
 
 static void print_collections(const struct view *v, FILE *out)
 {
-    uint64_t count = model_log(v->model)->tally.records[SST_KIND_GC];
+    uint64_t count = model_log(v->read.model)->tally.records[SST_KIND_GC];
     struct text_number n;
 
     if (count)
         fprintf(out, "  %s collection%s\n", text_count(&n, count), text_plural(count));
+}
+
+/* What the log says of live objects, whatever the filter: the views tell more. */
+static void print_alive(const struct view *v, FILE *out)
+{
+    const struct report_live *live = model_live(v->read.model);
+    struct text_number allocs, bytes, peak;
+
+    if (!live->ended)
+        return;
+    fprintf(out, "  alive after the last collection: %s object%s, %s bytes",
+            text_count(&allocs, (uint64_t)live->ended_allocs),
+            text_plural((uint64_t)live->ended_allocs),
+            text_count(&bytes, (uint64_t)live->ended_bytes));
+    fprintf(out, "; at most %s bytes", text_count(&peak, (uint64_t)live->peaked_bytes));
+    if (live->ended == 1)
+        fprintf(out, ", after number %llu", (unsigned long long)live->peak.gc);
+    fputs(live->why ? " (not exact)\n" : "\n", out);
 }
 
 static void print_command(const char *what, const char *options, const struct view *v,
@@ -517,17 +578,25 @@ static void print_commands(const struct overview *o, FILE *out)
     if (own && rows[0]->place->file && !v->logs[1])
         print_source(v, rows[0], out);
     print_command("from Main on", "report --view tree", v, "", out);
+    if (model_live(v->read.model)->ended) {
+        print_command("what is alive", "report --view end", v, "", out);
+        print_command("what was, at the peak", "report --view peak", v, "", out);
+        print_command("what died at once", "report --view temporary", v, "", out);
+    }
     print_command("by another key", "report --view types|methods|lines|modules|threads|sizes|time",
                   v, "", out);
 }
 
-static int print_text(const struct overview *o, FILE *out)
+static int print_text(const struct overview *o, struct view *v, FILE *out)
 {
     int err;
 
-    view_head(o->v, out);
+    if (!v->read.stand_in && own_share(o) >= OWN_SPEAKS)
+        buffer_clear(&v->read.own_note); /* the lines below answer what it is about */
+    view_head(v, out);
     print_rate(o, out);
     print_collections(o->v, out);
+    print_alive(o->v, out);
     err = print_own(o, out);
     if (!err)
         err = print_types(o, out);
@@ -548,7 +617,7 @@ static void path_json(const struct overview *o, const struct hot_path *path, str
     const struct model_tree *t = o->folded;
 
     jw_line_object(w, 2, NULL);
-    jw_unsigned(w, "bytes", (uint64_t)(path->bytes + 0.5));
+    jw_unsigned(w, "bytes", report_whole(path->bytes));
     jw_number(w, "share", "%.6g", view_share(o->v, path->bytes));
     jw_text(w, "type", view_class(o->v, path->class_number));
     jw_array(w, "path");
@@ -562,17 +631,33 @@ static void path_json(const struct overview *o, const struct hot_path *path, str
     jw_end(w);
 }
 
+static void alive_json(const struct view *v, struct json_writer *w)
+{
+    const struct report_live *live = model_live(v->read.model);
+
+    if (!live->ended)
+        return;
+    jw_object(w, "live");
+    jw_number(w, "allocs", "%.0f", live->ended_allocs);
+    jw_number(w, "bytes", "%.0f", live->ended_bytes);
+    jw_number(w, "peak_allocs", "%.0f", live->peaked_allocs);
+    jw_number(w, "peak_bytes", "%.0f", live->peaked_bytes);
+    jw_bool(w, "exact", !live->why);
+    jw_end(w);
+}
+
 static int print_json(const struct overview *o, FILE *out)
 {
     const struct view *v = o->v;
     size_t shown = view_rows_shown(&o->own);
-    uint64_t collections = model_log(v->model)->tally.records[SST_KIND_GC];
+    uint64_t collections = model_log(v->read.model)->tally.records[SST_KIND_GC];
     struct json_writer w;
 
     jw_init(&w, out);
     view_begin_json(v, o->own.count, &w);
     if (collections)
         jw_unsigned(&w, "collections", collections);
+    alive_json(v, &w);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < shown; i++)
         view_row_json(&o->own, &o->own.rows[i], &w);
@@ -586,7 +671,7 @@ static int print_json(const struct overview *o, FILE *out)
         path_json(o, &o->paths[i], &w);
     jw_end(&w);
     jw_line_array(&w, 1, "time");
-    if (!view_untimed(v))
+    if (!model_untimed(v->read.model))
         time_line_json(v, &o->time, &w);
     jw_end(&w);
     jw_end(&w);
@@ -605,7 +690,7 @@ int view_overview(struct view *v, FILE *out)
     if (!err)
         err = find_paths(&o);
     if (!err)
-        err = v->format == READING_JSON ? print_json(&o, out) : print_text(&o, out);
+        err = v->format == READING_JSON ? print_json(&o, out) : print_text(&o, v, out);
     view_rows_fini(&o.own);
     view_rows_fini(&o.types);
     time_line_fini(&o.time);

@@ -2,54 +2,28 @@
 
 #include "base/order.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define NONE UINT32_MAX
-#define LAST (1 << 28) /* behind the code of every method: its last line */
 
 /* ---- keys ---- */
 
-static uint64_t row_hash(const void *record)
-{
-    const struct view_row *row = record;
-
-    return hash_mix(row->key[0], row->key[1]);
-}
-
-static bool row_equal(const void *record, const void *key)
-{
-    const struct view_row *have = record, *want = key;
-
-    return have->key[0] == want->key[0] && have->key[1] == want->key[1];
-}
-
-static uint64_t type_hash(const void *record)
-{
-    const struct view_type *type = record;
-
-    return hash_mix(type->row, type->class_number);
-}
-
-static bool type_equal(const void *record, const void *key)
-{
-    const struct view_type *have = record, *want = key;
-
-    return have->row == want->row && have->class_number == want->class_number;
-}
+INDEX_OF_BYTES(row_kind, struct view_row, key);
+INDEX_OF_BYTES(type_kind, struct view_type, class_number);
 
 static uint32_t row_of(struct view_rows *r, const struct view_row *row)
 {
-    static const struct index_kind kind = {sizeof(struct view_row), row_hash, row_equal};
     uint32_t number;
 
-    return index_add(&r->index, &kind, &r->rows, &r->count, &r->capacity, row, &number) < 0
+    return index_add(&r->index, &row_kind, &r->rows, &r->count, &r->capacity, row, &number) < 0
                ? NONE
                : number;
 }
 
 static uint32_t module_of(const struct view_rows *r, const struct model_place *p)
 {
-    return p->kind == MODEL_PLACE_METHOD ? report_method(r->view->defs, p->method)->module : 0;
+    return p->kind == MODEL_PLACE_METHOD ? report_method(r->view->read.defs, p->method)->module : 0;
 }
 
 static bool in_method(const struct model_place *p)
@@ -128,30 +102,39 @@ static const struct model_place *place_of(const struct view_rows *r, uint32_t no
     return &t->places[t->nodes[node].place];
 }
 
-/* Whether allocations below a frame belong to it, of lines: as `--by line` has it. */
-static bool holds(const struct view_rows *r, const struct model_place *p)
-{
-    struct source_line line;
+/*
+ * Whether allocations below a frame belong to it: by line those of each frame that has one; by own
+ * code the same, and if none of it has, as what the compiler makes, those of the frame itself.
+ */
+enum { HOLDS_NOT = 1, HOLDS, HOLDS_LINE };
 
-    if (r->kind != VIEW_LINES)
-        return p->own;
-    return p->file || (p->kind == MODEL_PLACE_METHOD &&
-                       source_line_of(r->view->lines, p->method, LAST, &line));
+static uint8_t holds(const struct view_rows *r, const struct model_place *p)
+{
+    if (r->kind != VIEW_LINES && !p->own)
+        return HOLDS_NOT;
+    if (p->file ||
+        (p->kind == MODEL_PLACE_METHOD && source_line_any(r->view->read.lines, p->method)))
+        return HOLDS_LINE;
+    return r->kind == VIEW_LINES ? HOLDS_NOT : HOLDS;
 }
 
 /* By node: the innermost frame, it or a caller, that allocations belong to; 0: there is none. */
 static int find_near(struct view_rows *r)
 {
     const struct model_tree *t = r->view->tree;
-    uint8_t *known = memory_zalloc(t->place_count, 1); /* 1 does not hold, 2 does */
+    uint8_t *known = memory_zalloc(t->place_count, 1);
 
     r->near = memory_zalloc(t->node_count, sizeof(*r->near));
     for (uint32_t i = 1; known && r->near && i < t->node_count; i++) {
         uint8_t *one = &known[t->nodes[i].place];
+        uint32_t outer = r->near[t->nodes[i].parent];
 
         if (!*one)
-            *one = holds(r, place_of(r, i)) ? 2 : 1;
-        r->near[i] = *one == 2 ? i : r->near[t->nodes[i].parent];
+            *one = holds(r, place_of(r, i));
+        if (*one == HOLDS && outer && known[t->nodes[outer].place] == HOLDS_LINE)
+            r->near[i] = outer;
+        else
+            r->near[i] = *one == HOLDS_NOT ? outer : i;
     }
     memory_free(known);
     return known && r->near ? 0 : -ENOMEM;
@@ -172,15 +155,14 @@ bool view_rows_inclusive(enum view_kind kind)
 
 static int add_type(struct view_rows *r, uint32_t row, size_t cell)
 {
-    static const struct index_kind kind = {sizeof(struct view_type), type_hash, type_equal};
-    const struct view_type key = {row, model_cell(r->view->model, cell)->class_number, 0, 0};
+    const struct view_type key = {row, model_cell(r->view->read.model, cell)->class_number, 0, 0};
     uint32_t number;
 
-    if (index_add(&r->type_index, &kind, &r->types, &r->type_count, &r->type_capacity, &key,
+    if (index_add(&r->type_index, &type_kind, &r->types, &r->type_count, &r->type_capacity, &key,
                   &number) < 0)
         return -ENOMEM;
-    r->types[number].bytes += model_cell_weight(r->view->model, cell, MODEL_BYTES);
-    r->types[number].allocs += model_cell_weight(r->view->model, cell, MODEL_ALLOCS);
+    r->types[number].bytes += model_cell_weight(r->view->read.model, cell, MODEL_BYTES);
+    r->types[number].allocs += model_cell_weight(r->view->read.model, cell, MODEL_ALLOCS);
     return 0;
 }
 
@@ -189,9 +171,11 @@ static int add_cell(struct view_rows *r, uint32_t row, uint32_t cell)
     if (row == NONE)
         return -ENOMEM;
     for (int w = 0; w < MODEL_WEIGHTS; w++)
-        r->rows[row].self[w] += model_cell_weight(r->view->model, cell, (enum model_weight)w);
+        r->rows[row].self[w] += model_cell_weight(r->view->read.model, cell, (enum model_weight)w);
     if (r->rows[row].cell == UINT32_MAX)
         r->rows[row].cell = cell;
+    if (r->of_cells)
+        r->of_cells[cell] = row;
     return by_place(r->kind) ? add_type(r, row, cell) : 0;
 }
 
@@ -207,7 +191,7 @@ static int add_cells(struct view_rows *r)
             row = place_row(r, place_of(r, r->near ? r->near[node] : node));
         for (uint32_t i = from; !err && i < to; i++) {
             if (!by_place(r->kind))
-                row = cell_row(r, node, model_cell(r->view->model, t->cells[i]));
+                row = cell_row(r, node, model_cell(r->view->read.model, t->cells[i]));
             err = add_cell(r, row, t->cells[i]);
         }
     }
@@ -280,10 +264,12 @@ static double weight_of(const struct view_rows *r, const struct view_row *row, b
 static bool passes(const struct view_rows *r, const struct view_row *row)
 {
     const struct view *v = r->view;
-    double least = v->min_share * v->sum[MODEL_BYTES], bytes = row->self[MODEL_BYTES];
+    double least = v->min_share * fabs(v->sum[MODEL_BYTES]), bytes = row->self[MODEL_BYTES];
 
     if (v->sort == VIEW_SORT_TOTAL && view_rows_inclusive(r->kind))
         bytes = row->total[MODEL_BYTES];
+    if (v->question == REPORT_LIVE_GROWN) /* or shrunk */
+        bytes = fabs(bytes);
     return bytes >= least && bytes >= (double)v->min_bytes;
 }
 
@@ -310,6 +296,8 @@ static void put_in_order(struct view_rows *r)
         row->first_type = row->type_count ? row->first_type : i;
         row->type_count++;
     }
+    for (size_t i = 0; i < r->count; i++)
+        r->rows[i].number = (uint32_t)i;
     if (r->count)
         qsort_r(r->rows, r->count, sizeof(*r->rows), row_order, r);
 }
@@ -320,12 +308,15 @@ int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kin
 
     *r = (struct view_rows){.view = v, .kind = kind};
     if (kind == VIEW_NAMESPACES)
-        err = namespaces_init(&r->names, v->defs);
+        err = namespaces_init(&r->names, v->read.defs);
     if (!err && (kind == VIEW_LINES || kind == VIEW_OWN || kind == VIEW_OVERVIEW))
         err = find_near(r);
+    if (!err && (v->question == REPORT_LIVE_LIFETIMES || v->question == REPORT_LIVE_GROWN) &&
+        !(r->of_cells = memory_zalloc(model_cell_count(v->read.model) + 1, sizeof(*r->of_cells))))
+        err = -ENOMEM;
     if (!err)
         err = add_cells(r);
-    if (!err && view_rows_inclusive(kind))
+    if (!err && view_rows_inclusive(kind) && !v->question)
         err = add_totals(r);
     if (!err)
         put_in_order(r);
@@ -334,10 +325,29 @@ int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kin
 
 void view_rows_fini(struct view_rows *r)
 {
-    memory_free_all(r->rows, r->types, r->near);
+    memory_free_all(r->rows, r->types, r->near, r->of_cells);
     index_free(&r->index);
     index_free(&r->type_index);
     namespaces_fini(&r->names);
+}
+
+int view_rows_of_cells(const struct view_rows *r, uint32_t **out)
+{
+    size_t cells = model_cell_count(r->view->read.model);
+    uint32_t *now = memory_alloc((r->count + 1) * sizeof(*now)); /* by number as rows came */
+
+    *out = memory_alloc((cells + 1) * sizeof(**out));
+    if (!now || !*out) {
+        memory_free(now);
+        return -ENOMEM;
+    }
+    now[0] = 0;
+    for (size_t i = 0; i < r->count; i++)
+        now[r->rows[i].number] = (uint32_t)i;
+    for (size_t i = 0; i < cells; i++)
+        (*out)[i] = now[r->of_cells[i]];
+    memory_free(now);
+    return 0;
 }
 
 size_t view_rows_shown(const struct view_rows *r)

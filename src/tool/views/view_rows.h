@@ -8,7 +8,7 @@
 #define SHADOWTRACE_VIEWS_VIEW_ROWS_H
 
 #include "views/view.h"
-#include "views/namespaces.h"
+#include "model/method_namespaces.h"
 
 /* Of one type on one row. */
 struct view_type {
@@ -26,6 +26,7 @@ struct view_row {
     uint32_t what;
     const struct model_place *place; /* of methods, lines, own; NULL none */
     uint32_t cell;                   /* the first of the row's, UINT32_MAX: it has none */
+    uint32_t number;                 /* as rows came */
     uint8_t heap;                    /* of sizes */
     size_t first_type, type_count;   /* most bytes first */
     double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];
@@ -41,12 +42,16 @@ struct view_rows {
     size_t type_count, type_capacity;
     struct index type_index;
     struct namespaces names;
-    uint32_t *near; /* by node: of lines and own the node that its allocations belong to */
+    uint32_t *near;     /* by node: of lines and own the node that its allocations belong to */
+    uint32_t *of_cells; /* of lifetimes: by cell of the model the row, as rows came */
 };
 
 /* Kinds: all flat ones. Returns: 0 or -ENOMEM; *r is for view_rows_fini even then. */
 int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kind);
 void view_rows_fini(struct view_rows *r);
+
+/* Of lifetimes: by cell the row; to be freed with memory_free. Returns: 0 or -ENOMEM. */
+int view_rows_of_cells(const struct view_rows *r, uint32_t **out);
 
 bool view_rows_inclusive(enum view_kind kind); /* whether `total` means anything */
 /* How many rows --top, --min-bytes and --min-share let through: those in front. */
@@ -55,6 +60,13 @@ size_t view_rows_shown(const struct view_rows *r);
 /* "Doc[], string +3": of the row's types the first ones, in b. */
 const char *view_types_text(const struct view_rows *r, const struct view_row *row, size_t most,
                             struct buffer *b);
+/* What a row is of: for people, in b or a text of others; as members of the object open in w. */
+const char *view_row_text(const struct view_rows *r, const struct view_row *row, struct buffer *b);
+void view_row_what_json(const struct view_rows *r, const struct view_row *row,
+                        struct json_writer *w);
+const char *view_row_heading(enum view_kind kind); /* of the column that view_row_text is in */
+/* Below the rows: how many of them were shown, and what share. */
+void view_print_shown(const struct view_rows *r, size_t shown, FILE *out);
 /* An object of the array that is open in w. */
 void view_row_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w);
 

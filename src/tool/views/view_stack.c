@@ -13,14 +13,15 @@ struct lines_out {
     uint64_t shown, left;
 };
 
-static void print_line(struct lines_out *o, const char *name, const char *where, const char *link)
+/* Returns: whether it is among those that are shown. */
+static bool print_line(struct lines_out *o, const char *name, const char *where, const char *link)
 {
     struct buffer b = BUFFER_INIT;
     size_t used = strlen(o->indent) + strlen("at ") + (*where ? text_columns(where) + 4 : 0);
 
     if (o->v->depth && o->shown >= o->v->depth) {
         o->left++;
-        return;
+        return false;
     }
     o->shown++;
     fprintf(o->out, "%sat ", o->indent);
@@ -35,6 +36,7 @@ static void print_line(struct lines_out *o, const char *name, const char *where,
     }
     putc('\n', o->out);
     buffer_free(&b);
+    return true;
 }
 
 static void print_place(struct lines_out *o, const struct model_place *p)
@@ -44,8 +46,9 @@ static void print_place(struct lines_out *o, const struct model_place *p)
     view_where(o->v, p->file, p->line, &where);
     if (!where.size && p->il >= 0 && p->kind == MODEL_PLACE_METHOD)
         buffer_format(&where, "+IL_%04x", (unsigned)p->il);
-    print_line(o, view_place(o->v, p, &name), where.size ? where.data : "",
-               view_link(o->v, p->file, p->line, &link));
+    if (print_line(o, view_place(o->v, p, &name), where.size ? where.data : "",
+                   view_link(o->v, p->file, p->line, &link)))
+        view_url(o->v, p, strlen(o->indent) + strlen("at "), o->out);
     buffer_free(&name);
     buffer_free(&where);
     buffer_free(&link);
@@ -54,7 +57,7 @@ static void print_place(struct lines_out *o, const struct model_place *p)
 /* "[System.Linq, 3 frames]": named by the module that is called first. */
 static void print_run(struct lines_out *o, uint64_t frames, const struct model_place *outermost)
 {
-    const struct report_defs *d = o->v->defs;
+    const struct report_defs *d = o->v->read.defs;
     struct buffer name = BUFFER_INIT;
     struct text_number n;
 
@@ -67,7 +70,7 @@ static void print_run(struct lines_out *o, uint64_t frames, const struct model_p
 
 static bool folds(const struct view *v, const struct model_place *p)
 {
-    return !v->all_frames && p->kind == MODEL_PLACE_METHOD && !p->own && model_own_any(v->own);
+    return !v->all_frames && p->kind == MODEL_PLACE_METHOD && !p->own && model_own_any(v->read.own);
 }
 
 void view_stack_text(const struct view *v, uint32_t node, const char *indent, FILE *out)
@@ -77,7 +80,7 @@ void view_stack_text(const struct view *v, uint32_t node, const char *indent, FI
     struct text_number n;
 
     if (!node)
-        print_line(&o, PRINT_NO_FRAME, "", NULL);
+        print_line(&o, report_no_frame(v->read.defs), "", NULL);
     for (bool leaf = true; node; leaf = false) {
         const struct model_place *p = &t->places[t->nodes[node].place], *last = p;
         uint64_t run = 0;

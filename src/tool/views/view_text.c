@@ -14,7 +14,7 @@
 
 const char *view_class(const struct view *v, uint32_t class_number)
 {
-    return names_class(v->names, class_number);
+    return names_class(v->read.names, class_number);
 }
 
 const char *view_place(const struct view *v, const struct model_place *p, struct buffer *b)
@@ -25,8 +25,8 @@ const char *view_place(const struct view *v, const struct model_place *p, struct
     switch (p->kind) {
     case MODEL_PLACE_METHOD:
         if (!p->filter)
-            return names_method(v->names, p->method);
-        buffer_format(b, "%s [filter]", names_method(v->names, p->method));
+            return names_method(v->read.names, p->method);
+        buffer_format(b, "%s [filter]", names_method(v->read.names, p->method));
         break;
     case MODEL_PLACE_TYPE:
         return view_class(v, p->method);
@@ -38,13 +38,13 @@ const char *view_place(const struct view *v, const struct model_place *p, struct
     case MODEL_PLACE_ROOT:
         return "(all)";
     case MODEL_PLACE_NONE:
-        return PRINT_NO_FRAME;
+        return report_no_frame(v->read.defs);
     case MODEL_PLACE_LOST:
         return PRINT_LOST_FRAME;
     case MODEL_PLACE_SEVERAL:
     case MODEL_PLACE_CUT:
     case MODEL_PLACE_DYNAMIC:
-        return p->name ? p->name : names_method(v->names, p->method);
+        return p->name ? p->name : names_method(v->read.names, p->method);
     }
     return b->failed ? "?" : b->data;
 }
@@ -75,18 +75,43 @@ const char *view_link(const struct view *v, const char *file, uint32_t line, str
     return b->failed ? NULL : b->data;
 }
 
+/* To be freed with memory_free; NULL: none is asked for, or known. */
+static char *url_of(const struct view *v, const struct model_place *p)
+{
+    const struct source_line line = {.file = p->file,
+                                     .line = p->line,
+                                     .module = p->kind == MODEL_PLACE_METHOD
+                                                   ? report_method(v->read.defs, p->method)->module
+                                                   : 0};
+
+    return v->urls && p->file ? source_line_url(v->read.lines, &line) : NULL;
+}
+
+void view_url(const struct view *v, const struct model_place *p, size_t indent, FILE *out)
+{
+    char *url = url_of(v, p);
+
+    if (!url)
+        return;
+    fprintf(out, "%*s", (int)indent, "");
+    text_print(out, url);
+    putc('\n', out);
+    memory_free(url);
+}
+
 void view_place_json(const struct view *v, const struct model_place *p, struct json_writer *w)
 {
     struct buffer b = BUFFER_INIT;
     uint32_t module;
+    char *url;
 
     if (p->kind == MODEL_PLACE_TYPE) {
         jw_text(w, "type", view_class(v, p->method));
     } else if (p->kind == MODEL_PLACE_METHOD) {
-        module = report_method(v->defs, p->method)->module;
+        module = report_method(v->read.defs, p->method)->module;
         jw_text(w, "method", view_place(v, p, &b));
         if (module)
-            jw_text(w, "module", report_module(v->defs, module)->name);
+            jw_text(w, "module", report_module(v->read.defs, module)->name);
         jw_bool(w, "own", p->own);
     } else if (p->kind == MODEL_PLACE_NONE) {
         jw_null(w, "method");
@@ -98,6 +123,9 @@ void view_place_json(const struct view *v, const struct model_place *p, struct j
     if (p->file) {
         jw_text(w, "file", p->file);
         jw_unsigned(w, "line", p->line);
+        url = url_of(v, p);
+        jw_text_if(w, "url", url);
+        memory_free(url);
     }
     if (p->il >= 0 && p->kind == MODEL_PLACE_METHOD)
         jw_unsigned(w, "il", (uint64_t)p->il);
@@ -165,19 +193,20 @@ static void print_heaps(const struct view *v, FILE *out)
         [SST_HEAP_PINNED] = "pinned object heap",
         [SST_HEAP_FROZEN] = "frozen heap",
     };
-    const char *before = "  ";
+    struct buffer b = BUFFER_INIT;
 
     for (int heap = SST_HEAP_NORMAL + 1; heap < SST_HEAP_COUNT; heap++) {
-        double bytes = model_heap_weight(v->model, (enum sst_heap)heap, MODEL_BYTES);
+        double bytes = model_heap_weight(v->read.model, (enum sst_heap)heap, MODEL_BYTES);
         struct text_number n;
 
         if (!(bytes > 0))
             continue;
-        fprintf(out, "%s%s: %s bytes", before, names[heap], text_count(&n, (uint64_t)bytes));
-        before = ", ";
+        buffer_format(&b, "%s%s: %s bytes", b.size ? ", " : "", names[heap],
+                      text_count(&n, (uint64_t)bytes));
     }
-    if (*before == ',')
-        putc('\n', out);
+    if (b.size && !b.failed)
+        args_print_below(out, b.data, 2, terminal_width(out));
+    buffer_free(&b);
 }
 
 static void print_estimate(const struct report_row *all, FILE *out)
@@ -193,13 +222,17 @@ static void print_estimate(const struct report_row *all, FILE *out)
 
 static void print_unoptimised(double share, FILE *out)
 {
+    struct buffer b = BUFFER_INIT;
     struct text_number n;
 
     if (share > 0)
-        fprintf(out,
-                "  %s of the bytes exist only when recorded (boxes in unoptimised code); --steady "
-                "leaves them out\n",
-                text_share(&n, share));
+        buffer_format(&b,
+                      "%s of the bytes exist only when recorded (boxes in unoptimised code); "
+                      "--steady leaves them out",
+                      text_share(&n, share));
+    if (b.size && !b.failed)
+        args_print_below(out, b.data, 2, terminal_width(out));
+    buffer_free(&b);
 }
 
 /* A sentence: it may be long. */
@@ -217,31 +250,33 @@ static void print_note(const char *note, FILE *out)
 
 void view_head(const struct view *v, FILE *out)
 {
-    uint64_t threads = v->defs->thread_count;
-    bool estimated = model_estimated(v->model);
+    uint64_t threads = v->read.defs->thread_count;
+    bool estimated = model_estimated(v->read.model);
     struct text_number allocs, bytes, count;
     struct report_row all;
 
     view_all(v, &all);
-    reading_bounds(&v->window, &v->found, out);
+    reading_bounds(&v->how.filters->window, &v->read.found, out);
     fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
             text_count(&allocs, all.allocs), text_plural(all.allocs), text_count(&bytes, all.bytes),
             text_count(&count, threads), text_plural(threads));
     if (v->filtered)
         print_selected(v, &all, out);
     fputs(".\n", out);
+    if (!all.allocs)
+        fprintf(out, "  %s\n", view_empty(v));
     if (estimated)
         print_estimate(&all, out);
     else
         print_heaps(v, out);
     print_unoptimised(all.unoptimised, out);
-    if (v->own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
-        print_note(v->own_note.data, out);
+    if (v->read.own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
+        print_note(v->read.own_note.data, out);
 }
 
 void view_foot(const struct view *v, FILE *out)
 {
-    reading_completeness(model_log(v->model), out);
+    reading_completeness(model_log(v->read.model), out);
 }
 
 /* Who counts as own code; own is false where other code stands in for it. */
@@ -250,12 +285,12 @@ static void own_json(const struct view *v, struct json_writer *w)
     bool any = false;
 
     jw_object(w, "own_code");
-    jw_bool(w, "stand_in", v->stand_in);
+    jw_bool(w, "stand_in", v->read.stand_in);
     jw_array(w, "modules");
-    for (uint32_t i = 1; i < v->defs->modules.count; i++) {
-        any = model_own_of_module(v->own, i) == MODEL_OWN;
+    for (uint32_t i = 1; i < v->read.defs->modules.count; i++) {
+        any = model_own_of_module(v->read.own, i) == MODEL_OWN;
         if (any)
-            jw_text(w, NULL, report_module(v->defs, i)->name);
+            jw_text(w, NULL, report_module(v->read.defs, i)->name);
     }
     jw_end(w);
     jw_end(w);
@@ -265,12 +300,17 @@ void view_begin_json(const struct view *v, size_t row_count, struct json_writer 
 {
     jw_object(w, NULL);
     print_stack_schema_json(&v->stack, w);
-    jw_text(w, "view", view_words[v->kind]);
+    jw_text(w, "view", view_word(v));
     jw_text(w, "by", view_by(v->kind));
     view_total_json(v, w);
-    jw_text_if(w, "from", v->window.from);
-    jw_text_if(w, "to", v->window.to);
+    view_rest_json(v, row_count, w);
+}
+
+void view_rest_json(const struct view *v, size_t row_count, struct json_writer *w)
+{
+    jw_text_if(w, "from", v->how.filters->window.from);
+    jw_text_if(w, "to", v->how.filters->window.to);
     own_json(v, w);
-    print_log_json(model_log(v->model), &v->problems, "log", w);
+    print_log_json(model_log(v->read.model), &v->read.problems, "log", w);
     jw_unsigned(w, "row_count", row_count);
 }

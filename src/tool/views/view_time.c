@@ -1,4 +1,5 @@
 /* What was allocated when: slices of equal length, as a table and as a line of bars. */
+#include "views/ranges.h"
 #include "views/view_rows.h"
 #include "views/view_time.h"
 
@@ -13,20 +14,20 @@
 int time_line_init(struct time_line *l, const struct view *v)
 {
     const struct model_tree *t = v->tree;
-    unsigned count = model_slice_count(v->model);
+    unsigned count = model_slice_count(v->read.model);
 
-    *l = (struct time_line){.slice_ns = model_slice_ns(v->model)};
+    *l = (struct time_line){.slice_ns = model_slice_ns(v->read.model)};
     l->slices = memory_zalloc(count ? count : 1, sizeof(*l->slices));
     if (!l->slices)
         return -ENOMEM;
     for (uint32_t i = 0; i < t->cell_count; i++) {
-        uint32_t slice = model_cell(v->model, t->cells[i])->slice;
+        uint32_t slice = model_cell(v->read.model, t->cells[i])->slice;
 
         for (int w = 0; slice < count && w < MODEL_WEIGHTS; w++)
             l->slices[slice].weights[w] +=
-                model_cell_weight(v->model, t->cells[i], (enum model_weight)w);
+                model_cell_weight(v->read.model, t->cells[i], (enum model_weight)w);
     }
-    l->first = l->slice_ns ? (unsigned)(v->found.from.t / l->slice_ns) : 0;
+    l->first = l->slice_ns ? (unsigned)(v->read.found.from.t / l->slice_ns) : 0;
     l->count = count;
     if (l->first >= count)
         l->first = 0;
@@ -56,16 +57,6 @@ void time_line_put(const struct time_line *l, struct buffer *b)
     }
 }
 
-/* "1.25 s" in parts of the slice that make sense beside one another. */
-const char *time_line_at(uint64_t ns, char text[32])
-{
-    if (ns < UINT64_C(10000000000))
-        snprintf(text, 32, "%.3f s", (double)ns / NS_S);
-    else
-        snprintf(text, 32, "%.1f s", (double)ns / NS_S);
-    return text;
-}
-
 /* ---- the view ---- */
 
 enum column { FROM, BYTES, SHARE, ALLOCS, RATE, BAR, COLUMNS };
@@ -86,7 +77,7 @@ static void put_slice(const struct view *v, const struct time_line *l, unsigned 
 
     view_amount(v, l->slices[slice].weights, &amount);
     table_row(t);
-    table_text(t, FROM, time_line_at(slice * l->slice_ns, text));
+    table_text(t, FROM, range_time(slice * l->slice_ns, text));
     table_count(t, BYTES, amount.bytes);
     table_share(t, SHARE, amount.share);
     table_count(t, ALLOCS, amount.allocs);
@@ -105,11 +96,8 @@ static int print_text(const struct view *v, const struct time_line *l, FILE *out
     for (unsigned i = l->first; !err && i < l->count; i++)
         put_slice(v, l, i, t);
     if (!err)
-        err = table_fit(t, &look);
+        err = view_print_table(v, t, &look, out);
     if (!err) {
-        view_head(v, out);
-        putc('\n', out);
-        table_print(t, out);
         fprintf(out, "\nEach line is %s long.\n", text_ns(&n, (double)l->slice_ns));
         view_foot(v, out);
     }

@@ -21,6 +21,5 @@ void time_line_fini(struct time_line *l);                      /* also after a f
 
 void time_line_put(const struct time_line *l, struct buffer *b); /* a bar for each slice */
 void time_line_json(const struct view *v, const struct time_line *l, struct json_writer *w);
-const char *time_line_at(uint64_t ns, char text[32]); /* "1.250 s" */
 
 #endif

@@ -5,10 +5,14 @@
 #include "views/view.h"
 
 #include "base/array.h"
+#include "base/order.h"
 #include "model/merged.h"
 #include "terminal/text.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define CHILDREN     5    /* of one frame that are shown, unless --top says */
 #define LEVELS       100  /* that are opened by themselves in text */
@@ -22,7 +26,7 @@ struct path_row {
     uint32_t at;     /* the tree's node, or the merged one's row; NO_ROW: others, not shown */
     uint32_t parent; /* index of a row */
     uint32_t depth, indent, hidden;
-    double hidden_bytes, hidden_allocs;
+    double hidden_bytes, hidden_allocs, hidden_before;
     bool open, hot, leaf;
 };
 
@@ -38,6 +42,7 @@ struct paths {
     double whole, least; /* bytes */
     uint64_t top, depth; /* 0: all */
     bool hot_only;
+    bool grown; /* amounts may be below 0 */
 };
 
 /* ---- frames ---- */
@@ -68,7 +73,7 @@ static const struct model_place *place_of(const struct paths *p, uint32_t at)
 }
 
 /* Into p->children, heaviest first. */
-static int find_children(struct paths *p, uint32_t at)
+static int list_children(struct paths *p, uint32_t at)
 {
     const struct model_tree *t = p->v->tree;
     uint32_t first, count;
@@ -88,6 +93,37 @@ static int find_children(struct paths *p, uint32_t at)
         p->children[p->child_count++] = child;
     }
     return 0;
+}
+
+/* Whether it is large enough; of what has grown, what has shrunk is large, too. */
+static bool is_shown(const struct paths *p, uint32_t at)
+{
+    double bytes = total_of(p, at, MODEL_BYTES);
+
+    return (p->grown ? fabs(bytes) : bytes) >= p->least;
+}
+
+/* Those that are shown, in front; most objects, or bytes, first. */
+static int by_amount(const void *left, const void *right, void *context)
+{
+    const struct paths *p = context;
+    enum model_weight by = p->v->sort == VIEW_SORT_ALLOCS ? MODEL_ALLOCS : MODEL_BYTES;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    int order = ORDER(is_shown(p, b), is_shown(p, a));
+
+    if (!order)
+        order = ORDER(total_of(p, b, by), total_of(p, a, by));
+    return order ? order : ORDER(a, b);
+}
+
+/* Into p->children, in order. */
+static int find_children(struct paths *p, uint32_t at)
+{
+    int err = list_children(p, at);
+
+    if (!err && (p->v->sort == VIEW_SORT_ALLOCS || p->grown) && p->child_count)
+        qsort_r(p->children, p->child_count, sizeof(*p->children), by_amount, p);
+    return err;
 }
 
 /* ---- which are shown ---- */
@@ -110,8 +146,7 @@ static size_t shown_children(const struct paths *p)
 {
     size_t shown = 0;
 
-    while (shown < p->child_count && (!p->top || shown < p->top) &&
-           total_of(p, p->children[shown], MODEL_BYTES) >= p->least)
+    while (shown < p->child_count && (!p->top || shown < p->top) && is_shown(p, p->children[shown]))
         shown++;
     return shown;
 }
@@ -129,6 +164,7 @@ static int push_children(struct paths *p, uint32_t number, const struct path_row
         rest.hidden++;
         rest.hidden_bytes += total_of(p, p->children[i], MODEL_BYTES);
         rest.hidden_allocs += total_of(p, p->children[i], MODEL_ALLOCS);
+        rest.hidden_before += total_of(p, p->children[i], MODEL_BESIDE_BYTES);
     }
     if (rest.hidden)
         err = push(p, &rest);
@@ -167,6 +203,7 @@ static int collect(struct paths *p)
 
 enum column { TOTAL, SHARE, SELF, ALLOCS, NAME, PLACE, TYPES, COLUMNS };
 
+/* Of what has grown SHARE is what there was before. */
 static const struct table_column columns[COLUMNS] = {
     [TOTAL] = {"bytes", TABLE_COUNT, 0, 0}, [SHARE] = {"share", TABLE_SHARE, 2, 0},
     [SELF] = {"itself", TABLE_COUNT, 3, 0}, [ALLOCS] = {"objects", TABLE_COUNT, 5, 0},
@@ -189,7 +226,7 @@ static size_t count_columns(const struct paths *p)
 static const char *type_of(const struct paths *p, uint32_t at)
 {
     const struct model_tree *t = p->v->tree;
-    const struct model *m = p->v->model;
+    const struct model *m = p->v->read.model;
     uint32_t best = 0;
     double most = -1;
 
@@ -212,9 +249,34 @@ static const char *type_of(const struct paths *p, uint32_t at)
     return most > 0 ? view_class(p->v, best) : NULL;
 }
 
+struct amounts {
+    double bytes, self, allocs, before;
+};
+
+static void put_amounts(const struct paths *p, const struct amounts *a, bool hidden,
+                        struct table *t)
+{
+    struct view_signed text;
+
+    if (p->grown) {
+        table_text(t, TOTAL, view_live_amount(p->v, a->bytes, &text));
+        table_count(t, SHARE, report_whole(a->before));
+        if (!hidden)
+            table_text(t, SELF, view_live_amount(p->v, a->self, &text));
+        table_text(t, ALLOCS, view_live_amount(p->v, a->allocs, &text));
+        return;
+    }
+    table_count(t, TOTAL, report_whole(a->bytes));
+    table_share(t, SHARE, p->whole > 0 ? a->bytes / p->whole : 0);
+    if (!hidden)
+        table_count(t, SELF, report_whole(a->self));
+    table_count(t, ALLOCS, report_whole(a->allocs));
+}
+
 static void put_row(const struct paths *p, const struct path_row *row, struct table *t)
 {
     struct buffer before = BUFFER_INIT, b = BUFFER_INIT, link = BUFFER_INIT;
+    struct amounts a = {row->hidden_bytes, 0, row->hidden_allocs, row->hidden_before};
     const struct model_place *place;
     struct text_number n;
 
@@ -224,17 +286,15 @@ static void put_row(const struct paths *p, const struct path_row *row, struct ta
     if (row->at == NO_ROW) {
         buffer_format(&b, "%s more", text_count(&n, row->hidden));
         buffer_text(&before, "  ");
-        table_count(t, TOTAL, (uint64_t)(row->hidden_bytes + 0.5));
-        table_share(t, SHARE, p->whole > 0 ? row->hidden_bytes / p->whole : 0);
-        table_count(t, ALLOCS, (uint64_t)(row->hidden_allocs + 0.5));
+        put_amounts(p, &a, true, t);
         table_name(t, NAME, before.data ? before.data : "", b.failed ? "?" : b.data);
     } else {
         place = place_of(p, row->at);
         buffer_text(&before, row->leaf ? "  " : row->open ? "\u25be " : "\u25b8 ");
-        table_count(t, TOTAL, (uint64_t)(total_of(p, row->at, MODEL_BYTES) + 0.5));
-        table_share(t, SHARE, p->whole > 0 ? total_of(p, row->at, MODEL_BYTES) / p->whole : 0);
-        table_count(t, SELF, (uint64_t)(self_of(p, row->at, MODEL_BYTES) + 0.5));
-        table_count(t, ALLOCS, (uint64_t)(total_of(p, row->at, MODEL_ALLOCS) + 0.5));
+        a = (struct amounts){total_of(p, row->at, MODEL_BYTES), self_of(p, row->at, MODEL_BYTES),
+                             total_of(p, row->at, MODEL_ALLOCS),
+                             total_of(p, row->at, MODEL_BESIDE_BYTES)};
+        put_amounts(p, &a, false, t);
         table_name(t, NAME, before.data ? before.data : "", view_place(p->v, place, &b));
         if (place->file)
             table_place(t, PLACE, view_where(p->v, place->file, place->line, &b),
@@ -258,20 +318,52 @@ static void print_hint(const struct paths *p, FILE *out)
         putc('\n', out);
 }
 
+static void print_rows(const struct paths *p, const struct table *t, FILE *out)
+{
+    struct buffer b = BUFFER_INIT;
+
+    fprintf(out, "%s\n", table_head(t, &b));
+    for (size_t i = 0; i < p->count; i++) {
+        fprintf(out, "%s\n", table_line(t, i, &b));
+        if (p->rows[i].at != NO_ROW)
+            view_url(p->v, place_of(p, p->rows[i].at), table_column_at(t, NAME), out);
+    }
+    buffer_free(&b);
+}
+
+/* As `columns`; the amounts are those of the question. */
+static void choose_columns(const struct paths *p, struct table_column *out)
+{
+    memcpy(out, columns, sizeof(columns));
+    if (p->v->question)
+        out[TOTAL].heading = view_live_heading(p->v);
+    if (!p->grown)
+        return;
+    out[TOTAL].kind = out[SELF].kind = out[ALLOCS].kind = TABLE_NUMBER_TEXT;
+    out[SHARE].heading = "before";
+    out[SHARE].kind = TABLE_COUNT;
+}
+
 static int print_text(const struct paths *p, FILE *out)
 {
     const struct table_look look = view_look(p->v, out);
+    struct table_column chosen[COLUMNS];
     struct table *t = NULL;
-    int err = table_new(columns, count_columns(p), &t);
+    int err;
 
+    choose_columns(p, chosen);
+    err = table_new(chosen, count_columns(p), &t);
     for (size_t i = 0; !err && i < p->count; i++)
         put_row(p, &p->rows[i], t);
     if (!err)
         err = table_fit(t, &look);
     if (!err) {
-        view_head(p->v, out);
+        if (p->v->question)
+            view_live_head(p->v, out);
+        else
+            view_head(p->v, out);
         putc('\n', out);
-        table_print(t, out);
+        print_rows(p, t, out);
         print_hint(p, out);
         view_foot(p->v, out);
     }
@@ -281,32 +373,37 @@ static int print_text(const struct paths *p, FILE *out)
 
 /* ---- JSON ---- */
 
-static void amounts_of(const struct paths *p, uint32_t at, bool total, struct report_row *out)
+static void total_json(double allocs, double bytes, struct json_writer *w)
+{
+    jw_number(w, "total_allocs", "%.0f", round(allocs) + 0.0);
+    jw_number(w, "total_bytes", "%.0f", round(bytes) + 0.0);
+}
+
+static void amounts_json(const struct paths *p, uint32_t at, struct json_writer *w)
 {
     double weights[MODEL_WEIGHTS];
+    struct report_row self;
 
-    for (int w = 0; w < MODEL_WEIGHTS; w++)
-        weights[w] =
-            total ? total_of(p, at, (enum model_weight)w) : self_of(p, at, (enum model_weight)w);
-    view_amount(p->v, weights, out);
+    for (int i = 0; i < MODEL_WEIGHTS; i++)
+        weights[i] = self_of(p, at, (enum model_weight)i);
+    view_amount(p->v, weights, &self);
+    if (p->v->question)
+        view_live_amounts_json(p->v, weights, w);
+    else
+        view_amounts_json(&self, w);
+    total_json(total_of(p, at, MODEL_ALLOCS), total_of(p, at, MODEL_BYTES), w);
+    if (!p->grown)
+        jw_number(w, "share", "%.6g", self.share);
 }
 
 static void json_row(const struct paths *p, const struct path_row *row, struct json_writer *w)
 {
-    struct report_row self, total;
-
     jw_line_object(w, 2, NULL);
     if (row->at == NO_ROW) {
         jw_unsigned(w, "hidden", row->hidden);
-        jw_unsigned(w, "total_allocs", (uint64_t)(row->hidden_allocs + 0.5));
-        jw_unsigned(w, "total_bytes", (uint64_t)(row->hidden_bytes + 0.5));
+        total_json(row->hidden_allocs, row->hidden_bytes, w);
     } else {
-        amounts_of(p, row->at, false, &self);
-        amounts_of(p, row->at, true, &total);
-        view_amounts_json(&self, w);
-        jw_unsigned(w, "total_allocs", total.allocs);
-        jw_unsigned(w, "total_bytes", total.bytes);
-        jw_number(w, "share", "%.6g", self.share);
+        amounts_json(p, row->at, w);
         view_place_json(p->v, place_of(p, row->at), w);
     }
     jw_unsigned(w, "depth", row->depth);
@@ -322,7 +419,10 @@ static int print_json(const struct paths *p, FILE *out)
     struct json_writer w;
 
     jw_init(&w, out);
-    view_begin_json(p->v, p->count, &w);
+    if (p->v->question)
+        view_live_begin_json(p->v, p->count, &w);
+    else
+        view_begin_json(p->v, p->count, &w);
     jw_text_if(&w, "of", p->v->of);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < p->count; i++)
@@ -341,7 +441,6 @@ static int merge(struct paths *p)
     const struct model_tree *t = v->tree;
     uint32_t *places = memory_alloc((t->place_count + 1) * sizeof(*places));
     size_t count = 0;
-    int err = -ENOMEM;
 
     for (uint32_t i = 0; places && i < t->place_count; i++) {
         const struct model_place *place = &t->places[i];
@@ -351,10 +450,10 @@ static int merge(struct paths *p)
             places[count++] = i;
     }
     if (places)
-        err = model_merged_new(t, places, count,
-                               v->kind == VIEW_CALLERS ? MODEL_CALLERS : MODEL_CALLEES, &p->merged);
+        p->merged = model_merged_new(t, places, count,
+                                     v->kind == VIEW_CALLERS ? MODEL_CALLERS : MODEL_CALLEES);
     memory_free(places);
-    return err;
+    return p->merged ? 0 : -ENOMEM;
 }
 
 static void choose(struct paths *p, const struct view *v)
@@ -368,7 +467,8 @@ static void choose(struct paths *p, const struct view *v)
     if (share < 0)
         share = !json ? TEXT_SHARE : merged ? MERGED_SHARE : 0;
     p->whole = total_of(p, 0, MODEL_BYTES);
-    p->least = share * p->whole;
+    p->grown = v->question == REPORT_LIVE_GROWN;
+    p->least = share * fabs(p->whole);
     if (p->least < (double)v->min_bytes)
         p->least = (double)v->min_bytes;
 }

@@ -47,6 +47,7 @@ struct alloc {
 /* One thread's own; hangs on its stack. */
 struct alloc_thread {
     struct event_ring *ring;
+    struct live_log *live;           /* NULL: no --live */
     uint64_t heap_epoch;             /* in which the range below was seen */
     uintptr_t young_low, young_size; /* generation 0: what lies here is on the normal heap */
     uint32_t metadata_epoch;         /* in which the cache below was filled */
@@ -116,6 +117,10 @@ static __attribute__((noinline)) struct alloc_thread *thread_new(struct alloc *a
 
     if (!t)
         return NULL;
+    if (a->config.live && !(t->live = live_log_new(a->config.live))) {
+        memory_pages_unmap(t, sizeof(*t));
+        return NULL;
+    }
     t->ring = thread->ring;
     t->random = clock_ticks() * 2 + 1 + ((uint64_t)t->ring->thread << 32);
     t->until_check = a->config.options->check;
@@ -130,6 +135,8 @@ static struct alloc_thread *alloc_thread(struct alloc *a, struct stack *s)
 
 void alloc_thread_ended(struct stack *s)
 {
+    if (s->alloc && s->alloc->live)
+        store_release(&s->alloc->live->ended, true); /* behind its last entry */
     memory_pages_unmap(s->alloc, sizeof(*s->alloc));
     s->alloc = NULL;
 }
@@ -158,6 +165,9 @@ class_find(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t obje
         return NULL;
     }
     t->cache[at].id = id;
+    if (t->live &&
+        !live_class_set(a->config.live, t->cache[at].class->id, (uintptr_t)t->cache[at].class))
+        live_inexact(a->config.live, SST_LIVE_MEMORY);
     return t->cache[at].class;
 }
 
@@ -420,36 +430,43 @@ static uint32_t site_at(struct alloc *a, struct alloc_thread *t, uintptr_t metho
     return t->site[at].id;
 }
 
-static bool is_outside(struct alloc *a, uint32_t site)
+static enum tree_outside outside(struct alloc *a, uint32_t site)
 {
-    return tree_site_at(a->config.sites, site)->outside; /* that of 0 is not */
+    return (enum tree_outside)tree_site_at(a->config.sites, site)->outside; /* 0 is inside */
 }
 
 /*
- * Id of the allocating instruction; in a dynamic method, of the call in the method that led there,
- * if it is found: its return address is left in places->call.
+ * Id of the allocating instruction; in a dynamic method, or one without hooks, of the call in the
+ * method that led there, if it is found: its return address is left in places->call.
  */
 static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method,
                         struct site_places *places, uintptr_t limit,
                         const struct metadata_class *class)
 {
     const struct code_place *inside = &places->call;
+    enum tree_outside found;
     uint32_t site = 0;
+    uintptr_t ip;
 
     if (UNLIKELY(places->first.ip)) {
         inside = &places->first;
         site = site_at(a, t, method, inside->ip, class);
-        if (!is_outside(a, site))
+        if (outside(a, site) != TREE_OUTSIDE_DYNAMIC)
             inside = &places->call;
     }
     if (LIKELY(inside == &places->call))
         site =
             site_at(a, t, method, places->fault ? inside->ip | TREE_IP_FAULT : inside->ip, class);
-    if (LIKELY(!is_outside(a, site)))
+    found = outside(a, site);
+    if (LIKELY(found == TREE_INSIDE) || (places->fault && found == TREE_OUTSIDE_UNHOOKED))
         return site;
-    places->call.ip =
-        code_caller(a->config.metadata, (const struct metadata_method *)method, inside, limit);
-    return places->call.ip ? site_at(a, t, method, places->call.ip | TREE_IP_DYNAMIC, class) : site;
+    ip = code_caller(a->config.metadata, (const struct metadata_method *)method, inside, limit);
+    if (!ip && found == TREE_OUTSIDE_UNHOOKED)
+        return site;
+    places->call.ip = ip;
+    if (found == TREE_OUTSIDE_DYNAMIC && ip)
+        ip |= TREE_IP_DYNAMIC;
+    return ip ? site_at(a, t, method, ip, class) : site;
 }
 
 static bool wanted_type(struct alloc *a, struct metadata_class *class)
@@ -607,11 +624,23 @@ static enum metadata_waits waits(struct alloc *a, struct metadata_class *class)
     return known;
 }
 
+/* --live: what the object is that was noted last. */
+static inline void tell_live(struct alloc_thread *t, const struct event *event)
+{
+    const struct live_entry known = {.node = event->node,
+                                     .site = event->site,
+                                     .class = ((const struct metadata_class *)event->subject)->id,
+                                     .size = (uint32_t)(event_bytes(event) / 8)};
+
+    if (UNLIKELY(t->live != NULL))
+        live_known(t->live, &known);
+}
+
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                    struct metadata_class *class, uint64_t bytes)
 {
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
-    uint64_t epoch = load_acquire(&a->heap_epoch);
+    uint64_t epoch = load_acquire(&a->heap_epoch), began = event.ticks;
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
     struct site_places places = {.call = {0}};
@@ -622,6 +651,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
     depth = stack_settle_hot(s, &top);
     if (UNLIKELY(stack_misses_frames_hot(s))) { /* the youngest frame did not allocate */
+        tell_live(t, &event);
         event_lose(t->ring, EVENT_LOST_NO_STACK);
         return;
     }
@@ -636,6 +666,9 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
             event.site = site_of(a, t, load_relaxed(&top[-1].method), &places,
                                  context_limit(top, depth), class);
     }
+    tell_live(t, &event);
+    if (UNLIKELY(t->live && load_acquire(&a->heap_epoch) != epoch))
+        event.ticks = clock_ticks(); /* a collection left it young: it counts as made after that */
     if (UNLIKELY(a->values))
         post_values(s, t, event.ticks);
     if (UNLIKELY(event_post(t->ring, &event)))
@@ -644,7 +677,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         struct capture capture = {.stack = s,
                                   .top = top,
                                   .depth = depth,
-                                  .shadow_ticks = captured - event.ticks,
+                                  .shadow_ticks = captured - began,
                                   .ticks = event.ticks,
                                   .class = (uintptr_t) class,
                                   .node = event.node,
@@ -709,15 +742,20 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
     struct stack *s = stack_current_hot();
     struct alloc_thread *t;
     struct metadata_class *class;
+    uint64_t epoch;
     int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
         add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_STACK], 1);
+        if (a->config.live && !s)
+            live_inexact(a->config.live, SST_LIVE_MEMORY);
         return;
     }
     t = alloc_thread(a, s);
     if (UNLIKELY(!t)) {
         add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
+        if (a->config.live)
+            live_inexact(a->config.live, SST_LIVE_MEMORY);
         return;
     }
     lets = config_lets(a, t, s);
@@ -726,9 +764,16 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
             lose(t->ring, EVENT_LOST_RING_FULL);
         return;
     }
+    epoch = load_acquire(&a->heap_epoch);
+    if (UNLIKELY(t->live != NULL))
+        live_note(t->live, object);
     class = class_of(a, t, class_id, object);
+    if (UNLIKELY(t->live != NULL) && load_acquire(&a->heap_epoch) != epoch && t->live->open)
+        object = live_open_address(t->live); /* a collection came while the class was looked at */
     if (UNLIKELY(!class)) {
         lose(t->ring, EVENT_LOST_NO_CLASS);
+        if (t->live)
+            live_unknown(t->live);
         return;
     }
     record_if_wanted(a, s, t, object, class);

@@ -11,6 +11,7 @@
 #include "check/check.h"
 #include "clr/runtime.h"
 #include "event/event.h"
+#include "live/live.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
 #include "stack/stack.h"
@@ -26,7 +27,8 @@ struct alloc_config {
     struct event_hub *hub;
     const struct options *options;
     struct check *check;
-    bool begins; /* what an async method waits in keeps where it was begun: alloc_begun() */
+    struct live *live; /* NULL: no --live */
+    bool begins;       /* what an async method waits in keeps where it was begun: alloc_begun() */
 };
 
 int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -ENOMEM */

@@ -46,9 +46,8 @@ struct check_threads {
 
 int check_threads_new(const struct check_threads_config *config, struct check_threads **out)
 {
-    struct check_threads *t = memory_zalloc(1, sizeof(*t));
+    struct check_threads *t = *out = memory_zalloc(1, sizeof(*t));
 
-    *out = t;
     if (!t)
         return -ENOMEM;
     t->config = *config;

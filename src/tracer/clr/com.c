@@ -6,6 +6,7 @@
 #include <shadowtrace/clr/guids.h>
 
 #include <errno.h>
+#include <stdbool.h>
 
 void clr_release(void *object)
 {
@@ -71,14 +72,19 @@ static struct clr_factory *factory_of(struct clr_class_factory *self)
     return container_of(self, struct clr_factory, base);
 }
 
+/* Whether there is something to answer, and room for the answer, which is nothing so far. */
+static bool is_asked(const struct clr_guid *iid, void **object)
+{
+    if (object)
+        *object = NULL;
+    return iid && object;
+}
+
 /* IClassFactory slot 0. */
 static hresult factory_query_interface(struct clr_class_factory *self, const struct clr_guid *iid,
                                        void **object)
 {
-    if (!object)
-        return E_POINTER;
-    *object = NULL;
-    if (!iid)
+    if (!is_asked(iid, object))
         return E_POINTER;
     if (!clr_guid_equal(iid, &clr_iid_unknown) && !clr_guid_equal(iid, &clr_iid_class_factory))
         return E_NOINTERFACE;
@@ -103,10 +109,7 @@ static uint32_t factory_release(struct clr_class_factory *self)
 static hresult factory_create_instance(struct clr_class_factory *self, struct clr_unknown *outer,
                                        const struct clr_guid *iid, void **object)
 {
-    if (!object)
-        return E_POINTER;
-    *object = NULL;
-    if (!iid)
+    if (!is_asked(iid, object))
         return E_POINTER;
     if (outer)
         return CLASS_E_NOAGGREGATION;

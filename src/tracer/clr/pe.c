@@ -1,6 +1,6 @@
 #include "clr/pe.h"
 
-#include <string.h>
+#include "base/load.h"
 
 /* PE/COFF and ECMA-335 II.25: offsets in bytes. */
 enum {
@@ -21,32 +21,16 @@ enum {
     CLI_NATIVE = 64, /* of code compiled ahead of time */
 };
 
-static uint32_t u32(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-static uint16_t u16(const uint8_t *at)
-{
-    uint16_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
 uint64_t clr_pe_raw(const uint8_t *image, uint32_t address)
 {
-    const uint8_t *pe = image + u32(image + DOS_PE_OFFSET);
-    const uint8_t *section = pe + PE_OPTIONAL + u16(pe + PE_OPTIONAL_SIZE);
+    const uint8_t *pe = image + load_u32(image + DOS_PE_OFFSET);
+    const uint8_t *section = pe + PE_OPTIONAL + load_u16(pe + PE_OPTIONAL_SIZE);
 
-    for (unsigned i = 0; i < u16(pe + PE_SECTIONS); i++, section += SECTION_SIZE) {
-        uint32_t start = u32(section + SECTION_ADDRESS);
+    for (unsigned i = 0; i < load_u16(pe + PE_SECTIONS); i++, section += SECTION_SIZE) {
+        uint32_t start = load_u32(section + SECTION_ADDRESS);
 
-        if (address - start < u32(section + SECTION_VIRTUAL_SIZE))
-            return (uint64_t)u32(section + SECTION_RAW) + (address - start);
+        if (address - start < load_u32(section + SECTION_VIRTUAL_SIZE))
+            return (uint64_t)load_u32(section + SECTION_RAW) + (address - start);
     }
     return 0;
 }
@@ -65,17 +49,18 @@ static const uint8_t *find(const uint8_t *image, bool flat, size_t offset, uint3
 
     if (memcmp(image, "MZ", 2) != 0)
         return NULL;
-    pe = image + u32(image + DOS_PE_OFFSET);
+    pe = image + load_u32(image + DOS_PE_OFFSET);
     if (memcmp(pe, "PE\0", 4) != 0)
         return NULL;
     optional = pe + PE_OPTIONAL;
-    directory = optional + (u16(optional) == OPTIONAL_MAGIC_64 ? DIRECTORIES_64 : DIRECTORIES_32) +
+    directory = optional +
+                (load_u16(optional) == OPTIONAL_MAGIC_64 ? DIRECTORIES_64 : DIRECTORIES_32) +
                 CLI_DIRECTORY * DIRECTORY_SIZE;
-    cli = clr_pe_place(image, flat, u32(directory));
+    cli = clr_pe_place(image, flat, load_u32(directory));
     if (!cli)
         return NULL;
-    *size = u32(cli + offset + 4);
-    return clr_pe_place(image, flat, u32(cli + offset));
+    *size = load_u32(cli + offset + 4);
+    return clr_pe_place(image, flat, load_u32(cli + offset));
 }
 
 const uint8_t *clr_pe_metadata(const uint8_t *image, bool flat, uint32_t *size)

@@ -3,6 +3,7 @@
 #include "base/array.h"
 #include "base/atomics.h"
 #include "base/compressed.h"
+#include "base/load.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "clr/pe.h"
@@ -56,14 +57,6 @@ struct readytorun {
     struct place *place; /* by row */
     uint32_t places;
 };
-
-static uint32_t read_u32(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
 
 /* The number in `size` bytes (1, 2 or 4) at an offset; 0 past the end. */
 static uint32_t read_fixed(const struct bytes *b, uint64_t offset, unsigned size)
@@ -336,9 +329,9 @@ struct readytorun *readytorun_new(const uint8_t *image, bool flat)
     uint32_t size = 0, count;
     const uint8_t *header = clr_pe_native(image, flat, &size);
 
-    if (!header || size < HEADER_SECTIONS + 4 || read_u32(header) != SIGNATURE)
+    if (!header || size < HEADER_SECTIONS + 4 || load_u32(header) != SIGNATURE)
         return NULL;
-    count = read_u32(header + HEADER_SECTIONS);
+    count = load_u32(header + HEADER_SECTIONS);
     if (count > SECTIONS_MAX || size < HEADER_SECTIONS + 4 + count * SECTION_BYTES ||
         !(r = memory_zalloc(1, sizeof(*r))))
         return NULL;
@@ -346,11 +339,11 @@ struct readytorun *readytorun_new(const uint8_t *image, bool flat)
     r->flat = flat;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *section = header + HEADER_SECTIONS + 4 + (size_t)i * SECTION_BYTES;
-        const uint8_t *start = clr_pe_place(image, flat, read_u32(section + 4));
-        struct bytes *known = section_of(r, read_u32(section));
+        const uint8_t *start = clr_pe_place(image, flat, load_u32(section + 4));
+        struct bytes *known = section_of(r, load_u32(section));
 
         if (known && start)
-            *known = (struct bytes){start, read_u32(section + 8)};
+            *known = (struct bytes){start, load_u32(section + 8)};
     }
     if (!r->functions.start || !places_read(r) || !begins_read(r)) {
         readytorun_free(r);
@@ -413,14 +406,14 @@ static bool cell_at(const struct readytorun *r, uint32_t address, struct readyto
 {
     for (uint32_t at = 0; at + IMPORT_BYTES <= r->imports.size; at += IMPORT_BYTES) {
         const uint8_t *import = r->imports.start + at, *list, *signature;
-        uint32_t offset = address - read_u32(import), width = import[IMPORT_ENTRY];
+        uint32_t offset = address - load_u32(import), width = import[IMPORT_ENTRY];
 
-        if (offset >= read_u32(import + 4) || !width || offset % width ||
-            !read_u32(import + IMPORT_SIGNATURES))
+        if (offset >= load_u32(import + 4) || !width || offset % width ||
+            !load_u32(import + IMPORT_SIGNATURES))
             continue;
-        list = clr_pe_place(r->image, r->flat, read_u32(import + IMPORT_SIGNATURES));
+        list = clr_pe_place(r->image, r->flat, load_u32(import + IMPORT_SIGNATURES));
         signature =
-            list ? clr_pe_place(r->image, r->flat, read_u32(list + (size_t)offset / width * 4))
+            list ? clr_pe_place(r->image, r->flat, load_u32(list + (size_t)offset / width * 4))
                  : NULL;
         *out = (struct readytorun_signature){signature, signature + SIGNATURE_MAX};
         return signature;
@@ -436,8 +429,8 @@ bool readytorun_cells(const struct readytorun *r, uint32_t code,
     uint32_t functions = r->functions.size / FUNCTION_BYTES;
 
     for (uint32_t i = code; i < functions && (i == code || !(r->begins[i / 8] >> i % 8 & 1)); i++) {
-        uint32_t begin = read_u32(r->functions.start + (size_t)i * FUNCTION_BYTES);
-        uint32_t end = read_u32(r->functions.start + (size_t)i * FUNCTION_BYTES + 4);
+        uint32_t begin = load_u32(r->functions.start + (size_t)i * FUNCTION_BYTES);
+        uint32_t end = load_u32(r->functions.start + (size_t)i * FUNCTION_BYTES + 4);
         const uint8_t *text = clr_pe_place(r->image, r->flat, begin);
 
         /* Any four bytes that, counted from behind them, lead to a cell. */
@@ -445,7 +438,7 @@ bool readytorun_cells(const struct readytorun *r, uint32_t code,
             struct readytorun_signature cell;
             uint8_t fixup;
 
-            if (!cell_at(r, at + 4 + read_u32(text + (at - begin)), &cell))
+            if (!cell_at(r, at + 4 + load_u32(text + (at - begin)), &cell))
                 continue;
             fixup = *cell.at++;
             if (fixup & FIXUP_OTHER_MODULE)

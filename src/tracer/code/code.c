@@ -37,6 +37,7 @@ struct site_hint {
     const struct metadata_class *made;
     bool unnamed; /* it was reached through a delegate, or a pointer */
     bool fault;   /* nothing was called: the statement is asked for */
+    bool sure;    /* only an operand that names the callee counts */
 };
 
 static bool is_real(const struct clr_debug_il_to_native_map *entry)
@@ -71,24 +72,55 @@ static uintptr_t body_address(const struct code_body *body, uint32_t offset, siz
     return 0;
 }
 
-/* x86_rank() of code that may have been unloaded by now: read through the kernel. */
-static struct x86_rank rank_safely(uintptr_t address, size_t size, size_t ret, bool by_argument)
-{
-    struct x86_rank rank = {0, 0, false};
-    uint8_t small[512], *code = small;
+/* Code to be read: what may have been unloaded by now is copied, through the kernel. */
+struct view {
+    const uint8_t *code; /* NULL: it cannot be read */
+    uint8_t *copy, small[512];
+};
 
-    if (size > sizeof(small))
-        code = memory_alloc(size);
-    if (code && peek(code, address, size))
-        rank = x86_rank(code, size, ret, by_argument);
-    if (code != small)
-        memory_free(code);
-    return rank;
+static void view_open(struct view *view, const struct metadata_method *method, uintptr_t address,
+                      size_t size)
+{
+    view->copy = view->small;
+    view->code = (const uint8_t *)address;
+    if (!metadata_method_entry(method)->recheck)
+        return;
+    if (size > sizeof(view->small))
+        view->copy = memory_alloc(size);
+    view->code = view->copy && peek(view->copy, address, size) ? view->copy : NULL;
+}
+
+static void view_close(struct view *view)
+{
+    if (view->copy != view->small)
+        memory_free(view->copy);
+}
+
+/* The method that the call before an offset goes to, or NULL. The entry is that of the call. */
+static struct metadata_method *callee_at(struct metadata *metadata,
+                                         const struct metadata_method *method,
+                                         const struct code_body *body,
+                                         const struct clr_debug_il_to_native_map *entry,
+                                         uint32_t offset)
+{
+    struct metadata_method *callee = NULL;
+    size_t left, size = offset + 1 - entry->native_start_offset;
+    uintptr_t address = body_address(body, entry->native_start_offset, &left);
+    struct view view;
+
+    if (!address || size > left || size > CODE_MAX)
+        return NULL;
+    view_open(&view, method, address, size);
+    if (view.code)
+        callee = code_callee(metadata, view.code, size, address);
+    view_close(&view);
+    return callee;
 }
 
 /* Where a call's place among equal ones is to be read. */
 struct code_rank {
     struct il_rank rank;
+    struct metadata *metadata;
     const struct metadata_method *method;
     const struct code_body *body;
     const struct clr_debug_il_to_native_map *entry; /* of the call's code */
@@ -102,9 +134,11 @@ static struct x86_rank read_rank(struct il_rank *rank)
     const struct code_rank *in = container_of(rank, struct code_rank, rank);
     const struct code_body *body = in->body;
     const struct clr_debug_il_to_native_map *entry = in->entry, *first = entry, *last = entry, *e;
+    struct x86_rank result = {0, 0, false};
     uint32_t offset = in->offset;
     size_t size, left, ret;
     uintptr_t address;
+    struct view view;
 
     for (e = entry;
          e >= body->map && (e->il_offset == entry->il_offset || e->il_offset == NO_MAPPING); e--)
@@ -119,11 +153,13 @@ static struct x86_rank read_rank(struct il_rank *rank)
     if (size > left)
         size = left;
     if (!address || !size || size > CODE_MAX)
-        return (struct x86_rank){0, 0, false};
+        return result;
     ret = offset + 1 - first->native_start_offset;
-    if (metadata_method_entry(in->method)->recheck)
-        return rank_safely(address, size, ret, in->made);
-    return x86_rank((const uint8_t *)address, size, ret, in->made);
+    view_open(&view, in->method, address, size);
+    if (view.code)
+        result = x86_rank(view.code, size, ret, in->made);
+    view_close(&view);
+    return result;
 }
 
 typedef int32_t il_finder(const struct metadata_method *method, const struct il_pieces *pieces,
@@ -155,9 +191,62 @@ static struct il_target target_of(struct metadata *metadata, const struct site_h
         .record = hint->callee,
         .made = hint->made,
         .unnamed = hint->unnamed,
+        .sure = hint->sure,
         .memo = resolver ? metadata->memo : NULL,
         .rank = rank,
     };
+}
+
+/* The entry of the map for an offset; NULL: none. */
+static const struct clr_debug_il_to_native_map *entry_of(const struct code_body *body,
+                                                         uint32_t offset)
+{
+    const struct clr_debug_il_to_native_map *entry = NULL, *e;
+
+    for (e = body->map; e < body->map + body->entries && e->native_start_offset <= offset; e++)
+        if (offset < e->native_end_offset) /* an empty range holds no instruction */
+            entry = e;
+    return entry;
+}
+
+/* The instruction that calls before an offset, if its operand names whom the call goes to. */
+static int32_t named_call(const struct code_rank *in, uint32_t offset)
+{
+    const struct clr_debug_il_to_native_map *entry = entry_of(in->body, offset);
+    struct code_rank rank = {
+        {read_rank, NULL}, in->metadata, in->method, in->body, entry, offset, false};
+    struct site_hint hint = {.sure = true};
+    struct il_target target;
+
+    if (!entry || entry->il_offset != in->entry->il_offset)
+        return IL_UNKNOWN;
+    hint.callee = callee_at(in->metadata, in->method, in->body, entry, offset);
+    if (!hint.callee)
+        return IL_UNKNOWN;
+    target = target_of(in->metadata, &hint, &rank.rank);
+    return il_find(in->method, &in->body->pieces, entry->il_offset, &target);
+}
+
+/* Code in two ranges is left alone: a jump from one to the other is not seen. */
+static struct il_between read_between(struct il_rank *rank)
+{
+    const struct code_rank *in = container_of(rank, struct code_rank, rank);
+    const struct clr_code_info *range = in->body->range;
+    struct il_between between = {IL_UNKNOWN, IL_UNKNOWN};
+    struct x86_line line = {0};
+    struct view view;
+
+    if (in->body->ranges != 1 || range->size > CODE_MAX)
+        return between;
+    view_open(&view, in->method, range->start_address, range->size);
+    if (view.code && !x86_line(view.code, range->size, in->offset + 1, &line))
+        line.before = line.after = 0;
+    view_close(&view);
+    for (uint32_t i = 0; i < line.before && between.after < 0; i++)
+        between.after = named_call(in, (uint32_t)line.before_at[i] - 1);
+    for (uint32_t i = 0; i < line.after && between.before < 0; i++)
+        between.before = named_call(in, (uint32_t)line.after_at[i] - 1);
+    return between;
 }
 
 /* Finds the instruction at `from` or near. Without IL there is but what the map says. */
@@ -173,6 +262,36 @@ static int32_t instruction(struct metadata *metadata, struct metadata_method *me
     return finder(method, &body->pieces, from, &target);
 }
 
+/* Methods of CoreLib that the JIT calls for an instruction which makes something. Resolved. */
+static bool makes_for_others(const struct metadata_method *method)
+{
+    static const char *const types[] = {"System.Runtime.CompilerServices.CastHelpers.",
+                                        "System.RuntimeTypeHandle.", "System.RuntimeFieldHandle.",
+                                        "System.RuntimeMethodHandle."};
+    const char *text = metadata_method_text(method);
+
+    for (size_t i = 0; text && i < COUNT_OF(types); i++)
+        if (strncmp(text, types[i], strlen(types[i])) == 0)
+            return true;
+    return false;
+}
+
+/*
+ * What a callee that no operand names has made, or one that it called: no instruction that makes
+ * the same type is meant. If its name misleads, as little is known as of what has none.
+ */
+static int32_t by_callee(struct metadata *metadata, struct metadata_method *method,
+                         const struct code_body *body, uint32_t from, const struct site_hint *of,
+                         struct il_rank *rank, il_finder *finder)
+{
+    const struct site_hint named = {.callee = of->callee}, nameless = {.callee = NULL};
+    int32_t il = instruction(metadata, method, body, from, &named, rank, finder);
+
+    if (il < 0)
+        il = instruction(metadata, method, body, from, &nameless, rank, finder);
+    return il >= 0 ? il : CODE_IL_UNMAPPED;
+}
+
 /*
  * The runtime maps native code to statements, in native order and without gaps but for what it
  * marks: prologs, epilogs, and code without a mapping. The latter is code that the JIT made itself,
@@ -186,16 +305,14 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
                          const struct code_body *body, uint32_t offset,
                          const struct site_hint *hint)
 {
-    const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry = NULL, *next,
-                                            *e;
+    const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry, *next, *of;
     il_finder *finder = il_find;
+    struct site_hint through = {.sure = true};
     struct code_rank rank;
     uint32_t from = 0;
-    int32_t il;
+    int32_t il = IL_UNKNOWN;
 
-    for (e = body->map; e < end && e->native_start_offset <= offset; e++)
-        if (offset < e->native_end_offset) /* an empty range holds no instruction */
-            entry = e;
+    of = entry = entry_of(body, offset);
     if (entry && hint->fault && is_real(entry))
         return (int32_t)entry->il_offset;
     if (!entry || hint->fault)
@@ -218,8 +335,23 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
         from = entry->il_offset;
     else if (entry->il_offset == EPILOG)
         from = IL_NOWHERE;
-    rank = (struct code_rank){{read_rank}, method, body, entry, offset, hint->made};
-    il = instruction(metadata, method, body, from, hint, &rank.rank, finder);
+    if (hint->made)
+        through.callee = callee_at(metadata, method, body, of, offset);
+    rank = (struct code_rank){{read_rank, finder == il_find ? read_between : NULL},
+                              metadata,
+                              method,
+                              body,
+                              entry,
+                              offset,
+                              false};
+    if (through.callee) {
+        il = instruction(metadata, method, body, from, &through, &rank.rank, finder);
+        if (il < 0 && !makes_for_others(through.callee))
+            return by_callee(metadata, method, body, from, &through, &rank.rank, finder);
+    }
+    rank.made = hint->made;
+    if (il < 0)
+        il = instruction(metadata, method, body, from, hint, &rank.rank, finder);
     return il >= 0 ? il : CODE_IL_UNMAPPED;
 }
 
@@ -378,7 +510,7 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
 
 /* Of several that begin at the same place the newest, which is whole. */
 const struct code_body *code_body_find(const struct metadata *metadata,
-                                       struct metadata_method *method, uintptr_t ip,
+                                       const struct metadata_method *method, uintptr_t ip,
                                        uint32_t *offset)
 {
     const struct code_body *body = load_acquire(&method->bodies);

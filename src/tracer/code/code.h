@@ -11,7 +11,9 @@
  * code_il_call, code_il_alloc, code_il_unnamed - IL offset of the instruction that returns to `ip`
  * inside `method` (NULL: caller not hooked), given what was called or made there (NULL: not known),
  * or that it has no name: a delegate or a pointer led to it. The runtime's maps end at statements;
- * where a statement calls more than once, that tells which instruction it was.
+ * where a statement calls more than once, that tells which instruction it was. What was made may
+ * have been by a method without hooks: then the machine code tells whom the instruction calls, or
+ * which calls run right before and after it.
  * Returns: the offset, >= 0, or one of enum code_il: CODE_IL_UNMAPPED if nothing tells.
  * Threads: as metadata_method_resolve. Asks the runtime for ranges and maps, once per body of code;
  *          on a managed thread a collection may run: an ObjectID from before is worthless after it.
@@ -64,8 +66,8 @@ struct code_place {
 
 /*
  * code_caller - goes up from a place in code without hooks to the first frame that lies in
- * `method`. limit: the stack above is not read. Frames without a frame pointer are told by their
- * prolog.
+ * `method`, the youngest with hooks. limit: the stack above is not read. Frames without a frame
+ * pointer are told by their prolog.
  * Returns: its ip, right behind a call; 0: not found, or not for certain. Threads: any; callbacks.
  */
 uintptr_t code_caller(struct metadata *metadata, const struct metadata_method *method,

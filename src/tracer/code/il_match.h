@@ -13,11 +13,21 @@ struct il_memo;
 struct il_memo *il_memo_new(void); /* NULL: no memory */
 
 /*
+ * The nearest instructions whose calls are known and run before, and after, the one in question,
+ * whenever that does; -1: none is known.
+ */
+struct il_between {
+    int32_t after, before; /* it runs after the one, before the other */
+};
+
+/*
  * The place among equal calls in the code that the map gives to the piece. Reading code takes
- * longer than all the rest: it is done at most once, and only if the place matters.
+ * longer than all the rest: it is done at most once, and only if the place matters. The calls
+ * around it are asked for if nothing else tells.
  */
 struct il_rank {
     struct x86_rank (*read)(struct il_rank *rank);
+    struct il_between (*between)(struct il_rank *rank);
 };
 
 /* What was called or made; NULL: not known. */
@@ -26,6 +36,7 @@ struct il_target {
     const struct metadata_method *record; /* the callee's, or NULL: then its text has to do */
     const struct metadata_class *made;    /* class of a new object, its text resolved */
     bool unnamed;                         /* what a delegate, or a pointer, led to */
+    bool sure;                            /* only an operand that names it counts */
     struct il_memo *memo;                 /* the calling thread's, or NULL */
     struct il_rank *rank;                 /* NULL: not known */
 };

@@ -393,6 +393,39 @@ static int32_t only_one(struct near *near)
     return exact && best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 
+/*
+ * The only instruction that can be what ran between two that are known. Only of pieces that run one
+ * after the other, from the first instruction to the last.
+ */
+static int32_t between(struct near *near, const struct ways *follows)
+{
+    const struct il_pieces *pieces = near->pieces;
+    struct il_rank *rank = near->match.target->rank;
+    struct il_between known;
+    uint32_t count = 0;
+    int32_t found = IL_UNKNOWN;
+
+    if (near->own >= pieces->count || pieces->piece[near->own].splits || !rank || !rank->between ||
+        ways_in(near, NEAR_LEADS).all != follows->all)
+        return IL_UNKNOWN;
+    known = rank->between(rank);
+    if (known.after < 0 && known.before < 0)
+        return IL_UNKNOWN;
+    for (uint32_t i = near->first; i <= near->own; i++) {
+        struct reach from = reach_of(pieces, i);
+
+        for (uint32_t k = 0; k < from.count; k++) {
+            int32_t at = (int32_t)from.first[k].at;
+
+            if (at <= known.after || (known.before >= 0 && at >= known.before))
+                continue;
+            found = at;
+            count++;
+        }
+    }
+    return count == 1 ? found : IL_UNKNOWN;
+}
+
 /* No operand names the target: calls that may lead to it by another name, or are inlined. */
 static int32_t by_way_of(struct near *near)
 {
@@ -400,6 +433,7 @@ static int32_t by_way_of(struct near *near)
     const struct il_pieces *pieces = near->pieces;
     struct ways w = ways_in(near, NEAR_FOLLOWS);
     struct best elsewhere;
+    int32_t found;
 
     if (w.calls == 1 && il_match_unnamed(&near->match, w.call))
         return (int32_t)w.call->at;
@@ -412,6 +446,9 @@ static int32_t by_way_of(struct near *near)
         return (int32_t)w.any->at;
     if ((target->callee || target->made) && w.calls == 1)
         return (int32_t)w.call->at;
+    found = between(near, &w);
+    if (found >= 0)
+        return found;
     if (near->own < pieces->count && w.statement == statement_of(pieces, near->own))
         return (int32_t)pieces->piece[near->own].at;
     return IL_UNKNOWN;
@@ -456,11 +493,11 @@ static int32_t find(struct near *near)
     int32_t found;
     bool any;
 
-    if (near->match.target->callee && best_of(near, NEAR_LEADS).fit < FIT_NAME &&
-        (call = unnamed_call(near)))
+    if (near->match.target->callee && !near->match.target->sure &&
+        best_of(near, NEAR_LEADS).fit < FIT_NAME && (call = unnamed_call(near)))
         return best_of(near, NEAR_FOLLOWS).fit < FIT_NAME ? (int32_t)call->at : IL_UNKNOWN;
     found = named(near, &any);
-    return any ? found : by_way_of(near);
+    return any || near->match.target->sure ? found : by_way_of(near);
 }
 
 /* find() or another look around a piece, IL_UNKNOWN if memory runs out. */
@@ -535,7 +572,7 @@ static int32_t search_all(struct near *near)
     bool any;
     int32_t found = named(near, &any);
 
-    return any ? found : only_fit(near);
+    return any || near->match.target->sure ? found : only_fit(near);
 }
 
 int32_t il_search(const struct metadata_method *method, const struct il_pieces *pieces,

@@ -1,7 +1,7 @@
 /*
  * code/internal.h - what the files of src/tracer/code/ share. code.c keeps the bodies of a method's
- * native code and maps them, il_*.c find an instruction, x86.c reads machine code, tier.c and
- * precompiled.c tell how code was compiled.
+ * native code and maps them, il_*.c find an instruction, x86.c reads machine code, callee.c tells
+ * whom it calls, tier.c and precompiled.c how code was compiled.
  */
 #ifndef SHADOWTRACE_CODE_INTERNAL_H
 #define SHADOWTRACE_CODE_INTERNAL_H
@@ -28,8 +28,17 @@ struct code_body {
 
 /* The listed body that holds an address, and the address's offset in it; or NULL. */
 const struct code_body *code_body_find(const struct metadata *metadata,
-                                       struct metadata_method *method, uintptr_t ip,
+                                       const struct metadata_method *method, uintptr_t ip,
                                        uint32_t *offset);
+
+/*
+ * code_callee - the method that a call goes to, hooked or not, by the machine code: the call ends
+ * at code[size], and code[0] begins an instruction and lies, or lay, at `address`.
+ * Returns: its record; NULL: nothing with metadata, or what is only found when the call runs.
+ * Threads: as metadata_method_map.
+ */
+struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *code, size_t size,
+                                    uintptr_t address);
 
 /* The IL of a method. Returns: whether it is known, and has any. */
 bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,

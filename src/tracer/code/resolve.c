@@ -19,7 +19,7 @@ void code_resolve_call(struct metadata *metadata, struct tree_site *call)
 
     if (method)
         metadata_method_resolve(metadata, method);
-    if (call->outside)
+    if (call->outside == TREE_OUTSIDE_DYNAMIC)
         il = CODE_IL_DYNAMIC;
     else if (call->ip & TREE_IP_DYNAMIC)
         il = resolve_dynamic(metadata, call);

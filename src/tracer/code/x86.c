@@ -376,6 +376,225 @@ struct x86_rank x86_rank(const uint8_t *code, size_t size, size_t ret, bool by_a
     return rank;
 }
 
+/* Calls in a line. */
+
+/* A call next to the one in question, and whether it is always run with it. */
+struct neighbour {
+    size_t at, end;
+    bool sure;
+};
+
+/* The nearest on each side; before: a ring, of which `count` were put in. */
+struct neighbours {
+    struct neighbour before[X86_LINE], after[X86_LINE];
+    size_t count, afters;
+    size_t mine, ret; /* where the call in question begins and ends; 0: not met yet */
+};
+
+static bool is_any_call(const struct instruction *in)
+{
+    return in->map == MAP_ONE &&
+           (in->opcode == 0xE8 || (in->opcode == 0xFF && (in->modrm & 0x38) == 0x10));
+}
+
+/* Through a table, as a rule; one through a word in the code's reach leaves the method. */
+static bool goes_anywhere(const struct instruction *in)
+{
+    return in->map == MAP_ONE && in->opcode == 0xFF && (in->modrm & 0x38) == 0x20 &&
+           (in->modrm & 0xC7) != 0x05;
+}
+
+static void note_neighbour(struct neighbours *n, size_t at, size_t end)
+{
+    if (end == n->ret)
+        n->mine = at;
+    else if (end < n->ret)
+        n->before[n->count++ % X86_LINE] = (struct neighbour){at, end, true};
+    else if (n->afters < X86_LINE)
+        n->after[n->afters++] = (struct neighbour){at, end, true};
+}
+
+static bool read_neighbours(const uint8_t *code, size_t size, struct neighbours *n)
+{
+    struct instruction in;
+    bool there = false;
+
+    for (size_t at = 0; at < size; at += in.size) {
+        if (!read_instruction(&in, code + at, size - at) || goes_anywhere(&in))
+            return false;
+        if (!is_any_call(&in))
+            continue;
+        there |= at + in.size == n->ret;
+        note_neighbour(n, at, at + in.size);
+    }
+    return there;
+}
+
+/* Does a jump lead in between two calls from elsewhere? The first ends, the second begins there. */
+static bool leads_between(size_t end, size_t at, size_t from, int64_t to)
+{
+    return to >= (int64_t)end && to <= (int64_t)at && (from < end || from > at);
+}
+
+static void judge_jump(struct neighbours *n, size_t from, int64_t to)
+{
+    for (size_t i = 0; i < X86_LINE && i < n->count; i++)
+        n->before[i].sure &= !leads_between(n->before[i].end, n->mine, from, to);
+    for (size_t i = 0; i < n->afters; i++)
+        n->after[i].sure &= !leads_between(n->ret, n->after[i].at, from, to);
+}
+
+bool x86_line(const uint8_t *code, size_t size, size_t ret, struct x86_line *out)
+{
+    struct neighbours n = {.ret = ret};
+    struct instruction in;
+    int64_t target;
+
+    out->before = out->after = 0;
+    if (!read_neighbours(code, size, &n))
+        return false;
+    for (size_t at = 0; at < size && read_instruction(&in, code + at, size - at); at += in.size)
+        if (is_jump(&in, &target))
+            judge_jump(&n, at, (int64_t)at + target);
+    for (size_t i = n.count; i > 0 && n.count - i < X86_LINE; i--)
+        if (n.before[(i - 1) % X86_LINE].sure)
+            out->before_at[out->before++] = n.before[(i - 1) % X86_LINE].end;
+    for (size_t i = 0; i < n.afters; i++)
+        if (n.after[i].sure)
+            out->after_at[out->after++] = n.after[i].end;
+    return out->before || out->after;
+}
+
+/* Targets. */
+
+/* The last constant, or word, that was loaded into a register, until that may have changed. */
+struct loaded {
+    struct x86_target target;
+    unsigned reg;
+};
+
+/* ModRM 00 reg 101: relative to the next instruction. */
+static bool is_relative(const struct instruction *in)
+{
+    return (in->modrm & 0xC7) == 0x05;
+}
+
+/* What relative() says of a copy of code that lies at `address`. */
+static uintptr_t relative_at(const struct instruction *in, const uint8_t *code, uintptr_t address)
+{
+    return (uintptr_t)relative(in) - (uintptr_t)code + address;
+}
+
+static void load(struct loaded *out, const struct instruction *in, const uint8_t *code,
+                 uintptr_t address)
+{
+    unsigned to = (in->modrm >> 3 & 7u) | (in->extended_reg ? 8u : 0u);
+    unsigned direct = (in->modrm & 7u) | (in->extended ? 8u : 0u);
+    uint8_t op = in->opcode;
+
+    if (in->map == MAP_ONE && between(op, 0xB8, 0xBF) && !in->operand16) {
+        to = (op & 7u) | (in->extended ? 8u : 0u);
+        if (in->wide)
+            *out = (struct loaded){{X86_TO, constant(in, 8)}, to};
+        else if (out->reg == to)
+            out->target.way = X86_UNREAD;
+    } else if (in->map == MAP_ONE && op == 0x8B && in->wide && is_relative(in)) {
+        *out = (struct loaded){{X86_THROUGH, relative_at(in, code, address)}, to};
+    } else if (in->map == MAP_ONE && (op == 0x8B || op == 0x8D)) {
+        if (out->reg == to)
+            out->target.way = X86_UNREAD;
+    } else if (in->map != MAP_ONE || !(op == 0x89 || op == 0xC7 || op == 0x39 || op == 0x85) ||
+               (in->modrm >= 0xC0 && out->reg == direct)) {
+        out->target.way = X86_UNREAD;
+    }
+}
+
+/* FF /2 and FF /4: through a register, or memory. */
+static struct x86_target indirect(const struct instruction *in, const struct loaded *loaded,
+                                  const uint8_t *code, uintptr_t address)
+{
+    unsigned base = (in->modrm & 7u) | (in->extended ? 8u : 0u);
+    bool known = loaded->target.way != X86_UNREAD && loaded->reg == base;
+
+    if (is_relative(in))
+        return (struct x86_target){X86_THROUGH, relative_at(in, code, address)};
+    if (known && in->modrm >= 0xC0)
+        return loaded->target;
+    if (known && in->modrm < 0x40 && (in->modrm & 7) != RSP && loaded->target.way == X86_TO)
+        return (struct x86_target){X86_THROUGH, loaded->target.at};
+    return (struct x86_target){X86_FOUND, 0};
+}
+
+static bool is_indirect(const struct instruction *in, unsigned extension)
+{
+    return in->map == MAP_ONE && in->opcode == 0xFF && (in->modrm >> 3 & 7u) == extension;
+}
+
+struct x86_target x86_call_target(const uint8_t *code, size_t size, uintptr_t address)
+{
+    static const struct x86_target unread = {X86_UNREAD, 0};
+    struct loaded loaded = {unread, 0};
+    struct instruction in;
+
+    for (size_t at = 0; at < size; at += in.size) {
+        if (!read_instruction(&in, code + at, size - at))
+            return unread;
+        if (at + in.size < size)
+            load(&loaded, &in, code, address);
+        else if (in.map == MAP_ONE && in.opcode == 0xE8)
+            return (struct x86_target){X86_TO, relative_at(&in, code, address)};
+        else if (is_indirect(&in, 2))
+            return indirect(&in, &loaded, code, address);
+    }
+    return unread;
+}
+
+#define STUB_INSTRUCTIONS 8
+
+struct x86_target x86_jump_target(const uint8_t *code, size_t size, uintptr_t address)
+{
+    static const struct x86_target unread = {X86_UNREAD, 0};
+    struct loaded loaded = {unread, 0};
+    struct instruction in;
+    int64_t to;
+
+    for (size_t at = 0, i = 0; at < size && i < STUB_INSTRUCTIONS; at += in.size, i++) {
+        if (!read_instruction(&in, code + at, size - at) || is_indirect(&in, 2) ||
+            (in.map == MAP_ONE && (in.opcode == 0xE8 || in.opcode == 0xC3)))
+            return unread;
+        if (is_indirect(&in, 4))
+            return indirect(&in, &loaded, code, address);
+        if (in.map == MAP_ONE && (in.opcode == 0xE9 || in.opcode == 0xEB) && is_jump(&in, &to))
+            return (struct x86_target){X86_TO, address + at + (uintptr_t)to};
+        load(&loaded, &in, code, address);
+    }
+    return unread;
+}
+
+/* The word that an instruction of these first bytes names, by its distance from the end; or 0. */
+static uintptr_t word_named(const uint8_t *code, uintptr_t address, const char *bytes, size_t size)
+{
+    int32_t distance;
+
+    if (memcmp(code, bytes, size) != 0)
+        return 0;
+    memcpy(&distance, code + size, sizeof(distance));
+    return address + size + sizeof(distance) + (uintptr_t)(intptr_t)distance;
+}
+
+uintptr_t x86_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
+{
+    enum { JUMP = 6, LOAD = 7 };
+    uintptr_t target, owner, thunk;
+
+    if (size < JUMP + LOAD + JUMP)
+        return 0;
+    target = word_named(code, address, "\xFF\x25", 2);
+    owner = word_named(code + JUMP, address + JUMP, "\x4C\x8B\x15", 3); /* mov r10 */
+    thunk = word_named(code + JUMP + LOAD, address + JUMP + LOAD, "\xFF\x25", 2);
+    return target && owner == target + 8 && thunk == target + 16 ? owner : 0;
+}
+
 /* Prologs. */
 
 struct cursor {

@@ -26,6 +26,46 @@ struct x86_rank {
  */
 struct x86_rank x86_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument);
 
+/*
+ * x86_line - the calls next to one of code[0, size), the whole code of a method, that are sure to
+ * run before, and after, it: no jump leads in between from elsewhere. ret: as x86_rank.
+ * Returns: whether the code can be read, and there is such a call.
+ */
+#define X86_LINE 8 /* as many on each side are looked for */
+struct x86_line {
+    uint32_t before, after;                         /* how many there are */
+    size_t before_at[X86_LINE], after_at[X86_LINE]; /* right behind each, the nearest first */
+};
+bool x86_line(const uint8_t *code, size_t size, size_t ret, struct x86_line *out);
+
+/* Where a call or a jump goes, as far as the code alone tells. */
+struct x86_target {
+    enum x86_way {
+        X86_UNREAD,  /* there is none, or the code before it cannot be read */
+        X86_TO,      /* to `at` */
+        X86_THROUGH, /* to where the word at `at` says */
+        X86_FOUND,   /* what it finds when it runs: a virtual method, a delegate, a pointer */
+    } way;
+    uintptr_t at;
+};
+
+/*
+ * x86_call_target - of the call that ends at code[size]; code[0] begins an instruction and lies at
+ * `address`. x86_jump_target - of the first jump without a condition in a stub at code[0, size),
+ * which holds little else: moves, a counter, a jump that is taken once.
+ * Threads: any, while the code stays where it is.
+ */
+struct x86_target x86_call_target(const uint8_t *code, size_t size, uintptr_t address);
+struct x86_target x86_jump_target(const uint8_t *code, size_t size, uintptr_t address);
+
+/*
+ * x86_stub_owner - where the FunctionID lies whose stub code[0, size) is, or 0: it is no
+ * FixupPrecode. That jumps through a word, and behind the jump loads the next one, for the code
+ * that it jumps to through the third. Source: dotnet/runtime (8.0, 9.0, 10.0),
+ * src/coreclr/vm/amd64/thunktemplates.S.
+ */
+uintptr_t x86_stub_owner(const uint8_t *code, size_t size, uintptr_t address);
+
 /* What a piece of jitted code does to the stack before anything else. */
 struct x86_prolog {
     bool framed;    /* rbp leads to the frame: its caller's is there, the return address above it */

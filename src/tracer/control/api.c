@@ -47,6 +47,8 @@ static int set_paused(bool paused)
     struct config_change change = {.has_paused = true, .paused = paused};
     uint32_t number;
 
+    if (config_of() && config_of()->live && paused)
+        return -EBUSY;
     return config_of() ? config_change(&change, &number) : -ENODEV;
 }
 

@@ -5,7 +5,8 @@
  * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json
  * describes them. The traced threads never wait for any of it: stacks are copied beside them
  * (stack_copy_all), settings are swapped (config/config.h), lines for the log are handed to the
- * writer.
+ * writer. A collection is another thread's work (collect/collect.h): whoever asked for it waits,
+ * and all others are answered meanwhile.
  *
  *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
  *     server.c    the thread: clients, buffers, deadlines      frames.c    their frames
@@ -15,16 +16,19 @@
 #define SHADOWTRACE_CONTROL_CONTROL_H
 
 #include "base/buffer.h"
+#include "collect/collect.h"
 #include "metadata/metadata.h"
 
 struct control;
 
 struct control_config {
     struct metadata *metadata; /* borrowed, as is all below */
+    struct collect *collect;
     const char *executable, *name, *runtime, *hooks;
     char *const *command;
     uint64_t zero_ns; /* CLOCK_MONOTONIC at t = 0 */
     bool shadow;      /* there are shadow stacks */
+    bool live;        /* --live: no allocation may be left out */
     void *context;
     /* Name of the thread with that gettid(). Returns whether it has one. */
     bool (*thread_name)(void *context, uint32_t os, char *text, size_t size);
@@ -34,6 +38,7 @@ struct control_config {
     int (*mark)(void *context, const char *text);
     int (*rotate)(void *context, char **older);
     int (*sites)(void *context, uint32_t most, char **members);
+    int (*alive)(void *context, uint32_t most, char **members); /* -ENOENT: nobody knows it */
     void (*status)(void *context,
                    struct buffer *out); /* appends JSON members, each with a comma before it */
 };
@@ -50,12 +55,14 @@ const char *control_path(const struct control *control); /* of the socket; NULL:
  * control_start - from here on the API answers. control_serve - the socket, too: its thread (all
  * signals blocked, named); until then who connects waits. Returns: 0, or -errno with one line in
  * why, then the socket is gone. Threads: any, once.
+ * control_wake - a collection that somebody may wait for is over. Threads: any.
  * control_stop - no more answers; waits for the one under way at most timeout_ms; the socket is
  * gone after it.
  * control_abandon - in a child after fork: the socket is the parent's. Async-signal-safe.
  */
 void control_start(struct control *control, const struct control_config *config);
 int control_serve(struct control *control, char *why, size_t why_size);
+void control_wake(struct control *control);
 void control_stop(struct control *control, unsigned timeout_ms);
 void control_abandon(struct control *control);
 

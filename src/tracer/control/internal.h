@@ -36,8 +36,15 @@ void control_socket_remove(struct control *control); /* its name only: the threa
 /* server.c */
 void *control_main(void *context);
 
-/* request.c: the reply to one line of `size` bytes, with its newline, into out (empty before). */
-void control_answer(struct control *control, const char *line, size_t size, struct buffer *out);
+/*
+ * request.c
+ * control_answer - the reply to one line of `size` bytes, with its newline, into out (empty
+ * before). Or out stays empty: the reply is to come when *job, now the caller's, is over.
+ * control_collected - that reply, at once: if it is not over, that it takes long. Takes the job.
+ */
+void control_answer(struct control *control, const char *line, size_t size, struct buffer *out,
+                    struct collect_job **job);
+void control_collected(struct collect_job *job, struct buffer *out);
 void control_refuse(struct buffer *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -17,6 +17,19 @@
 #define NUMBER_MAX   ((INT64_C(1) << 53) - 1)
 #define MOST_PATTERN 256u
 
+/* more: members, each with a comma before it. */
+static void refuse(struct buffer *out, const char *text, const char *more)
+{
+    buffer_clear(out);
+    buffer_text(out, "{\"ok\":false,\"version\":1,\"error\":");
+    if (!text[0])
+        buffer_text(out, "\"\"");
+    else
+        buffer_json_string(out, text);
+    buffer_text(out, more);
+    buffer_text(out, "}\n");
+}
+
 void control_refuse(struct buffer *out, const char *format, ...)
 {
     char text[400];
@@ -25,13 +38,7 @@ void control_refuse(struct buffer *out, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    buffer_clear(out);
-    buffer_text(out, "{\"ok\":false,\"version\":1,\"error\":");
-    if (!text[0])
-        buffer_text(out, "\"\"");
-    else
-        buffer_json_string(out, text);
-    buffer_text(out, "}\n");
+    refuse(out, text, "");
 }
 
 static void begin(struct buffer *out)
@@ -57,6 +64,7 @@ struct request {
     struct control *control;
     const json_t *json;
     struct buffer *out;
+    struct collect_job **job; /* where one goes that the reply has to wait for */
 };
 
 #define MOST_MEMBERS 4
@@ -183,12 +191,73 @@ static void run_status(const struct request *r)
     finish(r->out);
 }
 
+/* Later: control_collected(). */
+static void collect(const struct request *r, const struct collect_request *request)
+{
+    int err = collect_ask(r->control->config.collect, request, r->job);
+
+    if (err)
+        control_refuse(r->out, "no collection was made: %s",
+                       err == -EBUSY ? "one that was asked for is under way; ask again after it"
+                                     : strerror(-err));
+}
+
+static void put_heap(struct buffer *out, const struct heap_file_counts *counts)
+{
+    buffer_format(out, ",\"objects\":%llu,\"references\":%llu,\"roots\":%llu,\"file_bytes\":%llu",
+                  (unsigned long long)counts->objects, (unsigned long long)counts->references,
+                  (unsigned long long)counts->roots, (unsigned long long)counts->bytes);
+}
+
+void control_collected(struct collect_job *job, struct buffer *out)
+{
+    struct collect_result result;
+    char why[300];
+
+    if (!collect_over(job, &result)) {
+        control_refuse(out, "the collection is not over yet; it goes on");
+    } else if (result.failure) {
+        collect_explain(&result, why, sizeof(why));
+        refuse(out, why,
+               result.failure == COLLECT_NO_HEAP && result.heap.failure != GRAPH_NO_FILE
+                   ? ",\"unable\":true"
+                   : "");
+    } else {
+        begin(out);
+        buffer_format(out, ",\"gc\":%u,\"pause_ns\":%llu,\"took_ns\":%llu", result.collection,
+                      (unsigned long long)result.pause_ns, (unsigned long long)result.took_ns);
+        if (result.dumps)
+            put_heap(out, &result.heap.counts);
+        finish(out);
+    }
+    collect_drop(job);
+}
+
+static void run_gc(const struct request *r)
+{
+    collect(r, &(struct collect_request){NULL, NULL});
+}
+
+static void run_heap(const struct request *r)
+{
+    const char *file = json_string_value(json_object_get(r->json, "file"));
+
+    if (!file || *file != '/')
+        control_refuse(r->out, "a dump of the heap needs a \"file\", an absolute path");
+    else
+        collect(r, &(struct collect_request){.heap = file});
+}
+
 static void run_mark(const struct request *r)
 {
     const char *text = json_string_value(json_object_get(r->json, "text"));
 
     if (!text || !*text) {
         control_refuse(r->out, "a mark needs a \"text\"");
+        return;
+    }
+    if (json_is_true(json_object_get(r->json, "full"))) {
+        collect(r, &(struct collect_request){.mark = text});
         return;
     }
     begin(r->out);
@@ -234,6 +303,11 @@ static void run_set(const struct request *r)
                                "--capture snapshot");
         return;
     }
+    if (r->control->config.live && (change.paused || change.sample || json_array_size(only))) {
+        control_refuse(r->out, "this process records with --live, and what is alive is known only "
+                               "of objects that are recorded: none can be left out");
+        return;
+    }
     err = only ? take_only(only, &change.only) : 0;
     if (!err)
         err = config_change(&change, &now);
@@ -262,17 +336,8 @@ static void run_rotate(const struct request *r)
     finish(r->out);
 }
 
-static void run_sites(const struct request *r)
+static void put_members(const struct request *r, char *members)
 {
-    char *members = NULL;
-    int err = r->control->config.sites(r->control->config.context,
-                                       (uint32_t)number(r, "most", MOST_SITES), &members);
-
-    if (err) {
-        control_refuse(r->out, "call sites are not to be had: %s",
-                       err == -ETIMEDOUT ? "the writer of the log is busy" : strerror(-err));
-        return;
-    }
     begin(r->out);
     buffer_format(r->out, ",\"t\":%llu,",
                   (unsigned long long)(clock_ns() - r->control->config.zero_ns));
@@ -281,15 +346,46 @@ static void run_sites(const struct request *r)
     finish(r->out);
 }
 
+static void run_sites(const struct request *r)
+{
+    char *members = NULL;
+    int err = r->control->config.sites(r->control->config.context,
+                                       (uint32_t)number(r, "most", MOST_SITES), &members);
+
+    if (err)
+        control_refuse(r->out, "call sites are not to be had: %s",
+                       err == -ETIMEDOUT ? "the writer of the log is busy" : strerror(-err));
+    else
+        put_members(r, members);
+}
+
+static void run_alive(const struct request *r)
+{
+    char *members = NULL;
+    int err = r->control->config.alive(r->control->config.context,
+                                       (uint32_t)number(r, "most", MOST_SITES), &members);
+
+    if (err)
+        control_refuse(r->out, "what is alive is not to be had: %s",
+                       err == -ENOENT      ? "it is kept with record --live"
+                       : err == -ETIMEDOUT ? "the writer of the log is busy"
+                                           : strerror(-err));
+    else
+        put_members(r, members);
+}
+
 static const struct command commands[] = {
     {"status", {{NULL, 0, 0}}, run_status},
     {"dump", {{"frames", MEMBER_NUMBER, 1 << 20}, {"lines", MEMBER_FLAG, 0}}, run_dump},
     {"set",
      {{"paused", MEMBER_FLAG, 0}, {"sample", MEMBER_NUMBER, NUMBER_MAX}, {"only", MEMBER_TEXTS, 0}},
      run_set},
-    {"mark", {{"text", MEMBER_TEXT, 0}}, run_mark},
+    {"mark", {{"text", MEMBER_TEXT, 0}, {"full", MEMBER_FLAG, 0}}, run_mark},
+    {"gc", {{NULL, 0, 0}}, run_gc},
+    {"heap", {{"file", MEMBER_TEXT, 0}}, run_heap},
     {"rotate", {{NULL, 0, 0}}, run_rotate},
     {"sites", {{"most", MEMBER_NUMBER, 10000}}, run_sites},
+    {"alive", {{"most", MEMBER_NUMBER, 10000}}, run_alive},
 };
 
 static const struct command *command_find(const char *name)
@@ -332,12 +428,13 @@ static bool check(const struct command *command, json_t *json, struct buffer *ou
     return true;
 }
 
-static void dispatch(struct control *control, json_t *json, struct buffer *out)
+static void dispatch(struct control *control, json_t *json, struct buffer *out,
+                     struct collect_job **job)
 {
     const json_t *version = json_object_get(json, "version");
     const char *name = json_string_value(json_object_get(json, "command"));
     const struct command *command = command_find(name);
-    struct request r = {control, json, out};
+    struct request r = {control, json, out, job};
 
     if (!json_is_object(json))
         control_refuse(out, "a request is a JSON object such as {\"command\":\"status\"}");
@@ -357,13 +454,14 @@ static void dispatch(struct control *control, json_t *json, struct buffer *out)
     }
 }
 
-void control_answer(struct control *control, const char *line, size_t size, struct buffer *out)
+void control_answer(struct control *control, const char *line, size_t size, struct buffer *out,
+                    struct collect_job **job)
 {
     json_error_t error = {.position = 0};
     json_t *json = json_read(line, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 
     if (json)
-        dispatch(control, json, out);
+        dispatch(control, json, out, job);
     else
         control_refuse(out, "not JSON (byte %d: %s)", error.position,
                        *error.text ? error.text : "out of memory");

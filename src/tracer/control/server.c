@@ -22,6 +22,7 @@
 #define MOST_REQUEST 65536u          /* bytes of one line */
 #define SLOW_NS      10000000000ull  /* half a request, or a reply that is not taken */
 #define IDLE_NS      600000000000ull /* a client that asks nothing */
+#define COLLECT_NS   60000000000ull  /* a client that waits for a collection */
 #define POLL_MS      1000
 #define SEND_PIECE   262144u
 #define MOST_KEPT    131072u      /* bytes: a larger reply's memory is given back */
@@ -31,6 +32,7 @@ struct control_client {
     int fd;
     struct buffer in, out;
     size_t sent;
+    struct collect_job *job; /* it waits for the end of this one; NULL: it does not */
     uint64_t until_ns;
     bool last; /* closed once out is sent */
 };
@@ -40,6 +42,8 @@ static void client_close(struct control *c, size_t index)
     struct control_client *client = &c->client[index];
 
     close(client->fd);
+    if (client->job)
+        collect_drop(client->job);
     buffer_free(&client->in);
     buffer_free(&client->out);
     *client = c->client[--c->clients];
@@ -89,7 +93,7 @@ static bool client_answer(struct control *c, struct control_client *client)
 {
     char *end;
 
-    while (!client->out.size && client->in.size) {
+    while (!client->out.size && !client->job && client->in.size) {
         size_t size;
 
         end = memchr(client->in.data, '\n', client->in.size);
@@ -97,7 +101,7 @@ static bool client_answer(struct control *c, struct control_client *client)
         if (size > MOST_REQUEST)
             client_refuse(client, "a request is one line of at most 65536 bytes");
         else if (end)
-            control_answer(c, client->in.data, size, &client->out);
+            control_answer(c, client->in.data, size, &client->out, &client->job);
         else
             return true;
         if (client->out.failed)
@@ -108,10 +112,24 @@ static bool client_answer(struct control *c, struct control_client *client)
             memmove(client->in.data, end + 1, client->in.size - size - 1);
             client->in.size -= size + 1;
         }
-        if (!client_send(client))
+        if (client->job)
+            client->until_ns = clock_ns() + COLLECT_NS;
+        else if (!client_send(client))
             return false;
     }
     return true;
+}
+
+/* Its collection: is it over, or does it take too long? */
+static bool client_await(struct control *c, struct control_client *client)
+{
+    struct collect_result result;
+
+    if (!collect_over(client->job, &result) && clock_ns() < client->until_ns)
+        return true;
+    control_collected(client->job, &client->out);
+    client->job = NULL;
+    return !client->out.failed && client_send(client) && client_answer(c, client);
 }
 
 static bool client_receive(struct control *c, struct control_client *client)
@@ -177,11 +195,18 @@ static bool client_move(struct control *c, struct control_client *client, short 
 {
     if (events & (POLLERR | POLLNVAL))
         return false;
+    if (client->job)
+        return !(events & POLLHUP) && client_await(c, client);
     if (events & POLLOUT)
         return client_send(client) && client_answer(c, client);
     if (events & (POLLIN | POLLHUP))
         return client_receive(c, client);
     return clock_ns() < client->until_ns;
+}
+
+static short client_events(const struct control_client *client)
+{
+    return client->job ? 0 : client->out.size ? POLLOUT : POLLIN;
 }
 
 /* One round. Returns false when the recording has ended. */
@@ -194,12 +219,13 @@ static bool serve(struct control *c)
     fd[0] = (struct pollfd){.fd = c->wake, .events = POLLIN};
     rest = rest_ms(c, &fd[1]);
     for (size_t i = 0; i < count; i++)
-        fd[2 + i] = (struct pollfd){.fd = c->client[i].fd,
-                                    .events = c->client[i].out.size ? POLLOUT : POLLIN};
+        fd[2 + i] = (struct pollfd){.fd = c->client[i].fd, .events = client_events(&c->client[i])};
     if (poll(fd, (nfds_t)(2 + count), rest) < 0)
         return true;
     if (!gate_enter(&c->gate))
         return false;
+    if (fd[0].revents & POLLIN)
+        eventfd_read(c->wake, &(eventfd_t){0});
     /* From the last on: closing one moves the last into its place. */
     for (size_t i = count; i-- > 0;)
         if (!client_move(c, &c->client[i], fd[2 + i].revents))
@@ -280,6 +306,11 @@ int control_serve(struct control *c, char *why, size_t why_size)
     }
     gate_leave(&c->gate);
     return err;
+}
+
+void control_wake(struct control *c)
+{
+    eventfd_write(c->wake, 1);
 }
 
 void control_stop(struct control *c, unsigned timeout_ms)

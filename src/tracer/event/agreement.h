@@ -68,6 +68,11 @@ struct agreement_calls {
     struct agreement_refusals refusals; /* those that are of no other class are mismatched */
 };
 
+/* The table of live objects beside the heap (--check-live). */
+struct agreement_live {
+    SST_COUNTERS_LIVE(AGREEMENT_COUNTER)
+};
+
 struct agreement {
     SST_COUNTERS_SNAPSHOTS(AGREEMENT_COUNTER) /* `compared` is for the writer to make */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
@@ -78,6 +83,7 @@ struct agreement {
     struct agreement_threads threads;
     struct agreement_seeds seeds;
     struct agreement_calls at_calls;
+    struct agreement_live live;
     struct agreement_histogram shadow, snapshot; /* cost of each capture, ns */
     struct {
         _Atomic(uint64_t) count, shadow_ns, snapshot_ns;

@@ -143,6 +143,8 @@ int log_count_alloc(struct log *log, struct log_thread *thread, const struct eve
         log->row_bytes += event_bytes(event);
         if (UNLIKELY(thread->sample || log->sampled))
             weigh(log, thread, event);
+        if (UNLIKELY(log->watch))
+            log_watch_add(log, event, weight_of(thread, event));
     }
     return err;
 }

@@ -144,6 +144,14 @@ static json_t *calls_json(const struct agreement_calls *from)
     return to;
 }
 
+static json_t *live_json(const struct agreement_live *from)
+{
+    json_t *to = json_object();
+
+    SST_COUNTERS_LIVE(PUT)
+    return to;
+}
+
 void log_write_check(struct log *log, const struct stack_totals *totals, uint64_t t)
 {
     const struct agreement *a = log->config.agreement;
@@ -153,7 +161,8 @@ void log_write_check(struct log *log, const struct stack_totals *totals, uint64_
     if (!a)
         return;
     taken = load_relaxed(&a->taken) + load_relaxed(&a->threads.stops) +
-            load_relaxed(&a->at_calls.taken);
+            load_relaxed(&a->at_calls.taken) + load_relaxed(&a->live.walks) +
+            load_relaxed(&a->live.compared);
     if (taken == log->reported_taken)
         return;
     line = json_pack("{s:s, s:I}", "kind", "check", "t", (json_int_t)t);
@@ -172,6 +181,8 @@ void log_write_check(struct log *log, const struct stack_totals *totals, uint64_
             json_object_set_new(line, "seeds", seeds_json(&a->seeds));
         if (load_relaxed(&a->at_calls.taken))
             json_object_set_new(line, "calls", calls_json(&a->at_calls));
+        if (load_relaxed(&a->live.walks))
+            json_object_set_new(line, "live", live_json(&a->live));
         json_object_set_new(line, "repairs", log_repairs(totals));
     }
     if (!log_emit(log, SST_KIND_CHECK, line))

@@ -2,7 +2,8 @@
  * log/fate.c - what others do to the file while it is written. One that was moved is whole, and
  * goes on being written where it is now. One that was truncated or removed has lost what was in it,
  * and with it all definitions: the log begins anew, as for another part, and what is gone is
- * counted.
+ * counted. Lines that are left without their header (cut to nothing between our look at the file
+ * and our write to it) say nothing to a reader: they are gone too.
  */
 #include "log/internal.h"
 
@@ -106,6 +107,10 @@ void log_fate_begin_anew(struct log *log)
     tally = log->put;
     log_tally_take(&tally, &log->part_began);
     count_left(file, &left);
+    if (!file->compressor && !left.lines[SST_KIND_HEADER] && !ftruncate(file->fd, 0)) {
+        memset(&left, 0, sizeof(left));
+        file->left = 0;
+    }
     log_tally_take(&tally, &left);
     if (file->left) /* it would be in the way of the header */
         log_file_reopen(log, log_file_in_place(file));

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "options/json.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,6 +24,14 @@ static const char *capture_name(enum options_capture capture)
                                              : "snapshot";
 }
 
+/* As the runtime reads it; the command sets it with --live. */
+static bool concurrent_is_off(void)
+{
+    const char *text = getenv("DOTNET_gcConcurrent");
+
+    return text && *text && strtoul(text, NULL, 16) == 0;
+}
+
 int log_write_header(struct log *log)
 {
     const struct log_config *c = &log->config;
@@ -41,6 +50,8 @@ int log_write_header(struct log *log)
         c->hooks, "capture", capture_name(c->options->capture), "options", options_json(c->options),
         "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
     json_object_set_new(line, "no_native", json_string(c->no_native));
+    if (c->live && concurrent_is_off())
+        json_object_set_new(line, "concurrent", json_false());
     log_set_flag(line, "beginnings", options_beginnings(c->options));
     log_set_flag(line, "unverified", c->unverified);
     if (log->file.part > 1)

@@ -51,6 +51,7 @@ struct log_thread {
     uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
     struct log_deferred deferred; /* events taken from the ring that wait for a definition */
     uint64_t grace;               /* events that log_grace_over() waits for */
+    uint64_t before_live;         /* events of before the collection that is being written */
 };
 
 /* tally.c: what lines stand for. All of it are 64-bit counters. */
@@ -127,13 +128,16 @@ struct log_images {
 struct log {
     struct log_config config;
     _Atomic(struct log_message *) messages; /* newest first; pushed by any thread */
-    struct log_watch *watch;                /* while somebody looks at call sites: watch.c */
+    struct log_message *held; /* taken, and to be written behind what comes before; oldest first */
+    uint64_t held_ns;         /* since when; 0: none is */
+    struct log_watch *watch;  /* while somebody looks at call sites: watch.c */
     /* log_counts() */
     _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part, shown_cut;
     struct log_file file;
     pthread_t thread;
     bool started;
-    _Atomic(const char *) uncontrolled; /* why there is no socket; NULL */
+    _Atomic(const char *) uncontrolled;       /* why there is no socket; NULL */
+    _Atomic(const char *) heap_file, no_heap; /* --heap-at-exit: written, why not; NULL */
     _Atomic(bool) waits; /* the writer sleeps for something to get its name, but not long */
     _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
     struct parker over;                       /* log_stop sleeps here until ended */
@@ -173,6 +177,7 @@ struct log {
     double ns_per_pair;
     json_t *unmatched;       /* log_unmatched()'s, once it is made */
     struct log_sites *sites; /* --log sites */
+    struct log_live *live;   /* --live */
     /* Log ids of nodes: their own until some are given out again, see forget.c. */
     _Atomic(uint32_t) *node_id; /* by node: 0 its own, NODE_ID_OPEN none yet; pages; NULL */
     uint32_t node_ids;          /* given out, the newest; 0: all are their own */
@@ -430,6 +435,27 @@ bool log_sites_write(struct log *log, size_t limit);
 uint64_t log_sites_swaps(const struct log *log);
 bool log_sites_flush(struct log *log);
 void log_sites_drop(struct log *log);
+/*
+ * --live: log_sites_freeze - what became of objects up to the collection of these ticks is about to
+ * be written; log_sites_write_past - what was allocated before it, first: whether all is;
+ * log_sites_thaw - it is written.
+ */
+void log_sites_freeze(struct log *log, uint64_t ticks);
+bool log_sites_write_past(struct log *log);
+void log_sites_thaw(struct log *log);
+
+/*
+ * live.c: --live
+ * log_live_write  - what the table has, at most once a second. Returns: false: some waits for a
+ *                   name, or for the file. log_live_finish: all of it, at the end.
+ * log_live_part   - a part begins: what is alive is said anew.
+ */
+int log_live_new(uint32_t grows_after, struct log_live **out);
+void log_live_free(struct log_live *live); /* NULL is fine */
+bool log_live_write(struct log *log, uint64_t now);
+bool log_live_finish(struct log *log);
+void log_live_part(struct log *log);
+json_t *log_live_json(const struct log *log);
 
 /* header.c */
 int log_write_header(struct log *log);
@@ -457,6 +483,23 @@ void log_watch_add(struct log *log, const struct event *event, double weight);
 void log_watch_expire(struct log *log, uint64_t now_ns);
 void log_watch_forget(struct log *log);
 void log_watch_free(struct log_watch *watch);
+
+/* A call site in an answer, all of which has been named; log_put_row - as JSON. */
+struct log_row {
+    const struct metadata_class *class;
+    uint32_t node, site;
+    uint64_t allocs;
+    double bytes; /* weighted */
+};
+void log_put_row(struct log *log, struct buffer *b, const struct log_row *row);
+/*
+ * log_answer_rows - a message with what b holds, which ends with the first of these rows; wanted
+ * NULL: of all. Owns: b's text and order.
+ */
+void log_answer_rows(struct log *log, struct log_message *message, struct buffer *b,
+                     struct log_row **order, size_t count,
+                     bool (*wanted)(const struct log *log, const struct log_row *row));
+int log_row_by_bytes(const void *a, const void *b); /* of two struct log_row *: most bytes first */
 
 /* alloc.c: an allocation, written, or counted for --log sites; as define.c */
 int log_write_alloc(struct log *log, struct log_thread *thread, const struct event *event);

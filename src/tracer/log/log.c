@@ -29,6 +29,8 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
         goto failed;
     if (config->options->log == OPTIONS_LOG_SITES)
         err = log_sites_new(&log->sites);
+    if (!err && config->live)
+        err = log_live_new(config->options->live_grows, &log->live);
     if (!err)
         err = log_write_header(log);
     if (!err) {
@@ -46,6 +48,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
 failed:
     log_sites_free(log->sites);
     log_file_free(log);
+    log_live_free(log->live);
     memory_free_all(log->file.path, log);
     return err;
 }
@@ -63,6 +66,12 @@ void log_withdraw(struct log *log)
     unlink(log->file.path);
     log_sites_free(log->sites);
     log_file_free(log);
+}
+
+void log_heap(struct log *log, const char *file, const char *why)
+{
+    store_release(&log->heap_file, file); /* the texts before it; they stay */
+    store_release(&log->no_heap, why);
 }
 
 void log_uncontrolled(struct log *log, const char *why)

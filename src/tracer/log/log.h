@@ -15,6 +15,7 @@
 #include "event/profile.h"
 #include "metadata/metadata.h"
 #include "config/config.h"
+#include "live/live.h"
 #include "options/options.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
@@ -37,6 +38,7 @@ struct log_config {
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
+    struct live *live;               /* what is alive; NULL: no --live */
     const struct profile *profile;   /* NULL: no --profile */
     const char *control;             /* path of the control socket; NULL: none */
     const char *uncontrolled;        /* why there is none although it was wanted; NULL */
@@ -63,6 +65,9 @@ void log_stop(struct log *log, unsigned timeout_ms);
 /* log_withdraw - instead of log_start: no recording and no log. It must not be used afterwards. */
 void log_withdraw(struct log *log);
 
+/* log_heap - the dump at the end: its file, or why there is none. Threads: one, once. */
+void log_heap(struct log *log, const char *file, const char *why);
+
 /* log_uncontrolled - why there is no socket any more; the text stays. Threads: any, once. */
 void log_uncontrolled(struct log *log, const char *why);
 
@@ -85,6 +90,9 @@ int log_grace_begin(struct log *log);
 bool log_grace_over(const struct log *log);
 void log_forget(struct log *log, const struct tree_list *nodes);
 
+/* log_live_written - what became of objects is written up to this collection. Threads: any. */
+uint64_t log_live_written(const struct log *log);
+
 /*
  * What others have written: lines beside those of the rings, in the order in which they are handed
  * over. log_mark: a mark, its time is now. log_configured: a change of configuration, see
@@ -92,6 +100,9 @@ void log_forget(struct log *log, const struct tree_list *nodes);
  * Returns: 0 or -ENOMEM. Threads: any; lock-free, the writer is not waited for. Not in a hook.
  */
 int log_mark(struct log *log, const char *text);
+
+/* log_mark_written - the same, and waits until it stands there, at most 2 s. */
+int log_mark_written(struct log *log, const char *text);
 int log_configured(struct log *log, const struct config_settings *now,
                    const struct options_patterns *only);
 
@@ -99,13 +110,15 @@ int log_configured(struct log *log, const struct config_settings *now,
  * log_rotate - begin a new part of the log; the present one keeps all that is in it under another
  * name: PATH.1, PATH.2, and so on (with --max-log PATH.1, as when it is full). log_sites - call
  * sites by what they allocated since somebody first asked, as a JSON array of at most `limit`;
- * nobody asking for 10 s ends the counting.
+ * nobody asking for 10 s ends the counting. log_alive - those whose objects are alive, as the log's
+ * lines have it, in the same way; -ENOENT: without --live.
  * Returns: 0 and *out, to be freed with memory_free: the file's new name, or the JSON; -ETIMEDOUT
  *          when the writer did not come to it within 2 s; -errno. Threads: any that may wait that
  *          long, one at a time.
  */
 int log_rotate(struct log *log, char **out);
 int log_sites(struct log *log, uint32_t limit, char **out);
+int log_alive(struct log *log, uint32_t limit, char **out);
 
 /* Counts so far, for people. Threads: any; a little behind. */
 struct log_counts {

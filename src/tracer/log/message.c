@@ -13,6 +13,7 @@
 
 #define ANSWER_NS 2000000000ull
 #define STEP_NS   20000000ull
+#define HELD_NS   1000000000ull
 
 static void push(struct log *log, struct log_message *message)
 {
@@ -54,24 +55,54 @@ static void handle(struct log *log, struct log_message *message)
             log->not_written[message->kind]++;
     } else {
         message->answer(log, message);
-        store_release(&message->answered, true); /* after err and text */
-        parker_unpark(&message->done);
     }
+    store_release(&message->answered, true); /* after err and text */
+    parker_unpark(&message->done);
     drop(message);
+}
+
+/*
+ * A line stands behind what became of objects in collections before it: those lines may wait for a
+ * name, and not for long.
+ */
+static bool may_write(struct log *log)
+{
+    uint64_t now = clock_ns();
+
+    if (log_live_finish(log)) {
+        log->held_ns = 0;
+        return true;
+    }
+    if (!log->held_ns)
+        log->held_ns = now;
+    return now - log->held_ns >= HELD_NS || load_acquire(&log->stopping);
 }
 
 void log_messages_take(struct log *log)
 {
-    struct log_message *next, *message = in_order(exchange_acq_rel(&log->messages, NULL));
+    struct log_message *message, **last = &log->held;
 
-    for (; message; message = next) {
-        next = message->next;
+    while (*last)
+        last = &(*last)->next;
+    *last = in_order(exchange_acq_rel(&log->messages, NULL));
+    while ((message = log->held) && (!message->line || may_write(log))) {
+        log->held = message->next;
         handle(log, message);
     }
 }
 
+/* Returns: whether the writer has come to it in time. */
+static bool await(struct log *log, struct log_message *message)
+{
+    uint64_t until = clock_ns() + ANSWER_NS;
+
+    while (!load_acquire(&message->answered) && clock_ns() < until && !load_relaxed(&log->ended))
+        parker_park(&message->done, STEP_NS);
+    return load_acquire(&message->answered);
+}
+
 /* Takes the reference to line, which may be NULL (-ENOMEM). */
-static int post_line(struct log *log, enum sst_kind kind, json_t *line)
+static int post_line(struct log *log, enum sst_kind kind, json_t *line, bool waits)
 {
     struct log_message *message = line ? memory_zalloc(1, sizeof(*message)) : NULL;
 
@@ -81,16 +112,31 @@ static int post_line(struct log *log, enum sst_kind kind, json_t *line)
     }
     message->line = line;
     message->kind = kind;
-    store_relaxed(&message->holders, 1);
+    store_relaxed(&message->holders, 1 + waits);
     push(log, message);
+    if (waits) {
+        await(log, message);
+        drop(message);
+    }
     return 0;
+}
+
+static int mark(struct log *log, const char *text, bool waits)
+{
+    return post_line(log, SST_KIND_MARK,
+                     json_pack("{s:s, s:I, s:o}", "kind", "mark", "t",
+                               (json_int_t)log_t(log, clock_ns()), "text", log_text(text)),
+                     waits);
 }
 
 int log_mark(struct log *log, const char *text)
 {
-    return post_line(log, SST_KIND_MARK,
-                     json_pack("{s:s, s:I, s:o}", "kind", "mark", "t",
-                               (json_int_t)log_t(log, clock_ns()), "text", log_text(text)));
+    return mark(log, text, false);
+}
+
+int log_mark_written(struct log *log, const char *text)
+{
+    return mark(log, text, true);
 }
 
 int log_configured(struct log *log, const struct config_settings *now,
@@ -104,14 +150,31 @@ int log_configured(struct log *log, const struct config_settings *now,
                      json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t",
                                (json_int_t)log_t(log, clock_ns()), "number",
                                (json_int_t)now->generation, "paused", (int)now->paused, "sample",
-                               (json_int_t)now->sample, "only", patterns));
+                               (json_int_t)now->sample, "only", patterns),
+                     false);
+}
+
+void log_answer_rows(struct log *log, struct log_message *message, struct buffer *b,
+                     struct log_row **order, size_t count,
+                     bool (*wanted)(const struct log *log, const struct log_row *row))
+{
+    for (size_t i = 0, rows = 0; i < count && rows < message->limit; i++) {
+        if (wanted && !wanted(log, order[i]))
+            continue;
+        if (rows++)
+            buffer_char(b, ',');
+        log_put_row(log, b, order[i]);
+    }
+    buffer_char(b, ']');
+    memory_free(order);
+    message->text = buffer_take(b);
+    message->err = message->text ? 0 : -ENOMEM;
 }
 
 int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message *message),
             uint32_t limit, char **out)
 {
     struct log_message *message = memory_zalloc(1, sizeof(*message));
-    uint64_t until = clock_ns() + ANSWER_NS;
     int err = -ETIMEDOUT;
 
     *out = NULL;
@@ -121,9 +184,7 @@ int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message 
     message->limit = limit;
     store_relaxed(&message->holders, 2);
     push(log, message);
-    while (!load_acquire(&message->answered) && clock_ns() < until && !load_relaxed(&log->ended))
-        parker_park(&message->done, STEP_NS);
-    if (load_acquire(&message->answered)) {
+    if (await(log, message)) {
         err = message->err;
         *out = message->text;
         message->text = NULL;

@@ -17,6 +17,7 @@ void log_part_begin(struct log *log)
         log->generation = 1;
         tree_marks_clear(log->config.tree);
     }
+    log_live_part(log);
     log->headless = log_write_header(log) != 0;
 }
 
@@ -24,6 +25,8 @@ int log_part_next(struct log *log, bool keep)
 {
     int err;
 
+    if (log->live)
+        log_live_finish(log);
     if (log->sites && !log_sites_flush(log))
         return -EAGAIN; /* their threads may have ended: they belong to this part */
     log_calls_flush_all(log);

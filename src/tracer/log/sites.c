@@ -36,8 +36,14 @@ struct sites_table {
 
 struct log_sites {
     struct sites_table open, closing;
-    size_t done;    /* rows of `closing` that are written, or went back */
-    uint64_t swaps; /* how often they changed when nothing had gone back */
+    /*
+     * --live: rows of allocations up to the last collection are in `past`, unless the sums of one
+     * before it are being written: then those up to that one are, and later ones in `middle`.
+     */
+    struct sites_table past, middle;
+    uint64_t latest, frozen, told; /* ticks: of that one; of the one before, 0: none; written */
+    size_t done;                   /* rows of `closing` that are written, or went back */
+    uint64_t swaps;                /* how often they changed when nothing had gone back */
     bool went_back;
     /* Rows of `open` with which it is closed early; those that went back do not count. */
     size_t swap_at;
@@ -91,7 +97,8 @@ int log_sites_new(struct log_sites **out)
     if (!sites)
         return -ENOMEM;
     sites->swap_at = MANY_ROWS;
-    return table_room(&sites->open, FIRST_SLOTS) || table_room(&sites->closing, FIRST_SLOTS)
+    return table_room(&sites->open, FIRST_SLOTS) || table_room(&sites->closing, FIRST_SLOTS) ||
+                   table_room(&sites->past, FIRST_SLOTS) || table_room(&sites->middle, FIRST_SLOTS)
                ? -ENOMEM
                : 0;
 }
@@ -101,6 +108,8 @@ void log_sites_free(struct log_sites *sites)
     if (sites) {
         table_fini(&sites->open);
         table_fini(&sites->closing);
+        table_fini(&sites->past);
+        table_fini(&sites->middle);
     }
     memory_free(sites);
 }
@@ -161,6 +170,52 @@ static int table_add(const struct log *log, struct sites_table *table, const str
     return 0;
 }
 
+static void lose(struct log *log, const struct row *row, enum event_lost reason)
+{
+    log->row_allocs -= row->allocs;
+    log->row_bytes -= row->bytes;
+    log->lost_here[reason] += row->allocs;
+}
+
+static void swap(struct sites_table *a, struct sites_table *b)
+{
+    struct sites_table swapped = *a;
+
+    *a = *b;
+    *b = swapped;
+}
+
+/* A collection has ended: what is open was made before it. */
+static void cut(struct log *log, uint64_t ticks)
+{
+    struct log_sites *sites = log->sites;
+    struct sites_table *to = sites->frozen ? &sites->middle : &sites->past;
+
+    sites->latest = ticks;
+    if (!to->rows) {
+        swap(to, &sites->open);
+        return;
+    }
+    for (size_t i = 0; i < sites->open.rows; i++)
+        if (table_add(log, to, &sites->open.row[i]))
+            lose(log, &sites->open.row[i], EVENT_LOST_NO_MEMORY);
+    if (sites->open.rows)
+        table_clear(&sites->open);
+}
+
+/* Where an allocation of that moment belongs. */
+static struct sites_table *table_of(struct log *log, uint64_t ticks)
+{
+    struct log_sites *sites = log->sites;
+    uint64_t latest = log->live ? live_ticks(log->config.live) : 0;
+
+    if (UNLIKELY(latest != sites->latest))
+        cut(log, latest);
+    if (LIKELY(ticks > latest))
+        return &sites->open;
+    return sites->frozen && ticks > sites->frozen ? &sites->middle : &sites->past;
+}
+
 int log_sites_add(struct log *log, const struct log_thread *thread, const struct event *event,
                   double weight)
 {
@@ -177,19 +232,12 @@ int log_sites_add(struct log *log, const struct log_thread *thread, const struct
 
     if (UNLIKELY(sites->open.rows >= sites->swap_at))
         log_sites_swap(log);
-    return table_add(log, &sites->open, &row);
+    return table_add(log, table_of(log, event->ticks), &row);
 }
 
 static const struct metadata_class *class_of(const struct row *row)
 {
     return (const struct metadata_class *)(row->class_heap & ((UINT64_C(1) << 48) - 1));
-}
-
-static void lose(struct log *log, const struct row *row, enum event_lost reason)
-{
-    log->row_allocs -= row->allocs;
-    log->row_bytes -= row->bytes;
-    log->lost_here[reason] += row->allocs;
 }
 
 static int write_line(struct log *log, const struct row *row)
@@ -247,7 +295,7 @@ bool log_sites_write(struct log *log, size_t limit)
         int err = write_row(log, row);
 
         if (err == -EAGAIN || err == -ENOSPC) {
-            err = table_add(log, &sites->open, row);
+            err = table_add(log, log->live ? &sites->past : &sites->open, row);
             sites->swap_at++;
             sites->went_back = true;
         }
@@ -268,15 +316,44 @@ bool log_sites_write(struct log *log, size_t limit)
 void log_sites_swap(struct log *log)
 {
     struct log_sites *sites = log->sites;
-    struct sites_table closing = sites->open;
+    struct sites_table *from = sites->past.rows ? &sites->past : &sites->open;
 
     if (sites->closing.rows)
         return;
+    /* What was made after a collection comes behind what became of objects in it. */
+    if (log->live && from == &sites->open && live_ticks(log->config.live) != sites->told)
+        return;
     sites->swaps += !sites->went_back;
     sites->went_back = false;
-    sites->open = sites->closing;
-    sites->closing = closing;
+    swap(from, &sites->closing);
     sites->swap_at = MANY_ROWS;
+}
+
+void log_sites_freeze(struct log *log, uint64_t ticks)
+{
+    if (log->sites->latest != ticks)
+        cut(log, ticks);
+    log->sites->frozen = ticks;
+}
+
+bool log_sites_write_past(struct log *log)
+{
+    struct log_sites *sites = log->sites;
+
+    if (!log_sites_write(log, SIZE_MAX))
+        return false;
+    if (sites->past.rows)
+        log_sites_swap(log);
+    return log_sites_write(log, SIZE_MAX) && !sites->past.rows;
+}
+
+void log_sites_thaw(struct log *log)
+{
+    struct log_sites *sites = log->sites;
+
+    sites->told = sites->frozen;
+    sites->frozen = 0;
+    swap(&sites->past, &sites->middle);
 }
 
 uint64_t log_sites_swaps(const struct log *log)
@@ -286,9 +363,14 @@ uint64_t log_sites_swaps(const struct log *log)
 
 bool log_sites_flush(struct log *log)
 {
-    log_sites_write(log, SIZE_MAX);
-    log_sites_swap(log);
-    return log_sites_write(log, SIZE_MAX) && !log->sites->open.rows;
+    struct log_sites *sites = log->sites;
+
+    for (unsigned i = 0; i < (log->live ? 2 : 1); i++) { /* what is past, then what is open */
+        log_sites_write(log, SIZE_MAX);
+        log_sites_swap(log);
+    }
+    return log_sites_write(log, SIZE_MAX) && !sites->open.rows && !sites->past.rows &&
+           !sites->middle.rows;
 }
 
 void log_sites_drop(struct log *log)
@@ -300,4 +382,8 @@ void log_sites_drop(struct log *log)
         lose(log, &sites->closing.row[i], reason);
     for (size_t i = 0; i < sites->open.rows; i++)
         lose(log, &sites->open.row[i], reason);
+    for (size_t i = 0; i < sites->past.rows; i++)
+        lose(log, &sites->past.row[i], reason);
+    for (size_t i = 0; i < sites->middle.rows; i++)
+        lose(log, &sites->middle.row[i], reason);
 }

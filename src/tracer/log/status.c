@@ -107,6 +107,12 @@ static int emit(const char *folder, json_t *status)
 }
 
 /* Why there is less than what was asked for. */
+static void set_text(json_t *status, const char *key, const char *text)
+{
+    if (text)
+        json_object_set_new(status, key, log_text(text));
+}
+
 static void set_reasons(const struct log *log, json_t *status)
 {
     const struct log_config *c = &log->config;
@@ -118,8 +124,9 @@ static void set_reasons(const struct log *log, json_t *status)
     log_set_flag(status, "unverified", c->unverified);
     if (c->no_native)
         json_object_set_new(status, "no_native", json_string(c->no_native));
-    if (uncontrolled)
-        json_object_set_new(status, "uncontrolled", log_text(uncontrolled));
+    set_text(status, "uncontrolled", uncontrolled);
+    set_text(status, "heap", load_acquire(&log->heap_file));
+    set_text(status, "no_heap", load_acquire(&log->no_heap));
     if (log->file.error) {
         snprintf(reason, sizeof(reason),
                  "writing the log %s failed: %s; what was written before can be read",
@@ -178,6 +185,7 @@ int log_status_write(struct log *log, const char *state)
         json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
         json_object_set_new(status, "records", log_kinds_json(log->put.lines));
     }
+    json_object_set_new(status, "live", log_live_json(log));
     json_object_set_new(status, "rotated_out", log_gone_json(log));
     json_object_set_new(status, "file", log_fate_json(log));
     return emit(c->options->status, status);

@@ -16,17 +16,10 @@
 #define IDLE_NS     10000000000ull
 #define MOST_FRAMES 64 /* shown of a stack, innermost first */
 
-struct watch_row {
-    const struct metadata_class *class; /* NULL: free */
-    uint32_t node, site;
-    uint64_t allocs;
-    double bytes; /* weighted */
-};
-
 struct log_watch {
-    struct watch_row *row; /* open addressing, capacity a power of two */
+    struct log_row *row; /* class NULL: free; open addressing, capacity a power of two */
     size_t capacity, used;
-    struct watch_row other;
+    struct log_row other;
     uint64_t since_ns, asked_ns;
 };
 
@@ -61,7 +54,7 @@ static struct log_watch *watch_new(void)
     return watch;
 }
 
-static struct watch_row *find(struct watch_row *row, size_t capacity, const struct watch_row *key)
+static struct log_row *find(struct log_row *row, size_t capacity, const struct log_row *key)
 {
     uint64_t h =
         hash_word((uintptr_t)key->class ^ (uint64_t)key->node << 24 ^ (uint64_t)key->site << 44);
@@ -76,7 +69,7 @@ static struct watch_row *find(struct watch_row *row, size_t capacity, const stru
 /* Room for one more, if that may be. */
 static bool grow(struct log_watch *watch)
 {
-    struct watch_row *row;
+    struct log_row *row;
 
     if (watch->used * 4 < watch->capacity * 3)
         return true;
@@ -97,10 +90,10 @@ static bool grow(struct log_watch *watch)
 void log_watch_add(struct log *log, const struct event *event, double weight)
 {
     struct log_watch *watch = log->watch;
-    struct watch_row key = {.class = (const struct metadata_class *)event->subject,
-                            .node = event->node,
-                            .site = event->site};
-    struct watch_row *row = find(watch->row, watch->capacity, &key);
+    struct log_row key = {.class = (const struct metadata_class *)event->subject,
+                          .node = event->node,
+                          .site = event->site};
+    struct log_row *row = find(watch->row, watch->capacity, &key);
 
     if (!row->class) {
         if (grow(watch)) {
@@ -115,7 +108,7 @@ void log_watch_add(struct log *log, const struct event *event, double weight)
     row->bytes += weight;
 }
 
-static bool forgets(const struct log *log, const struct watch_row *row)
+static bool forgets(const struct log *log, const struct log_row *row)
 {
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
 
@@ -129,7 +122,7 @@ static bool forgets(const struct log *log, const struct watch_row *row)
 void log_watch_forget(struct log *log)
 {
     struct log_watch *watch = log->watch;
-    struct watch_row *old = watch ? watch->row : NULL;
+    struct log_row *old = watch ? watch->row : NULL;
 
     if (!old)
         return;
@@ -155,14 +148,14 @@ void log_watch_forget(struct log *log)
     memory_free(old);
 }
 
-static int by_bytes(const void *a, const void *b)
+int log_row_by_bytes(const void *a, const void *b)
 {
-    const struct watch_row *const *x = a, *const *y = b;
+    const struct log_row *const *x = a, *const *y = b;
 
     return ((*x)->bytes < (*y)->bytes) - ((*x)->bytes > (*y)->bytes);
 }
 
-static void put_row(struct log *log, struct buffer *b, const struct watch_row *row)
+void log_put_row(struct log *log, struct buffer *b, const struct log_row *row)
 {
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
     bool cut = tree_is_cut(row->node);
@@ -187,24 +180,41 @@ static void put_row(struct log *log, struct buffer *b, const struct watch_row *r
     buffer_text(b, "]}");
 }
 
-/* Rows of the table, most bytes first; to be freed. */
-static struct watch_row **sorted(struct log_watch *watch)
+/* With --log sites a row may be met before its names and its node's number; soon they are there. */
+static bool is_named(const struct log *log, const struct log_row *row)
 {
-    struct watch_row **order = memory_alloc((watch->used + 1) * sizeof(struct watch_row *));
+    const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
+    unsigned frames = 0;
+
+    if (log_node_id(log, row->node) == NODE_ID_OPEN)
+        return false;
+    for (; node && node->up && frames < MOST_FRAMES; node = tree_caller(log->config.tree, node)) {
+        frames++;
+        if (!metadata_method_text(
+                (const struct metadata_method *)tree_method(log->config.tree, node)))
+            return false;
+    }
+    return metadata_class_text(row->class);
+}
+
+/* Rows of the table, most bytes first; to be freed. */
+static struct log_row **sorted(struct log_watch *watch)
+{
+    struct log_row **order = memory_alloc((watch->used + 1) * sizeof(struct log_row *));
     size_t count = 0;
 
     for (size_t i = 0; order && i < watch->capacity; i++)
         if (watch->row[i].class)
             order[count++] = &watch->row[i];
     if (order)
-        qsort(order, count, sizeof(*order), by_bytes);
+        qsort(order, count, sizeof(*order), log_row_by_bytes);
     return order;
 }
 
 static void answer(struct log *log, struct log_message *message)
 {
     struct buffer b = BUFFER_INIT;
-    struct watch_row **order;
+    struct log_row **order;
 
     message->err = -ENOMEM;
     if (!log->watch && !(log->watch = watch_new()))
@@ -217,15 +227,7 @@ static void answer(struct log *log, struct log_message *message)
         &b, "\"since\":%llu,\"sites\":%zu,\"other\":{\"allocs\":%llu,\"bytes\":%.0f},\"rows\":[",
         (unsigned long long)(log->watch->since_ns - log->zero_ns), log->watch->used,
         (unsigned long long)log->watch->other.allocs, log->watch->other.bytes);
-    for (size_t i = 0; i < log->watch->used && i < message->limit; i++) {
-        if (i)
-            buffer_char(&b, ',');
-        put_row(log, &b, order[i]);
-    }
-    buffer_char(&b, ']');
-    memory_free(order);
-    message->text = buffer_take(&b);
-    message->err = message->text ? 0 : -ENOMEM;
+    log_answer_rows(log, message, &b, order, log->watch->used, is_named);
 }
 
 int log_sites(struct log *log, uint32_t limit, char **out)

@@ -220,6 +220,7 @@ static enum found round_once(struct log *log)
     now = clock_ns();
     if (log->sites && write_sites(log, now))
         found = FOUND_MORE;
+    log_live_write(log, now);
     log_grace_check(log);
     log_calls_flush_old(log, now);
     report(log, now);
@@ -258,10 +259,11 @@ static void finish(struct log *log)
 
     while (clock_ns() < log->deadline_ns) {
         round_once(log);
-        if (empty(log) && (!log->sites || log_sites_flush(log) || log_file_full(log)))
+        if (empty(log) && (log_live_finish(log) || log_file_full(log)) &&
+            (!log->sites || log_sites_flush(log) || log_file_full(log)))
             break;
         store_relaxed(&log->waits, true);
-        if (log->deferred || log->sites)
+        if (log->deferred || log->sites || log->live)
             parker_park(&log->config.hub->writer, BUSY_NS);
     }
     log_calls_flush_all(log);

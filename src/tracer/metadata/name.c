@@ -115,22 +115,20 @@ static const char *publish(_Atomic(const char *) *at, char *text, bool collectib
 
 const char *metadata_class_resolve(struct metadata *metadata, struct metadata_class *class)
 {
-    const char *text = load_acquire(&class->text);
+    const char *text = metadata_class_text(class);
 
-    if (text)
-        return text;
-    return publish(&class->text, class_text(metadata, class), class->collectible,
-                   metadata_class_entry(class)->fallback);
+    return text ? text
+                : publish(&class->text, class_text(metadata, class), class->collectible,
+                          metadata_class_entry(class)->fallback);
 }
 
 const char *metadata_method_resolve(struct metadata *metadata, struct metadata_method *method)
 {
-    const char *text = load_acquire(&method->text);
+    const char *text = metadata_method_text(method);
 
-    if (text)
-        return text;
-    return publish(&method->text, method_text(metadata, method), method->collectible,
-                   metadata_method_entry(method)->fallback);
+    return text ? text
+                : publish(&method->text, method_text(metadata, method), method->collectible,
+                          metadata_method_entry(method)->fallback);
 }
 
 const char *metadata_class_text(const struct metadata_class *class)

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,7 +62,7 @@ static int read_text(int fd, uint64_t header, char **text, size_t *size)
 
 int deps_bundled(const char *executable, uint64_t header, char **text, size_t *size)
 {
-    int fd = open(executable, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC), err;
+    int fd = file_open(executable), err;
 
     if (fd < 0)
         return -ENOENT;

@@ -16,8 +16,10 @@
 #include "check/threads.h"
 #include "clr/runtime.h"
 #include "code/resolve.h"
+#include "collect/collect.h"
 #include "control/control.h"
 #include "events/events.h"
+#include "heap/heap.h"
 #include "log/log.h"
 #include "options/options.h"
 #include "owner/owner.h"
@@ -48,9 +50,14 @@ struct profiler {
     struct check *check;
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
+    struct session session;
+    struct live *live; /* NULL: no --live, and no heap */
+    struct heap *heap;
     struct events *events; /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;
+    struct collect *collect;
+    struct graph *graph;   /* of its dumps */
     _Atomic(bool) started; /* all threads of ours */
     struct profile profile;
     struct sampler *sampler;      /* NULL: no --profile */

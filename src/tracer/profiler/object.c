@@ -229,6 +229,8 @@ static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
 {
     struct profiler *p = profiler_of(self);
 
+    if (p->heap)
+        heap_start(p->heap);
     if (p->check_threads)
         check_threads_created(p->check_threads, thread_id);
     if (p->walker)
@@ -288,11 +290,26 @@ static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_i
     return S_OK;
 }
 
+static uint32_t deepest(int32_t generations, const int32_t *collected)
+{
+    uint32_t depth = 0;
+
+    for (int32_t i = 0; i < generations && i <= 2; i++)
+        depth = collected[i] ? (uint32_t)i : depth;
+    return depth;
+}
+
 static hresult on_garbage_collection_started(struct clr_callback *self, int32_t generations,
                                              const int32_t *generation_collected, int32_t reason)
 {
-    add_relaxed(&profiler_of(self)->collections, 1);
+    uint32_t number = add_relaxed(&profiler_of(self)->collections, 1) + 1;
+
+    collect_begun(profiler_of(self)->collect, number,
+                  generations > COR_PRF_GC_GEN_2 && generation_collected[COR_PRF_GC_GEN_2]);
     alloc_heap_changed(profiler_of(self)->alloc);
+    if (profiler_of(self)->heap)
+        heap_collection_started(profiler_of(self)->heap,
+                                deepest(generations, generation_collected));
     values_collection_started();
     events_gc_started(profiler_of(self)->events, generations, generation_collected, reason);
     return S_OK;
@@ -301,8 +318,76 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
 static hresult on_garbage_collection_finished(struct clr_callback *self)
 {
     alloc_heap_changed(profiler_of(self)->alloc);
+    if (profiler_of(self)->heap)
+        heap_collection_finished(profiler_of(self)->heap);
     values_collection_finished();
     events_gc_finished(profiler_of(self)->events);
+    collect_finished(profiler_of(self)->collect);
+    return S_OK;
+}
+
+static hresult
+on_event_pipe_event_delivered(struct clr_callback *self, uintptr_t provider, uint32_t event_id,
+                              uint32_t event_version, uint32_t metadata_blob_size,
+                              const uint8_t *metadata_blob, uint32_t event_data_size,
+                              const uint8_t *event_data, const struct clr_guid *activity_id,
+                              const struct clr_guid *related_activity_id, uintptr_t event_thread,
+                              uint32_t frame_count, const uintptr_t *stack_frames)
+{
+    const struct session_event event = {event_id, event_version, event_data_size, event_data};
+
+    session_delivered(&profiler_of(self)->session, &event);
+    return S_OK;
+}
+
+/*
+ * COR_PRF_MONITOR_GC, which finalizers need, has each collection walk the whole heap, even one of
+ * generation 0, to tell which object refers to which: a failure at the first object ends the walk,
+ * unless the heap is being dumped, or compared with the table of live objects.
+ */
+static hresult on_object_references(struct clr_callback *self, uintptr_t object_id,
+                                    uintptr_t class_id, uint32_t count,
+                                    const uintptr_t *object_ref_ids)
+{
+    struct profiler *p = profiler_of(self);
+    bool dumped = graph_object(p->graph, object_id, class_id, count, object_ref_ids);
+    bool compared = p->heap && heap_referred(p->heap, object_id, class_id);
+
+    return dumped || compared ? S_OK : E_FAIL;
+}
+
+static hresult on_moved_references2(struct clr_callback *self, uint32_t ranges,
+                                    const uintptr_t *old_starts, const uintptr_t *new_starts,
+                                    const size_t *lengths)
+{
+    if (profiler_of(self)->heap)
+        heap_moved(profiler_of(self)->heap, ranges, old_starts, new_starts, lengths);
+    return S_OK;
+}
+
+static hresult on_surviving_references2(struct clr_callback *self, uint32_t ranges,
+                                        const uintptr_t *starts, const size_t *lengths)
+{
+    if (profiler_of(self)->heap)
+        heap_moved(profiler_of(self)->heap, ranges, starts, starts, lengths);
+    return S_OK;
+}
+
+static hresult on_root_references2(struct clr_callback *self, uint32_t count,
+                                   const uintptr_t *root_ref_ids, const int32_t *root_kinds,
+                                   const int32_t *root_flags, const uintptr_t *root_ids)
+{
+    graph_roots(profiler_of(self)->graph, count, root_ref_ids, root_kinds, root_flags, root_ids);
+    return S_OK;
+}
+
+static hresult on_conditional_weak_table_element_references(struct clr_callback *self,
+                                                            uint32_t count,
+                                                            const uintptr_t *key_ref_ids,
+                                                            const uintptr_t *value_ref_ids,
+                                                            const uintptr_t *root_ids)
+{
+    graph_pairs(profiler_of(self)->graph, count, key_ref_ids, value_ref_ids);
     return S_OK;
 }
 
@@ -411,10 +496,12 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
     X(exception_unwind_function_enter) X(exception_unwind_function_leave) \
     X(exception_unwind_finally_enter) X(exception_unwind_finally_leave) \
     X(exception_catcher_enter) X(thread_name_changed) X(garbage_collection_started) \
-    X(garbage_collection_finished) X(finalizeable_object_queued) X(rejit_compilation_started) \
-    X(rejit_compilation_finished) X(dynamic_method_jit_compilation_started) \
-    X(dynamic_method_jit_compilation_finished) X(dynamic_method_unloaded) \
-    X(load_as_notification_only)
+    X(garbage_collection_finished) X(object_references) X(root_references2) \
+    X(moved_references2) X(surviving_references2) \
+    X(conditional_weak_table_element_references) X(finalizeable_object_queued) \
+    X(rejit_compilation_started) X(rejit_compilation_finished) \
+    X(dynamic_method_jit_compilation_started) X(dynamic_method_jit_compilation_finished) \
+    X(dynamic_method_unloaded) X(event_pipe_event_delivered) X(load_as_notification_only)
 /* clang-format on */
 
 /* On this CPU the caller takes its arguments away again: one function does for every idle slot. */

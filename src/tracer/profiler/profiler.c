@@ -102,10 +102,12 @@ static hresult event_mask_set(struct profiler *p)
         bool needed;
         uint32_t low, high;
     } needs[] = {
-        {true, COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS, 0},
+        {true, COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS,
+         COR_PRF_HIGH_BASIC_GC | COR_PRF_HIGH_MONITOR_EVENT_PIPE},
         /* Values: what objects are is met at their allocation. */
         {options_records(o, OPTIONS_ALLOC) || options_values(o),
-         COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, COR_PRF_HIGH_BASIC_GC},
+         COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, 0},
+        {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
         {!snapshots, COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS, 0},
         {wire_snapshot_flag(p), COR_PRF_ENABLE_STACK_SNAPSHOT, 0},
         {keeps || snapshots, COR_PRF_MONITOR_CACHE_SEARCHES, 0},
@@ -168,6 +170,8 @@ static hresult start(struct profiler *p)
         return decline(p, "no thread could be started");
     if (p->check_threads && (p->runtime.info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
+    if (p->heap)
+        heap_check_start(p->heap);
     p->recording = true;
     profile_start(p);
     return S_OK;
@@ -199,12 +203,17 @@ void profiler_shutdown(struct profiler *p)
         return;
     if (p->events && stack_peek())
         events_thread_ended(p->events, stack_peek());
+    if (p->options.heap_at_exit)
+        serve_heap_at_exit(p);
     control_stop(p->control, 200);
+    collect_stop(p->collect, 200);
     if (p->sampler)
         sampler_stop(p->sampler, 200);
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);
+    if (p->heap)
+        heap_check_stop(p->heap, 200);
     metadata_hurry(p->metadata);
     log_stop(p->log, STOP_MS);
     metadata_stop(p->metadata, 100);

@@ -3,6 +3,8 @@
 #include "base/clock.h"
 #include "rcu/grace.h"
 
+#include <stdlib.h>
+
 #define PAUSE_NS   100000000ull
 #define PAUSE_WORK 50 /* times what it took: 2 % of the resolver's time */
 
@@ -12,6 +14,7 @@ static struct {
     struct tree_list nodes, calls, allocs;
     bool tree_done, sites_done; /* what of them is on the lists */
     uint32_t collections;       /* when the paths were taken off */
+    uint64_t live;              /* --live: what was young then is in the log behind this one */
     uint64_t next_ns;           /* not before */
 } reclaim;
 
@@ -42,7 +45,21 @@ static bool prune(struct profiler *p)
         return false;
     grace_wait();
     reclaim.collections = load_acquire(&p->collections);
+    if (p->live) /* one may be under way that began before */
+        reclaim.live = live_collections(p->live) + 2;
     return true;
+}
+
+/* No sums that are still to be written have it. */
+static bool live_has_none(const struct profiler *p)
+{
+    uint64_t written;
+
+    if (!p->live)
+        return true;
+    written = log_live_written(p->log);
+    return written >= reclaim.live ||
+           (live_is_over(p->live) && written >= live_collections(p->live));
 }
 
 static bool nobody_has_it(struct profiler *p)
@@ -50,11 +67,36 @@ static bool nobody_has_it(struct profiler *p)
     bool allocations = options_records(&p->options, OPTIONS_ALLOC);
 
     return (!allocations || load_acquire(&p->collections) != reclaim.collections) &&
-           log_grace_over(p->log) && !stack_any(method_gone) && !metadata_held(p->metadata);
+           live_has_none(p) && log_grace_over(p->log) && !stack_any(method_gone) &&
+           !metadata_held(p->metadata);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint32_t *one = a, *other = b;
+
+    return *one < *other ? -1 : *one > *other;
+}
+
+/* Objects that are alive go on to count, for sites of their own. */
+static void live_forget_gone(struct profiler *p)
+{
+    struct tree_list *nodes = &reclaim.nodes, *sites = &reclaim.allocs;
+    const struct live_gone these = {.nodes = nodes->number,
+                                    .sites = sites->number,
+                                    .node_count = nodes->count,
+                                    .site_count = sites->count,
+                                    .class_gone = class_gone};
+
+    qsort(nodes->number, nodes->count, sizeof(*nodes->number), by_number);
+    qsort(sites->number, sites->count, sizeof(*sites->number), by_number);
+    live_forget(p->live, &these);
 }
 
 static void give_back(struct profiler *p)
 {
+    if (p->live)
+        live_forget_gone(p);
     log_forget(p->log, &reclaim.nodes);
     tree_back(p->tree, &reclaim.nodes, &reclaim.calls);
     tree_sites_back(p->sites, &reclaim.allocs);

@@ -1,6 +1,16 @@
 #include "profiler/serve.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HEAP_NS      60000000000ull /* a dump at the end */
+#define HEAP_STEP_NS 500000
 
 static bool thread_name(void *context, uint32_t os, char *text, size_t size)
 {
@@ -30,11 +40,54 @@ static int rotate(void *context, char **older)
     return log_rotate(p->log, older);
 }
 
+/* What the collection found stands before it, whatever is collected from now on. */
+static int mark_behind(void *context, const char *text)
+{
+    struct profiler *p = context;
+
+    return log_mark_written(p->log, text);
+}
+
+static uint64_t zero_ns(void *context)
+{
+    struct profiler *p = context;
+
+    return log_zero_ns(p->log);
+}
+
+static void put_site(void *context, uintptr_t object, uint32_t key)
+{
+    graph_site(context, object, key);
+}
+
+/* In GarbageCollectionFinished, behind that of the table. */
+static void dump_sites(void *context, struct graph *graph)
+{
+    struct profiler *p = context;
+
+    if (p->live)
+        live_each(p->live, put_site, graph);
+}
+
+static void collected(void *context)
+{
+    struct profiler *p = context;
+
+    control_wake(p->control);
+}
+
 static int sites(void *context, uint32_t limit, char **members)
 {
     struct profiler *p = context;
 
     return log_sites(p->log, limit, members);
+}
+
+static int alive(void *context, uint32_t limit, char **members)
+{
+    struct profiler *p = context;
+
+    return log_alive(p->log, limit, members);
 }
 
 static void status(void *context, struct buffer *out)
@@ -56,7 +109,20 @@ static void status(void *context, struct buffer *out)
 
 int serve_open(struct profiler *p)
 {
-    if (control_new(&p->control))
+    const struct graph_config graph = {.info = p->runtime.info,
+                                       .info_version = p->runtime.info_version,
+                                       .metadata = p->metadata,
+                                       .session = &p->session,
+                                       .context = p,
+                                       .zero_ns = zero_ns,
+                                       .sites = dump_sites};
+    struct collect_config collect = {
+        .info = p->runtime.info, .context = p, .mark = mark_behind, .over = collected};
+
+    if (control_new(&p->control) || graph_new(&graph, &p->graph))
+        return -ENOMEM;
+    collect.graph = p->graph;
+    if (collect_new(&collect, &p->collect))
         return -ENOMEM;
     if (p->options.no_control ||
         !control_listen(p->control, p->uncontrolled, sizeof(p->uncontrolled)))
@@ -71,9 +137,60 @@ const char *serve_hooks(const struct profiler *p)
     return options_elt2(&p->options) ? "elt2" : "elt3";
 }
 
+/* FILE, or FILE with our number before its extension. */
+static const char *heap_path(const char *file, bool numbered, char *path, size_t size)
+{
+    const char *slash = strrchr(file, '/'), *dot = strrchr(file, '.');
+
+    if (!dot || dot <= slash + 1)
+        dot = file + strlen(file);
+    if (!numbered)
+        snprintf(path, size, "%s", file);
+    else
+        snprintf(path, size, "%.*s.%d%s", (int)(dot - file), file, (int)getpid(), dot);
+    return path;
+}
+
+/* Returns: whether it is over. */
+static bool heap_dump(struct profiler *p, const char *path, struct collect_result *result)
+{
+    const struct timespec step = {0, HEAP_STEP_NS};
+    uint64_t until = clock_ns() + HEAP_NS;
+    struct collect_job *job;
+    bool over;
+    int err;
+
+    do /* one that somebody else has asked for may be under way */
+        err = collect_ask(p->collect, &(struct collect_request){.heap = path}, &job);
+    while (err == -EBUSY && clock_ns() < until && !nanosleep(&step, NULL));
+    if (err)
+        return false;
+    while (!(over = collect_over(job, result)) && clock_ns() < until)
+        nanosleep(&step, NULL);
+    collect_drop(job);
+    return over;
+}
+
+void serve_heap_at_exit(struct profiler *p)
+{
+    static char path[PATH_MAX], why[300];
+    const char *file = p->options.heap_at_exit;
+    struct collect_result result = {0};
+    bool over = heap_dump(p, heap_path(file, false, path, sizeof(path)), &result);
+
+    if (over && result.heap.failure == GRAPH_NO_FILE && result.heap.why == -EEXIST)
+        over = heap_dump(p, heap_path(file, true, path, sizeof(path)), &result);
+    if (!over)
+        snprintf(why, sizeof(why), "the heap was not dumped: no collection was made within 60 s");
+    else if (result.failure)
+        collect_explain(&result, why, sizeof(why));
+    log_heap(p->log, *why ? NULL : path, *why ? why : NULL);
+}
+
 void serve_start(struct profiler *p)
 {
     const struct control_config config = {.metadata = p->metadata,
+                                          .collect = p->collect,
                                           .executable = p->process.executable,
                                           .name = p->process.name,
                                           .runtime = p->runtime.text,
@@ -81,12 +198,14 @@ void serve_start(struct profiler *p)
                                           .command = p->process.command,
                                           .zero_ns = log_zero_ns(p->log),
                                           .shadow = !options_snapshots(&p->options),
+                                          .live = p->options.live,
                                           .context = p,
                                           .thread_name = thread_name,
                                           .metadata_given = names_given,
                                           .mark = mark,
                                           .rotate = rotate,
                                           .sites = sites,
+                                          .alive = alive,
                                           .status = status};
 
     control_start(p->control, &config);

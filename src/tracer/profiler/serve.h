@@ -12,4 +12,10 @@ void serve_start(struct profiler *p); /* from here on others may ask */
 /* Which hooks there are, in words of the log. */
 const char *serve_hooks(const struct profiler *p);
 
+/*
+ * serve_heap_at_exit - --heap-at-exit: waits for the dump, at most 60 s. From Shutdown, while all
+ * else still runs.
+ */
+void serve_heap_at_exit(struct profiler *p);
+
 #endif

@@ -137,6 +137,13 @@ static bool unloads(uintptr_t from, uintptr_t to)
     return (method && method->collectible) || (inside && inside->collectible);
 }
 
+static uint8_t outside_of(int32_t kind)
+{
+    return kind == CODE_IL_DYNAMIC ? TREE_OUTSIDE_DYNAMIC
+           : kind == CODE_IL_OTHER ? TREE_OUTSIDE_UNHOOKED
+                                   : TREE_INSIDE;
+}
+
 /* Code that may be unloaded before the resolver comes to it is resolved at once. */
 static void call_created(void *context, struct tree_site *call)
 {
@@ -144,7 +151,7 @@ static void call_created(void *context, struct tree_site *call)
     struct metadata_method *inside = (struct metadata_method *)call->method;
 
     if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
-        call->outside = code_il_outside(p->metadata, inside, call->ip) == CODE_IL_DYNAMIC;
+        call->outside = outside_of(code_il_outside(p->metadata, inside, call->ip));
     if (unloads(call->method, call->target))
         code_resolve_call(p->metadata, call);
 }
@@ -156,7 +163,7 @@ static void alloc_created(void *context, struct tree_site *alloc)
     uintptr_t ip = alloc->ip & TREE_IP_FAULT ? (alloc->ip & ~TREE_IP_FAULT) + 1 : alloc->ip;
     int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : code_il_outside(p->metadata, inside, ip);
 
-    alloc->outside = kind == CODE_IL_DYNAMIC;
+    alloc->outside = outside_of(kind);
     if (kind) {
         store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
     } else if (inside->collectible) {
@@ -255,6 +262,23 @@ static int check_threads_open(struct profiler *p)
     return 0;
 }
 
+static int live_open(struct profiler *p)
+{
+    struct heap_config config = {.runtime = &p->runtime,
+                                 .metadata = p->metadata,
+                                 .session = &p->session,
+                                 .hub = &p->hub,
+                                 .agreement = &p->agreement.live,
+                                 .check = p->options.check_live};
+
+    if (!p->options.live)
+        return 0;
+    if (live_new(p->options.live_memory, &p->live))
+        return -ENOMEM;
+    config.live = p->live;
+    return heap_new(&config, &p->heap);
+}
+
 static int alloc_open(struct profiler *p)
 {
     const struct alloc_config config = {.runtime = &p->runtime,
@@ -264,6 +288,7 @@ static int alloc_open(struct profiler *p)
                                         .hub = &p->hub,
                                         .options = &p->options,
                                         .check = p->check,
+                                        .live = p->live,
                                         .begins = p->selection.begins};
 
     return alloc_new(&config, &p->alloc);
@@ -324,7 +349,8 @@ static double measure(void)
 static int open_log(struct profiler *p, char *why, size_t size)
 {
     const struct options *o = &p->options;
-    bool compares = o->check || o->check_calls || o->check_threads || options_snapshots(o);
+    bool compares =
+        o->check || o->check_calls || o->check_threads || o->check_live || options_snapshots(o);
     bool no_native = o->native && !check_native(p->check);
     const struct log_config config = {
         .options = o,
@@ -342,6 +368,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .name = p->process.name,
         .command = p->process.command,
         .measure = options_snapshots(o) ? NULL : measure,
+        .live = p->live,
         .profile = o->profile ? &p->profile : NULL,
         .control = control_path(p->control),
         .no_native = no_native
@@ -366,6 +393,7 @@ int wire(struct profiler *p, char *why, size_t size)
         {threads_open, NULL},
         {check_open, NULL},
         {check_threads_open, NULL},
+        {live_open, NULL},
         {alloc_open, NULL},
         {events_open, NULL},
         {values_open, "the runtime does not say how strings lie in memory"},

@@ -14,7 +14,8 @@ static const char *const rule_names[STACK_RULES] = {
     "alloc_settles", "nested_dispatch", "stale",           "live_above",      "finally_pair",
     "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
     "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",   "dynamic_runs",
-    "ends_early",    "grace_period",
+    "ends_early",    "grace_period",    "live_bounds",     "live_split",      "live_open",
+    "live_merge",    "live_depth",
 };
 
 void stack_rules_read(void)

@@ -242,6 +242,11 @@ enum stack_rule {
     RULE_DYNAMIC_RUNS,
     RULE_ENDS_EARLY,   /* of the comparison: without it such snapshots are differences */
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
+    RULE_LIVE_BOUNDS,  /* of live objects (src/tracer/live): what is not collected is left alone */
+    RULE_LIVE_SPLIT,   /* survivors of a run are moved one by one */
+    RULE_LIVE_OPEN,    /* an object without a key stays in its log through a collection */
+    RULE_LIVE_MERGE,   /* what comes into a block is sorted in */
+    RULE_LIVE_DEPTH,   /* which generations were collected is told by the collection's own event */
     STACK_RULES
 };
 #ifdef SHADOWTRACE_NEGATIVE

@@ -64,7 +64,7 @@ uint32_t context_of(struct frame *top, size_t depth)
 
         parent = on ? on : node;
         node = tree_child(tree, parent, load_relaxed(&frame->method), context_call(frame));
-        if (UNLIKELY(node && tree_call(tree, node)->outside))
+        if (UNLIKELY(node && tree_call(tree, node)->outside == TREE_OUTSIDE_DYNAMIC))
             node = through_dynamic(parent, node, frame - 1, context_limit(top, depth));
         if (UNLIKELY(!node))
             return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);

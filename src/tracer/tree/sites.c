@@ -77,7 +77,7 @@ static uint32_t make(struct tree_sites *sites, const struct key *key)
     site->ip = key->ip;
     site->target = key->target;
     site->under = key->under;
-    site->outside = false;
+    site->outside = TREE_INSIDE;
     store_relaxed(&site->il, TREE_IL_PENDING);
     if (sites->config.created)
         sites->config.created(sites->config.context, site);

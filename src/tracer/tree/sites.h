@@ -23,6 +23,13 @@ enum tree_state {
     TREE_HOLE,     /* not used: another thread made the same first, or it was given back */
 };
 
+/* Where an ip lies that is not in the code of its site's method. */
+enum tree_outside {
+    TREE_INSIDE, /* it is, or nothing is known of it */
+    TREE_OUTSIDE_DYNAMIC,
+    TREE_OUTSIDE_UNHOOKED, /* in a method that has no hooks */
+};
+
 struct tree_site {
     uintptr_t method; /* that the instruction is in; 0: none of those known */
     uintptr_t ip;     /* return address; 0: not known */
@@ -32,7 +39,7 @@ struct tree_site {
     _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
     uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
     _Atomic(uint8_t) state; /* enum tree_state */
-    bool outside;           /* ip lies in a dynamic method; `created` says so */
+    uint8_t outside;        /* enum tree_outside; `created` says so */
 };
 
 struct tree_sites_config {

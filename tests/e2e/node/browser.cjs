@@ -31,6 +31,7 @@ async function main() {
     }, given.timeout * 1000);
     try {
         const page = await browser.newPage();
+        page.setDefaultTimeout(given.timeout * 1000);
         const messages = [], requests = [];
         page.on('console', message => messages.push(message.text()));
         page.on('pageerror', error => messages.push(String(error)));

@@ -17,8 +17,10 @@
 #define REPLIES "tests/fuzz/corpus/client/"
 
 static char runtime[64], folder[SOCKET_PATH_SIZE], path[SOCKET_PATH_SIZE], pid[16];
-static char asked[4096];       /* the last request */
-static const char *answers[4]; /* one after the other; the last of them again and again */
+static char asked[4096]; /* the last request */
+#define ANSWERS 5
+
+static const char *answers[ANSWERS]; /* one after the other; the last of them again and again */
 static unsigned answered;
 static int listener;
 
@@ -55,7 +57,7 @@ static void serve_one(int fd)
         if (asked[size - 1] != '\n')
             continue;
         size = 0;
-        if (answered + 1 < 4 && answers[answered + 1])
+        if (answered + 1 < ANSWERS && answers[answered + 1])
             answered++;
         if (send(fd, answer, strlen(answer), MSG_NOSIGNAL) < 0 ||
             send(fd, "\n", 1, MSG_NOSIGNAL) != 1)
@@ -170,6 +172,20 @@ TEST(names_of_a_dump_do_no_harm_to_a_terminal)
     free(ran.out);
 }
 
+TEST(ctl_tells_a_heap_that_the_runtime_does_not_tell_from_a_file_that_is_not_written)
+{
+    struct ran ran;
+
+    answer_with("{\"ok\":false,\"version\":1,\"error\":\"no\",\"unable\":true}");
+    ran = ASK(ctl, pid, "heap", "-o", "/tmp/x");
+    assert_int_equal(ran.status, CLI_CHECK);
+    free(ran.out);
+    answer_with("{\"ok\":false,\"version\":1,\"error\":\"no\"}");
+    ran = ASK(ctl, pid, "heap", "-o", "/tmp/x");
+    assert_int_equal(ran.status, CLI_IO);
+    free(ran.out);
+}
+
 TEST(ctl_asks_for_what_its_words_say)
 {
     static const char set[] = "{\"ok\":true,\"version\":1,\"number\":3,\"paused\":false,"
@@ -216,10 +232,11 @@ TEST(top_shows_what_came_since_the_last_look)
     struct ran ran;
 
     answer_with(LOOK("1000000000", "5", "120"));
-    answers[1] = answers[3] =
+    answers[1] = "{\"ok\":false,\"version\":1,\"error\":\"without --live\"}"; /* not asked again */
+    answers[2] = answers[4] =
         "{\"ok\":true,\"version\":1,\"pid\":7,\"name\":\"shop\",\"runtime\":\"10.0.1\","
         "\"hooks\":\"none\",\"written\":15}";
-    answers[2] = LOOK("2000000000", "15", "360");
+    answers[3] = LOOK("2000000000", "15", "360");
     ran = ASK(top, "--plain", "--count=1", "--interval=10ms", pid);
     assert_int_equal(ran.status, CLI_OK);
     assert_non_null(strstr(ran.out, "shop (pid 7, .NET 10.0.1)"));

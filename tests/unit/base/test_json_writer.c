@@ -54,7 +54,8 @@ static void write_all(struct json_writer *w)
 }
 
 static const char all[] =
-    "{\"text\":\"a\\\"b\\u001b\",\"most\":18446744073709551615,\"counts\":[7,0],\"less\":-5,\"share\":0.25,"
+    "{\"text\":\"a\\\"b\\u001b\",\"most\":18446744073709551615,\"counts\":[7,0],\"less\":-5,"
+    "\"share\":0.25,"
     "\"third\":0.333333333333333,\"nan\":null,"
     "\"yes\":true,\"no\":false,\"none\":null,\"raw\":{\"a\":[1,2]},"
     "\"unsafe\":[\"\\u007f\u00e9\\u202e\\ufffd\",\n1],\"empty\":{},\"nothing\":[],\n"

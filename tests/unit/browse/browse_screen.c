@@ -26,7 +26,7 @@ void open_logs(const char *first, const char *second, const char *symbols)
     options = (struct load_options){.reading.quiet = true};
     if (symbols)
         options.symbols = (struct args_list){.item = {symbols}, .count = 1};
-    assert_int_equal(load(&cmd_browse, &options, paths, second ? 2 : 1, &loaded), 0);
+    assert_int_equal(browse_load(&cmd_browse, &options, paths, second ? 2 : 1, &loaded), 0);
     assert_int_equal(browse_init(&browse, &loaded.data), 0);
     screen_of(80, 24);
 }
@@ -35,7 +35,7 @@ int close_logs(void **state)
 {
     (void)state;
     browse_fini(&browse);
-    load_end(&loaded);
+    browse_load_end(&loaded);
     canvas_fini(&canvas);
     return 0;
 }

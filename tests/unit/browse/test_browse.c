@@ -25,7 +25,7 @@ static double sum(enum ranking_kind kind, bool total)
     struct ranking r;
     double bytes = 0;
 
-    assert_int_equal(ranking_make(&loaded.data, kind, 0, &r), 0);
+    assert_int_equal(ranking_make(&loaded.data, kind, NULL, &r), 0);
     for (size_t i = 0; i < r.count; i++)
         bytes += total ? r.rows[i].total[0] : r.rows[i].self[0];
     ranking_fini(&r);
@@ -40,6 +40,10 @@ TEST(the_totals_of_every_view_are_those_of_the_log)
     assert_true(sum(RANKING_METHODS, false) == BYTES);
     assert_true(sum(RANKING_MODULES, false) == BYTES);
     assert_true(sum(RANKING_THREADS, false) == BYTES);
+    assert_true(sum(RANKING_SIZES, false) == BYTES);
+    assert_true(sum(RANKING_TIME, false) == BYTES);
+    assert_int_equal(data_namespaces(&loaded.data), 0);
+    assert_true(sum(RANKING_NAMESPACES, false) == BYTES);
     expect_on_screen("12,768 bytes in 99 objects");
     press("oFR");
     assert_true(loaded.data.shown->total[MODEL_BYTES][0] ==
@@ -51,7 +55,7 @@ TEST(recursion_counts_once_in_totals)
     struct ranking r;
     bool found = false;
 
-    assert_int_equal(ranking_make(&loaded.data, RANKING_METHODS, 0, &r), 0);
+    assert_int_equal(ranking_make(&loaded.data, RANKING_METHODS, NULL, &r), 0);
     for (size_t i = 0; i < r.count; i++) {
         struct buffer b = BUFFER_INIT;
 
@@ -110,9 +114,9 @@ TEST(views_change_and_keep_their_place)
     assert_non_null(strstr(cursor_row(), "Program.Main"));
     press_key(KEY_BACK_TAB);
     press_key(KEY_BACK_TAB);
-    expect_on_screen("[7 threads]");
-    press("8"); /* there is one log */
-    expect_on_screen("[7 threads]");
+    expect_on_screen("[0 time]");
+    press("L"); /* there is one log */
+    expect_on_screen("[0 time]");
 }
 
 TEST(callers_lead_back_to_where_they_came_from)
@@ -275,6 +279,77 @@ TEST(a_module_opens_to_its_methods_and_a_thread_to_its_tree)
     assert_true(data_total(&loaded.data, MODEL_BYTES) == 3 * 1024 + 5 * 88);
 }
 
+TEST(a_namespace_opens_to_its_methods)
+{
+    press("8/System\r");
+    assert_non_null(strstr(cursor_row(), "System"));
+    press("\r");
+    expect_on_screen("methods of System");
+    expect_on_screen("FastAllocateString");
+    assert_null(strstr(screen_text(), "Program.Main"));
+}
+
+TEST(sizes_stand_in_their_order_with_their_heap)
+{
+    struct ranking r;
+
+    assert_int_equal(ranking_make(&loaded.data, RANKING_SIZES, NULL, &r), 0);
+    for (size_t i = 1; i < r.count; i++)
+        assert_true(r.rows[i - 1].target.number < r.rows[i].target.number);
+    ranking_fini(&r);
+    press("9");
+    assert_non_null(strstr(cursor_row(), "16 to 31"));
+    press("sG\r");
+    expect_on_screen("[9 sizes]");
+    assert_non_null(strstr(cursor_row(), "4,096 to 8,191"));
+    screen_of(20, 5); /* too narrow for that */
+    assert_non_null(strstr(cursor_row(), "4.1k-8.2k"));
+}
+
+TEST(time_goes_on_row_by_row_and_a_row_lets_through_only_its_slice)
+{
+    double bytes;
+    size_t slices;
+
+    press("0");
+    slices = browse.tabs[9]->list.count;
+    assert_int_equal(slices, model_slice_count(loaded.data.model));
+    assert_non_null(strstr(cursor_row(), "0.000 s"));
+    bytes = data_total(&loaded.data, MODEL_BYTES);
+    press("\r");
+    expect_on_screen("[2 tree]");
+    expect_on_screen("only from=0ms to=");
+    assert_true(data_total(&loaded.data, MODEL_BYTES) < bytes);
+    assert_true(data_total(&loaded.data, MODEL_BYTES) == sum(RANKING_TIME, false));
+    press("0");
+    assert_int_equal(browse.tabs[9]->list.count, 1);
+}
+
+TEST(a_log_without_times_says_so)
+{
+    close_logs(NULL);
+    open_logs("tests/fixtures/logs/sites.ndjson", NULL, NULL);
+    press("0");
+    expect_on_screen("record without --log sites");
+    press("\r");
+    expect_on_screen("[0 time]");
+}
+
+TEST(names_of_views_go_on_beside_the_one_shown)
+{
+    expect_on_screen("[1 overview]");
+    expect_on_screen(">\n");
+    press("8");
+    expect_on_screen("[8 namespaces]");
+    press("0");
+    expect_on_screen("[0 time]");
+    assert_true(screen_text()[0] == '<');
+    screen_of(20, 5);
+    expect_on_screen("[0 time]");
+    screen_of(140, 24);
+    expect_on_screen(" 1 overview ");
+}
+
 TEST(names_have_three_styles)
 {
     press("4");
@@ -324,7 +399,7 @@ TEST(a_log_that_is_cut_says_so_on_every_screen)
     close_logs(NULL);
     open_logs(BROWSE_FIXTURES "cut.ndjson", NULL, NULL);
     expect_on_screen("it has no end");
-    for (const char *key = "1234567?"; *key; key++) {
+    for (const char *key = "1234567890?"; *key; key++) {
         press((const char[]){*key, '\0'});
         expect_on_screen("INCOMPLETE");
     }
@@ -349,8 +424,8 @@ TEST(several_logs_are_added_up_and_listed)
     close_logs(NULL);
     open_logs(SHOP, "tests/fixtures/logs/small.ndjson", NULL);
     expect_on_screen("2 logs");
-    press("8");
-    expect_on_screen("[8 logs]");
+    press("L");
+    expect_on_screen("[L logs]");
     expect_on_screen("shop.ndjson");
     expect_on_screen("small.ndjson");
     assert_true(sum(RANKING_LOGS, false) == data_total(&loaded.data, MODEL_BYTES));
@@ -387,7 +462,7 @@ TEST(without_memory_what_there_is_stays)
     press("2");
     for (long n = 0; n < 60; n++) {
         memory_fail_after(n);
-        browse_key(&browse, "oFRswcC*H?34567"[n % 15]);
+        browse_key(&browse, "oFRswcC*H?34567890"[n % 18]);
         memory_fail_after(-1);
         screen_text();
         browse_key(&browse, KEY_ESCAPE);

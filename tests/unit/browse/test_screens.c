@@ -13,8 +13,8 @@ static const struct {
 
 /* What is typed, one screen after each. */
 static const char *const steps[] = {
-    "",  "2", "H", "c",        "\033*",         "F", "3", "\r", "4", "t", "5", "6",
-    "7", "s", "1", "2/fast\r", "fmethod=Add\r", "?"};
+    "",  "2", "H", "c",        "\033*",         "F", "3", "\r", "4", "t", "5", "6", "7", "8", "9",
+    "0", "s", "1", "2/fast\r", "fmethod=Add\r", "?"};
 
 static void expect_screens(const char *name)
 {
@@ -53,7 +53,8 @@ TEST(screens_of_all_sizes)
 
 TEST(any_size_and_any_key_will_do)
 {
-    static const char keys[] = "1234567?cCvenNtsoFRwH*+- jkhlgG\r\033\t/x\rfmethod=Add\rf\x15\r";
+    static const char keys[] =
+        "1234567890L?cCvenNtsoFRwH*+- jkhlgG\r\033\t/x\rfmethod=Add\rf\x15\r";
 
     open_logs(SHOP, NULL, NULL);
     for (int rows = 1; rows < 12; rows++)

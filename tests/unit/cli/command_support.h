@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #define FIXTURES "tests/fixtures/logs/"
 
@@ -61,6 +62,28 @@ static inline struct ran run_command(const struct cli_command *command, const ch
 }
 
 #define RUN(command, ...) run_command(command, (const char *const[]){__VA_ARGS__, NULL})
+
+/* The JSON that it printed, all having gone well. Owns: the caller's; what it printed is freed. */
+static inline json_t *printed(struct ran ran)
+{
+    json_error_t error;
+    json_t *json;
+
+    assert_int_equal(ran.status, CLI_OK);
+    json = json_loads(ran.out, JSON_REJECT_DUPLICATES, &error);
+    if (!json)
+        fail_msg("%s: %.2000s", error.text, ran.out);
+    free(ran.out);
+    return json;
+}
+
+static inline json_int_t number(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
 
 static inline void expect_file(const char *text, const char *path)
 {

@@ -22,6 +22,7 @@ enum {
     DYNAMIC_CODE = 0x500000,
     STUB_CODE = 0x600000,
     SOLE_CODE = 0x700000,
+    JUMP = 0x780000, /* nobody knows it */
     END_OF_CODE = 0x800000
 };
 
@@ -259,6 +260,60 @@ TEST(what_was_made_tells_the_instruction)
     assert_int_equal(alloc(0x58, STRING), 70);               /* the only call */
     assert_int_equal(alloc(0x98, WIDGET), 193);              /* boxed */
     assert_int_equal(alloc(0x68, STRING), CODE_IL_UNMAPPED); /* nothing there calls */
+}
+
+/* nop; nop; nop; call: it returns to CODE + 0x18. */
+static void put_call(uintptr_t target)
+{
+    uint8_t *code = (uint8_t *)CODE + 0x10;
+    int32_t distance = (int32_t)(target - (CODE + 0x18));
+
+    assert_int_equal(mprotect((void *)CODE, END_OF_CODE - CODE, PROT_READ | PROT_WRITE), 0);
+    memset(code, 0x90, 3);
+    code[3] = 0xE8;
+    memcpy(code + 4, &distance, sizeof(distance));
+}
+
+/* jmp through the word behind it, as a method has it whose code is not fixed. */
+static void put_stub(uintptr_t target)
+{
+    static const uint8_t jump[] = {0xFF, 0x25, 2, 0, 0, 0, 0, 0};
+
+    memcpy((void *)JUMP, jump, sizeof(jump));
+    memcpy((uint8_t *)JUMP + sizeof(jump), &target, sizeof(target));
+}
+
+/* The same while its code is not there: the runtime makes it, or counts, and is told whose it is. */
+static void put_owned_stub(uintptr_t owner)
+{
+    static const uint8_t stub[] = {0xFF, 0x25, 0x3A, 0,    0,    0,    0x4C, 0x8B, 0x15, 0x3B,
+                                   0,    0,    0,    0xFF, 0x25, 0x3D, 0,    0,    0};
+    const uintptr_t words[] = {JUMP + 6, owner, 8};
+
+    memcpy((void *)JUMP, stub, sizeof(stub));
+    memcpy((uint8_t *)JUMP + 0x40, words, sizeof(words));
+}
+
+TEST(whom_the_machine_code_calls_tells_the_instruction)
+{
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED); /* made by any of three */
+    put_call(OTHER_CODE);
+    assert_int_equal(alloc(0x18, STRING), 5); /* Second() */
+    put_call(DYNAMIC_CODE);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    put_call(JUMP);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED); /* no jump is there */
+    put_stub(OTHER_CODE);
+    assert_int_equal(alloc(0x18, STRING), 5);
+    put_stub(JUMP); /* to itself */
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    put_stub(8);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    put_owned_stub(UNHOOKED);
+    assert_int_equal(alloc(0x18, STRING), 5);
+    put_owned_stub(0);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    memset((void *)CODE, 0, 0x20);
 }
 
 TEST(code_that_may_have_been_unloaded_is_asked_for_again)

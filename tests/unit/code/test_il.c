@@ -138,7 +138,7 @@ TEST(equal_calls_of_a_statement_are_told_apart_by_their_order)
     static struct metadata_class_entry made;
     const uint32_t mapped[] = {0};
     struct il_target target = {.made = &made.record};
-    struct known_rank known = {{read_known}, {.place = 0, .count = 2, .ordered = true}};
+    struct known_rank known = {{.read = read_known}, {.place = 0, .count = 2, .ordered = true}};
 
     store_relaxed(&made.record.text, "App.Widget[]");
     made.record.rank = 1;
@@ -149,6 +149,62 @@ TEST(equal_calls_of_a_statement_are_told_apart_by_their_order)
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 7);
     known.value.ordered = false;
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
+}
+
+/* What is known of the calls around one that names nothing. */
+struct known_between {
+    struct il_rank base;
+    struct il_between value;
+};
+
+static struct x86_rank read_none(struct il_rank *rank)
+{
+    (void)rank;
+    return (struct x86_rank){0, 0, false};
+}
+
+static struct il_between between_known(struct il_rank *rank)
+{
+    return container_of(rank, struct known_between, base)->value;
+}
+
+TEST(what_no_operand_names_lies_between_the_calls_around_it)
+{
+    static const uint8_t code[] = {0x17,      NEWARR(3), 0x17, NEWARR(3), 0x17, NEWARR(3), 0x17,
+                                   NEWARR(3), POP,       POP,  POP,       POP,  RET};
+    static struct metadata_class_entry made;
+    const uint32_t mapped[] = {0};
+    struct known_between known = {{read_none, between_known}, {IL_UNKNOWN, IL_UNKNOWN}};
+    struct il_target target = {.made = &made.record, .rank = &known.base};
+    static const struct {
+        struct il_between known;
+        int32_t il;
+    } cases[] = {
+        {{-1, -1}, 0}, /* the statement */
+        {{1, 13}, 7},  {{7, 19}, 13}, {{13, -1}, 19},
+        {{-1, 7}, 1},  {{1, 19}, 0}, /* two are in between */
+        {{1, -1}, 0},  {{-1, 19}, 0}, {{7, 13}, 0},
+    };
+
+    store_relaxed(&made.record.text, "App.Other");
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        known.value = cases[i].known;
+        assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), cases[i].il);
+    }
+}
+
+TEST(what_has_to_be_named_is_not_guessed)
+{
+    static const uint8_t code[] = {CALL(2), CALL(3), RET}, one[] = {CALL(2), RET};
+    const uint32_t mapped[] = {0};
+    struct il_target target = {.callee = "App.Program.Second()", .sure = true};
+
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), 5);
+    target.callee = "App.Program.Third()";
+    assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), IL_UNKNOWN);
+    assert_int_equal(find(one, sizeof(one), mapped, 1, 0, &target), IL_UNKNOWN);
+    target.sure = false;
+    assert_int_equal(find(one, sizeof(one), mapped, 1, 0, &target), 0);
 }
 
 static struct x86_rank read_never(struct il_rank *rank)
@@ -163,7 +219,7 @@ TEST(code_is_not_read_where_one_instruction_only_names_the_target)
     static const uint8_t code[] = {0x17, NEWARR(3), POP, RET};
     static struct metadata_class_entry made;
     const uint32_t mapped[] = {0};
-    struct il_rank never = {read_never};
+    struct il_rank never = {.read = read_never};
     struct il_target target = {.made = &made.record, .rank = &never};
 
     store_relaxed(&made.record.text, "App.Widget[]");

@@ -72,6 +72,133 @@ TEST(a_jump_past_one_of_them_leaves_no_order)
     assert_true(x86_rank(code, sizeof(code), 7, false).ordered);
 }
 
+static struct x86_target call_of(const uint8_t *code, size_t size)
+{
+    return x86_call_target(code, size, 0x10000);
+}
+#define CALL_OF(...) call_of((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
+#define CONSTANT     0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0
+
+static void is_target(struct x86_target target, enum x86_way way, uintptr_t at)
+{
+    assert_int_equal(target.way, way);
+    if (way == X86_TO || way == X86_THROUGH)
+        assert_int_equal(target.at, at);
+}
+
+TEST(the_target_of_a_call_is_read_where_it_is_fixed)
+{
+    is_target(CALL_OF(0x90, 0xE8, 0x10, 0, 0, 0), X86_TO, 0x10016);
+    is_target(CALL_OF(0xFF, 0x15, 0x10, 0, 0, 0), X86_THROUGH, 0x10016);
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xD0), X86_TO, 0x12345678); /* rax */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0x10), X86_THROUGH, 0x12345678);
+    is_target(CALL_OF(0x49, 0xBB, CONSTANT, 0x48, 0x8B, 0xFB, 0x41, 0xFF, 0x13), X86_THROUGH,
+              0x12345678); /* r11; mov rdi, rbx */
+    is_target(CALL_OF(0x48, 0x8B, 0x05, 1, 0, 0, 0, 0xFF, 0xD0), X86_THROUGH, 0x10008);
+    is_target(CALL_OF(0xFF, 0x50, 0x20), X86_FOUND, 0); /* [rax+32] */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0x50, 0x20), X86_FOUND, 0);
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xD1), X86_FOUND, 0);       /* rcx */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x41, 0xFF, 0xD0), X86_FOUND, 0); /* r8 */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x48, 0x8B, 0x00, 0xFF, 0xD0), X86_FOUND, 0);
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x48, 0xFF, 0xC0, 0xFF, 0xD0), X86_FOUND, 0);
+    is_target(CALL_OF(0x90), X86_UNREAD, 0);
+    is_target(CALL_OF(0xE8, 0x10, 0, 0), X86_UNREAD, 0);
+}
+
+static struct x86_target jump_of(const uint8_t *code, size_t size)
+{
+    return x86_jump_target(code, size, 0x10000);
+}
+#define JUMP_OF(...) jump_of((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
+
+TEST(a_stub_says_where_it_jumps)
+{
+    is_target(JUMP_OF(0xFF, 0x25, 0xFA, 0x0F, 0, 0, 0x4C, 0x8B), X86_THROUGH, 0x11000);
+    is_target(JUMP_OF(0x4C, 0x8B, 0x15, 1, 0, 0, 0, 0xFF, 0x25, 0xF3, 0x0F, 0, 0), X86_THROUGH,
+              0x11000);
+    is_target(JUMP_OF(0xE9, 0xFB, 0x0F, 0, 0), X86_TO, 0x11000);
+    is_target(JUMP_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xE0), X86_TO, 0x12345678);
+    /* It counts: mov rax, [counter]; dec word [rax]; je; jmp. */
+    is_target(JUMP_OF(0x48, 0x8B, 0x05, 1, 0, 0, 0, 0x66, 0xFF, 0x08, 0x74, 6, 0xFF, 0x25, 0xEE,
+                      0x0F, 0, 0),
+              X86_THROUGH, 0x11000);
+    is_target(JUMP_OF(0x55, 0x48, 0x8B, 0xEC, 0xE8, 0, 0, 0, 0, 0xE9, 0, 0, 0, 0), X86_UNREAD, 0);
+    is_target(JUMP_OF(0xC3, 0xE9, 0, 0, 0, 0), X86_UNREAD, 0);
+    is_target(JUMP_OF(0xFF, 0x25), X86_UNREAD, 0);
+}
+
+static uintptr_t owner_of(size_t size, uint8_t jump, uint8_t owner, uint8_t thunk)
+{
+    const uint8_t code[] = {0xFF, 0x25, jump, 0,    0,    0,     0x4C, 0x8B, 0x15, owner,
+                            0,    0,    0,    0xFF, 0x25, thunk, 0,    0,    0};
+
+    return x86_stub_owner(code, size, 0x10000);
+}
+
+TEST(a_stub_says_whose_it_is)
+{
+    assert_int_equal(owner_of(19, 0x3A, 0x3B, 0x3D), 0x10048);
+    assert_int_equal(owner_of(18, 0x3A, 0x3B, 0x3D), 0);
+    assert_int_equal(owner_of(19, 0x3B, 0x3B, 0x3D), 0);
+    assert_int_equal(owner_of(19, 0x3A, 0x3B, 0x3C), 0);
+}
+
+/* call; [2 bytes]; call; [2 bytes]; call; nop; [2 bytes]. */
+static bool line_of(uint8_t first, uint8_t second, uint8_t last, uint8_t to, struct x86_line *out)
+{
+    const uint8_t code[] = {0xE8,
+                            0,
+                            0,
+                            0,
+                            0,
+                            first ? 0x74 : 0x66,
+                            first ? first : 0x90,
+                            0xE8,
+                            0,
+                            0,
+                            0,
+                            0,
+                            second ? 0x74 : 0x66,
+                            second ? second : 0x90,
+                            0xE8,
+                            0,
+                            0,
+                            0,
+                            0,
+                            0x90,
+                            last,
+                            to};
+
+    return x86_line(code, sizeof(code), 12, out);
+}
+
+TEST(calls_in_a_line_run_one_after_the_other)
+{
+    struct x86_line line;
+
+    assert_true(line_of(0, 0, 0x66, 0x90, &line));
+    assert_int_equal(line.before, 1);
+    assert_int_equal(line.before_at[0], 5);
+    assert_int_equal(line.after, 1);
+    assert_int_equal(line.after_at[0], 19);
+    /* Jumps away, to the end. */
+    assert_true(line_of(12, 5, 0x66, 0x90, &line));
+    assert_int_equal(line.before + line.after, 2);
+    /* Over the call: the next may run without it; that before it always did. */
+    assert_true(line_of(7, 0, 0x66, 0x90, &line));
+    assert_int_equal(line.before, 1);
+    assert_int_equal(line.after, 0);
+    /* From the end, to right before the call; and to right behind it. */
+    assert_true(line_of(0, 0, 0xEB, (uint8_t)(7 - 22), &line));
+    assert_int_equal(line.before, 0);
+    assert_int_equal(line.after, 1);
+    assert_true(line_of(0, 0, 0xEB, (uint8_t)(12 - 22), &line));
+    assert_int_equal(line.before, 1);
+    assert_int_equal(line.after, 0);
+    /* By a table: anywhere. */
+    assert_false(line_of(0, 0, 0xFF, 0xE0, &line));
+}
+
 /* The helper is told the class in rdi. */
 TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
 {

@@ -8,13 +8,18 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/parker.h"
 #include "config/config.h"
 #include "validate/schema.h"
 #include "stack/stack_hot.h"
 #include "unit/readers/memory_log.h"
 #include "support/test.h"
 
+#include <shadowtrace/clr/constants.h>
+
 #include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LEVELS 4u
 
@@ -142,6 +147,18 @@ static int sites(void *context, uint32_t most, char **members)
     return *err;
 }
 
+static int alive(void *context, uint32_t most, char **members)
+{
+    const int *err = context;
+
+    (void)most;
+    *members = *err ? NULL
+                    : memory_strdup("\"gc\":2,\"full\":1,\"objects\":1,\"bytes\":24,\"exact\":true,"
+                                    "\"sites\":1,\"rows\":[{\"allocs\":1,\"bytes\":24,"
+                                    "\"node\":1,\"type\":\"T\",\"stack\":[]}]");
+    return *err;
+}
+
 static void status(void *context, struct buffer *out)
 {
     (void)context;
@@ -153,7 +170,161 @@ static void announce(uint32_t number)
     (void)number;
 }
 
-static int failure; /* what rotate and sites return */
+static struct session session; /* of a dump beside concurrent collections */
+static unsigned opened;        /* sessions */
+static bool torn;              /* an event of it is missing */
+
+static int failure;     /* what rotate and sites return */
+static hresult refused; /* what ForceGC returns */
+static struct collect *collector;
+static struct graph *graph;          /* of its dumps */
+static uint32_t mask = 1, forbidden; /* the event mask; bits that the runtime refuses */
+static struct collect_job *job;
+static struct parker collected;
+
+static void over(void *context)
+{
+    (void)context;
+    parker_unpark(&collected);
+}
+
+static void tell_event(uint32_t id, const void *data, uint32_t size)
+{
+    session_delivered(&session, &(struct session_event){id, 2, size, data});
+}
+
+/* GCStart: number, depth, reason, type. */
+static void tell_start(uint32_t depth, uint32_t type)
+{
+    tell_event(1, (const uint32_t[]){7, depth, 0, type, 0, 0, 0}, 26);
+}
+
+/* One object, with a reference to itself. */
+static void tell_object(void)
+{
+    static const uint64_t object[] = {0x1000, 24, 0x50, 1};
+    uint8_t node[10 + sizeof(object)] = {[4] = 1}, edge[22] = {[4] = 1};
+
+    memcpy(node + 10, object, sizeof(object));
+    memcpy(edge + 10, object, 8);
+    tell_event(18, node, sizeof(node));
+    if (!torn)
+        tell_event(19, edge, sizeof(edge));
+}
+
+/* Only what is blocking, and full, is the heap. */
+static void tell_events(void)
+{
+    tell_start(2, 1);
+    tell_object();
+    tell_start(1, 2);
+    tell_object();
+    tell_start(2, 0);
+    tell_event(1, "ProcessInfo of a command line", 29);
+    tell_object();
+}
+
+static hresult start_session(struct clr_info *self, uint32_t count,
+                             const struct clr_event_pipe_provider_config *configs, int32_t rundown,
+                             uint64_t *id)
+{
+    (void)self, (void)count, (void)configs, (void)rundown;
+    *id = ++opened;
+    return S_OK;
+}
+
+static hresult stop_session(struct clr_info *self, uint64_t id)
+{
+    (void)self;
+    assert_int_equal(id, opened--);
+    return S_OK;
+}
+
+/* A runtime that collects as ours does: it tells of the collection before it returns. */
+static hresult force_gc(struct clr_info *self)
+{
+    (void)self;
+    if (refused != S_OK)
+        return refused;
+    collect_begun(collector, 7, true);
+    if (graph_object(graph, 0x1000, 0x50, 0, NULL))
+        graph_roots(graph, 1, (const uintptr_t[]){0x1000}, (const int32_t[]){3},
+                    (const int32_t[]){0}, (const uintptr_t[]){0});
+    if (opened)
+        tell_events();
+    collect_begun(collector, 8, false); /* inside of it */
+    collect_finished(collector);
+    collect_finished(collector);
+    return S_OK;
+}
+
+static hresult mask_get(struct clr_info *self, uint32_t *low, uint32_t *high)
+{
+    (void)self;
+    *low = mask;
+    *high = 0;
+    return S_OK;
+}
+
+static hresult mask_set(struct clr_info *self, uint32_t low, uint32_t high)
+{
+    (void)self, (void)high;
+    if (low & forbidden)
+        return CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE;
+    mask = low;
+    return S_OK;
+}
+
+static hresult size_get(struct clr_info *self, uintptr_t object, size_t *size)
+{
+    (void)self, (void)object;
+    *size = 24;
+    return S_OK;
+}
+
+/* Of a class that nobody has met. */
+static hresult class_get(struct clr_info *self, uintptr_t class_id, uintptr_t *id, uint32_t *token,
+                         uintptr_t *parent, uint32_t count, uint32_t *args, uintptr_t *arg)
+{
+    (void)self, (void)class_id, (void)id, (void)token, (void)parent, (void)count, (void)args;
+    (void)arg;
+    return E_FAIL;
+}
+
+static hresult array_get(struct clr_info *self, uintptr_t class_id, uint32_t *element_type,
+                         uintptr_t *element, uint32_t *rank)
+{
+    (void)self, (void)class_id, (void)element_type, (void)element, (void)rank;
+    return E_FAIL;
+}
+
+static uint64_t zero_ns(void *context)
+{
+    (void)context;
+    return 1;
+}
+
+static struct clr_info_vtbl vtbl = {.force_gc = force_gc,
+                                    .get_event_mask2 = mask_get,
+                                    .set_event_mask2 = mask_set,
+                                    .event_pipe_start_session = start_session,
+                                    .event_pipe_stop_session = stop_session,
+                                    .get_object_size2 = size_get,
+                                    .get_class_id_info2 = class_get,
+                                    .is_array_class = array_get};
+static struct clr_info info = {&vtbl};
+
+/* For the end of what was asked for; its reply. */
+static void wait_for(struct buffer *out)
+{
+    struct collect_result result;
+
+    assert_int_equal(out->size, 0);
+    while (!collect_over(job, &result))
+        parker_park(&collected, 1000000000);
+    control_collected(job, out);
+    job = NULL;
+}
 static struct control control = {.config = {.executable = "/usr/bin/dotnet",
                                             .name = "App",
                                             .runtime = "10.0.0",
@@ -166,6 +337,7 @@ static struct control control = {.config = {.executable = "/usr/bin/dotnet",
                                             .mark = mark,
                                             .rotate = rotate,
                                             .sites = sites,
+                                            .alive = alive,
                                             .status = status}};
 
 static uintptr_t sp_of(unsigned level)
@@ -177,11 +349,20 @@ static int start(void **state)
 {
     const struct stack_config stacks = {.context = NULL};
     const struct config_start live = {.announce = announce};
-    const struct metadata_config metadata = {.info = NULL};
+    const struct metadata_config metadata = {.info = &info, .info_version = 15};
+    struct collect_config collect = {
+        .info = &info, .context = &failure, .mark = mark, .over = over};
+    struct graph_config dumps = {
+        .info = &info, .info_version = 15, .session = &session, .zero_ns = zero_ns};
 
-    if (metadata_new(&metadata,
-                     &control.config.metadata)) /* held while stacks are copied, asked nothing */
+    if (metadata_new(&metadata, &dumps.metadata) || graph_new(&dumps, &graph))
         return -1;
+    collect.graph = graph;
+    control.config.metadata = dumps.metadata; /* held while stacks are copied, asked nothing */
+    if (collect_new(&collect, &collector))
+        return -1;
+    control.config.collect = collector;
+
     clock_start();
     control.dump = dump_new(NULL); /* of code that may be unloaded names are asked nothing */
     if (!control.dump || stack_start(&stacks) || config_start(&live))
@@ -195,6 +376,7 @@ static int stop(void **state)
 {
     for (unsigned i = LEVELS; i-- > 0;)
         stack_leave((uintptr_t)&methods[i], sp_of(i));
+    collect_stop(collector, 1000);
     dump_free(control.dump);
     metadata_free(control.config.metadata);
     return document_free(state);
@@ -206,7 +388,9 @@ static json_t *answer(const char *line, const char *definition)
     struct buffer out = BUFFER_INIT;
     json_t *reply;
 
-    control_answer(&control, line, strlen(line), &out);
+    control_answer(&control, line, strlen(line), &out, &job);
+    if (job)
+        wait_for(&out);
     assert_false(out.failed);
     assert_int_equal(out.data[out.size - 1], '\n');
     reply = json_loadb(out.data, out.size, 0, NULL);
@@ -235,6 +419,7 @@ TEST(every_reply_is_as_described)
     check("{\"command\":\"mark\",\"text\":\"one\"}", "mark_reply");
     check("{\"command\":\"rotate\"}", "rotate_reply");
     check("{\"command\":\"sites\"}", "sites_reply");
+    check("{\"command\":\"alive\"}", "alive_reply");
     check("{\"command\":\"status\",\"version\":1}", "status_reply");
 }
 
@@ -307,6 +492,9 @@ TEST(every_refusal_is_as_described)
     failure = -ETIMEDOUT;
     check("{\"command\":\"rotate\"}", "error");
     check("{\"command\":\"sites\"}", "error");
+    check("{\"command\":\"alive\"}", "error");
+    failure = -ENOENT;
+    check("{\"command\":\"alive\"}", "error");
     failure = 0;
     control.config.shadow = false;
     check("{\"command\":\"dump\"}", "error");
@@ -316,6 +504,83 @@ TEST(every_refusal_is_as_described)
     check("", "error");
     check("[]", "error");
     check("{\"command\":\"status\",\"version\":2}", "error");
+}
+
+TEST(a_collection_is_answered_with_its_number)
+{
+    json_t *reply = answer("{\"command\":\"gc\"}", "gc_reply");
+
+    assert_int_equal(json_integer_value(json_object_get(reply, "gc")), 7);
+    json_decref(reply);
+    reply = answer("{\"command\":\"mark\",\"text\":\"x\",\"full\":true}", "gc_reply");
+    assert_true(json_integer_value(json_object_get(reply, "took_ns")) >=
+                json_integer_value(json_object_get(reply, "pause_ns")));
+    json_decref(reply);
+    check("{\"command\":\"mark\",\"text\":\"x\",\"full\":false}", "mark_reply");
+}
+
+TEST(a_collection_that_is_not_made_is_refused)
+{
+    static const hresult results[] = {CORPROF_E_NOT_YET_AVAILABLE, E_FAIL, (hresult)0x80131399};
+
+    for (size_t i = 0; i < COUNT_OF(results); i++) {
+        refused = results[i];
+        check("{\"command\":\"gc\"}", "error");
+        check("{\"command\":\"mark\",\"text\":\"x\",\"full\":true}", "error");
+    }
+    refused = S_OK;
+    check("{\"command\":\"mark\",\"text\":\"no memory\",\"full\":true}", "error");
+}
+
+#define HEAP_FILE "/proc/self/cwd/shadowtrace-test-heap"
+static const char heap[] = "{\"command\":\"heap\",\"file\":\"" HEAP_FILE "\"}";
+
+TEST(a_dump_of_the_heap_is_answered_with_what_is_in_it)
+{
+    struct stat st;
+    json_t *reply = answer(heap, "heap_reply");
+
+    assert_int_equal(json_integer_value(json_object_get(reply, "gc")), 7);
+    assert_int_equal(json_integer_value(json_object_get(reply, "objects")), 1);
+    assert_int_equal(json_integer_value(json_object_get(reply, "roots")), 1);
+    assert_int_equal(stat(HEAP_FILE, &st), 0);
+    assert_int_equal(json_integer_value(json_object_get(reply, "file_bytes")), st.st_size);
+    unlink(HEAP_FILE);
+    json_decref(reply);
+    assert_int_equal(mask, 1); /* the runtime tells only of that collection */
+}
+
+TEST(a_dump_that_cannot_be_made_is_refused)
+{
+    check("{\"command\":\"heap\",\"file\":\"/nowhere/x\"}", "error");
+    check("{\"command\":\"heap\",\"file\":\"x\"}", "error");
+    refused = E_FAIL;
+    check(heap, "error");
+    refused = S_OK;
+    assert_int_equal(access(HEAP_FILE, F_OK), -1);
+    assert_int_equal(mask, 1);
+}
+
+TEST(beside_concurrent_collections_the_heap_is_told_by_events)
+{
+    json_t *reply;
+
+    forbidden = COR_PRF_MONITOR_GC;
+    reply = answer(heap, "heap_reply");
+    assert_int_equal(json_integer_value(json_object_get(reply, "objects")), 1);
+    assert_int_equal(json_integer_value(json_object_get(reply, "references")), 1);
+    assert_int_equal(json_integer_value(json_object_get(reply, "gc")), 7);
+    json_decref(reply);
+    assert_int_equal(unlink(HEAP_FILE), 0);
+    torn = true;
+    reply = answer(heap, "error");
+    assert_true(json_is_true(json_object_get(reply, "unable")));
+    json_decref(reply);
+    torn = false;
+    forbidden = 0;
+    assert_int_equal(access(HEAP_FILE, F_OK), -1);
+    assert_int_equal(mask, 1);
+    assert_int_equal(opened, 0);
 }
 
 TEST(a_request_is_taken_if_the_schema_takes_it)
@@ -350,10 +615,19 @@ TEST(a_request_is_taken_if_the_schema_takes_it)
         "{\"command\":\"mark\"}",
         "{\"command\":\"mark\",\"text\":\"\"}",
         "{\"command\":\"mark\",\"text\":\"x\"}",
+        "{\"command\":\"mark\",\"text\":\"x\",\"full\":true}",
+        "{\"command\":\"mark\",\"text\":\"x\",\"full\":1}",
+        "{\"command\":\"gc\"}",
+        "{\"command\":\"gc\",\"full\":true}",
+        "{\"command\":\"heap\"}",
+        "{\"command\":\"heap\",\"file\":\"x\"}",
+        heap,
         "{\"command\":\"rotate\"}",
         "{\"command\":\"rotate\",\"most\":1}",
         "{\"command\":\"sites\",\"most\":10000}",
         "{\"command\":\"sites\",\"most\":10001}",
+        "{\"command\":\"alive\",\"most\":3}",
+        "{\"command\":\"alive\",\"rows\":3}",
     };
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
@@ -361,7 +635,10 @@ TEST(a_request_is_taken_if_the_schema_takes_it)
         struct buffer out = BUFFER_INIT;
         bool taken;
 
-        control_answer(&control, lines[i], strlen(lines[i]), &out);
+        control_answer(&control, lines[i], strlen(lines[i]), &out, &job);
+        if (job)
+            wait_for(&out);
+        unlink(HEAP_FILE);
         reply = json_loadb(out.data, out.size, 0, NULL);
         taken = json_is_true(json_object_get(reply, "ok"));
         if (taken != holds("request", request))

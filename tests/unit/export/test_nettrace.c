@@ -18,19 +18,6 @@ struct reader {
     uint32_t last_sequence;
 };
 
-static uint64_t varint(const char **at)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0;; shift += 7) {
-        uint8_t byte = (uint8_t) * (*at)++;
-
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-}
-
 /* A UTF-16 text, its letters beyond ASCII as '?'. Returns: behind it. */
 static const char *text(const char *at, char *to)
 {
@@ -231,7 +218,7 @@ TEST(a_stack_that_has_no_room_keeps_its_inner_frames_and_says_so)
     struct export_profile p = *a_profile();
     uint32_t count = 100000;
     struct export_node *nodes = calloc(count + 2, sizeof(*nodes));
-    struct export_sample sample = {count + 1, 24, 1};
+    struct export_sample sample = {count + 1, 24, 1, 0, 0};
     struct written w;
     struct reader r;
 

@@ -7,19 +7,6 @@ struct field {
     const char *data; /* NULL: a number */
 };
 
-static uint64_t varint(const char **at)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0;; shift += 7) {
-        uint8_t byte = (uint8_t) * (*at)++;
-
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-}
-
 static bool next(const char **at, const char *end, struct field *f)
 {
     uint64_t tag;

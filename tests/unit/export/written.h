@@ -36,7 +36,8 @@ static inline struct export_profile *a_profile(void)
         {"(callers not in the log)", NULL, 0, -1, 4, EXPORT_NO_MODULE, EXPORT_OTHER, false}};
     static struct export_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2},
                                          {0, 3}, {4, 4}, {0, 5}, {6, 2}};
-    static struct export_sample samples[] = {{3, 100, 4}, {5, 20000001, 1}, {7, 24, 1}};
+    static struct export_sample samples[] = {
+        {3, 100, 4, 0, 0}, {5, 20000001, 1, 0, 0}, {7, 24, 1, 0, 0}};
     static char first[] = "the log is <not> complete & more", second[] = "folded";
     static char *remarks[] = {first, second};
     static struct export_profile p = {.modules = modules,
@@ -103,6 +104,20 @@ static inline uint64_t little(const char *at, unsigned bytes)
     for (unsigned i = 0; i < bytes; i++)
         value |= (uint64_t)(uint8_t)at[i] << 8 * i;
     return value;
+}
+
+/* Seven bits a byte, the lowest first; moves behind it. */
+static inline uint64_t varint(const char **at)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0;; shift += 7) {
+        uint8_t byte = (uint8_t) * (*at)++;
+
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
 }
 
 /* A device that is full is told, and so is a lack of memory at each place. */

@@ -215,6 +215,38 @@ TEST(what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside)
     cut_to(100);
 }
 
+/* As when it is cut between the writer's look at the file and its write: lines that nothing defines are no part. */
+TEST(lines_that_are_left_without_a_header_are_gone)
+{
+    char older[200], line[200];
+    json_t *lines;
+    FILE *file;
+
+    start(w);
+    allocate_many(1000);
+    settle(1000);
+    file = fopen(w->path, "re");
+    while (fgets(line, sizeof(line), file))
+        ;
+    fclose(file);
+    assert_int_equal(truncate(w->path, 0), 0);
+    file = fopen(w->path, "ae");
+    fputs(line, file);
+    fclose(file);
+    allocate_many(1000);
+    wait_until_begun_anew();
+    allocate_many(1000);
+    stop(w);
+    lines = read_path(w->path);
+    assert_string_equal(kind_of(json_array_get(lines, 0)), "header");
+    expect_all_told(lines, 3000);
+    assert_int_equal(said(lines, "rotated_out", "allocs"), 1000);
+    json_decref(lines);
+    snprintf(older, sizeof(older), "%s.1", w->path);
+    assert_int_equal(access(older, F_OK), -1);
+    expect_valid(w->path);
+}
+
 /* What is left is in nobody's way: the parts after it keep to the limit. */
 TEST(a_limited_log_that_is_cut_in_the_middle_stays_limited)
 {

@@ -16,9 +16,10 @@ static uint32_t random_below(uint64_t *seed, uint32_t n)
 }
 
 /* A tree that grows at random, each node with a call site and a type of its own. */
-static char *grown_log(void)
+static char *grown_log(bool live)
 {
-    size_t size = (size_t)NODES * 200 + METHODS * 100 + 1000, at;
+    static unsigned classes[NODES + 1], ils[NODES + 1];
+    size_t size = (size_t)NODES * 400 + METHODS * 100 + 1000, at;
     char *text = malloc(size);
     uint64_t seed = 1;
 
@@ -29,22 +30,38 @@ static char *grown_log(void)
                                "{\"kind\":\"method\",\"id\":%u,\"name\":\"App.C.M%u()\"}\n"
                                "{\"kind\":\"class\",\"id\":%u,\"name\":\"App.T%u\"}\n",
                                i, i, i, i);
-    for (unsigned i = 1; i <= NODES; i++)
+    for (unsigned i = 1; i <= NODES; i++) {
+        unsigned parent = i == 1 ? 0 : 1 + random_below(&seed, i - 1);
+
+        classes[i] = 1 + random_below(&seed, METHODS);
+        ils[i] = random_below(&seed, 200);
         at += (size_t)snprintf(
             text + at, size - at,
             "{\"kind\":\"node\",\"id\":%u,\"parent\":%u,\"method\":%u,\"il\":%u}\n"
             "{\"kind\":\"alloc\",\"t\":%u,\"thread\":1,\"class\":%u,\"bytes\":%u,\"node\":%u,"
             "\"il\":%u}\n",
-            i, i == 1 ? 0 : 1 + random_below(&seed, i - 1), 1 + random_below(&seed, METHODS),
-            random_below(&seed, 200), i, 1 + random_below(&seed, METHODS),
-            24 + 8 * random_below(&seed, 9), i, random_below(&seed, 200));
+            i, parent, 1 + random_below(&seed, METHODS), random_below(&seed, 200), i, classes[i],
+            24 + 8 * random_below(&seed, 9), i, ils[i]);
+    }
+    for (unsigned i = 1; live && i <= NODES; i++)
+        at += (size_t)snprintf(
+            text + at, size - at,
+            "{\"kind\":\"live_site\",\"id\":%u,\"node\":%u,\"il\":%u,\"class\":%u}\n"
+            "{\"kind\":\"live\",\"t\":9,\"gc\":1,\"site\":%u,\"survived\":1,"
+            "\"survived_bytes\":24}\n",
+            i, i, ils[i], classes[i], i);
+    if (live)
+        at += (size_t)snprintf(text + at, size - at,
+                               "{\"kind\":\"live_total\",\"t\":9,\"gc\":1,\"depth\":0,\"pause\":1,"
+                               "\"allocs\":%u,\"bytes\":%u,\"exact\":true}\n",
+                               NODES, NODES * 24);
     assert_true(at < size);
     return text;
 }
 
 TEST(a_million_nodes_take_at_most_250_megabytes)
 {
-    char *text = grown_log();
+    char *text = grown_log(false);
     ptrdiff_t before = heap_held;
 
     for (unsigned i = 0; i < 4; i++) {
@@ -63,5 +80,23 @@ TEST(a_million_nodes_take_at_most_250_megabytes)
         model_teardown(NULL);
         model_setup(NULL);
     }
+    free(text);
+}
+
+/* One site for each node: what is alive takes as much again, not more. */
+TEST(a_million_nodes_with_live_objects_take_at_most_250_megabytes)
+{
+    const struct model_options options = {.live = REPORT_LIVE_AT, .instead = true};
+    const struct model_shape shape = {.grain = MODEL_GRAIN_METHOD};
+    char *text = grown_log(true);
+    ptrdiff_t before = heap_held;
+    size_t peak;
+
+    heap_begin();
+    model_text(&options, text);
+    assert_int_equal(model_tree_of(&everything, &shape), 0);
+    peak = heap_peak(before);
+    print_message("%u nodes, %.0f bytes each\n", tree->node_count, (double)peak / tree->node_count);
+    assert_true(peak <= (size_t)tree->node_count * MOST_PER_NODE);
     free(text);
 }

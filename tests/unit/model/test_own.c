@@ -256,7 +256,7 @@ TEST(logs_of_before_and_modules_whose_sources_are_here)
         assert_int_equal(of("App"), i == 0 ? MODEL_OWN : MODEL_PACKAGE);
         assert_int_equal(of("Gone"), MODEL_PACKAGE);
         assert_int_equal(of("Said"), MODEL_PACKAGE); /* by the log */
-        source_lines_missing(lines);
+        source_lines_missing(lines, NULL, NULL);
         source_lines_free(lines);
         assert_string_equal(told, ""); /* nobody asked for lines */
         model_own_free(own);

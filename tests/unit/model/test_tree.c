@@ -168,7 +168,7 @@ TEST(a_glob_that_matches_nothing_is_told_the_nearest_name)
     model_text(&plain_options, some);
     assert_int_equal(model_tree_of(&(struct model_filter){.methods = GLOBS("P.Wrok")}, &shape),
                      -ENOENT);
-    assert_string_equal(why, "no method matches \"P.Wrok\"; did you mean \"P.Work\"?");
+    assert_string_equal(why, "no method matches \"P.Wrok\"; did you mean \"App.P.Work\"?");
     assert_int_equal(model_tree_of(&(struct model_filter){.types = GLOBS("*Strng*")}, &shape),
                      -ENOENT);
     assert_string_equal(why, "no type matches \"*Strng*\"; did you mean \"String\"?");

@@ -108,6 +108,10 @@ static void fill(struct options *o)
     o->log =
         OPTIONS_LOG_EVENTS; /* with stacks inline, capture both: the choices that go together */
     o->own = false;         /* with only */
+    o->live = false;        /* with what leaves allocations out; the next three are of it */
+    o->check_live = 0;
+    o->live_memory = OPTIONS_LIVE_MEMORY;
+    o->live_grows = OPTIONS_LIVE_GROWS;
     o->check = 1;
     o->hooks = OPTIONS_HOOKS_ELT2; /* with args and returns */
 }

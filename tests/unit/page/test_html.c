@@ -263,16 +263,54 @@ TEST(wrong_arguments_are_one_line)
                      CLI_IO, "/nowhere/a.html");
 }
 
-TEST(a_page_is_whole_or_the_command_fails_wherever_memory_runs_out)
+/* Of the cells of one side. */
+static uint64_t objects_of(const struct data *d, uint64_t wanted)
 {
-    struct ran whole = HTML(FIXTURES "small.ndjson");
+    uint64_t side[256], allocs[256], sum = 0;
+    size_t count = column(d, "side", side, 256);
+
+    assert_int_equal(column(d, "allocs", allocs, 256), count);
+    for (size_t i = 0; i < count; i++)
+        sum += side[i] == wanted ? allocs[i] + 1 : 0;
+    return sum;
+}
+
+TEST(what_became_of_objects_stands_beside_what_was_allocated)
+{
+    enum { MADE, FATES = 2, SURVIVED, DIED, PEAK };
+    struct ran ran = HTML(FIXTURES "alive.ndjson");
+    static struct data d;
+    json_t *words;
+
+    assert_int_equal(ran.status, CLI_OK);
+    unpack(ran.out, &d);
+    assert_int_equal(objects_of(&d, MADE), 18);
+    assert_int_equal(objects_of(&d, FATES), 18); /* each has one */
+    assert_int_equal(objects_of(&d, SURVIVED), 9);
+    assert_int_equal(objects_of(&d, DIED), 4);
+    assert_int_equal(objects_of(&d, PEAK), 6);
+    words = json_object_get(json_object_get(d.head, "live"), "words");
+    assert_int_equal(json_object_size(words), 6);
+    json_decref(d.head);
+    free(ran.out);
+    ran = HTML(FIXTURES "small.ndjson");
+    unpack(ran.out, &d);
+    assert_null(json_object_get(d.head, "live"));
+    assert_int_equal(column(&d, "side", (uint64_t[1]){0}, 1), 0);
+    json_decref(d.head);
+    free(ran.out);
+}
+
+static void run_out_of_memory(const char *log)
+{
+    struct ran whole = HTML(log);
     int status = -1;
 
     for (long n = 0; status != CLI_OK; n++) {
         struct ran ran;
 
         memory_fail_after(n);
-        ran = HTML(FIXTURES "small.ndjson");
+        ran = HTML(log);
         memory_fail_after(-1);
         status = ran.status;
         assert_true(n < 100000);
@@ -283,4 +321,10 @@ TEST(a_page_is_whole_or_the_command_fails_wherever_memory_runs_out)
         free(ran.out);
     }
     free(whole.out);
+}
+
+TEST(a_page_is_whole_or_the_command_fails_wherever_memory_runs_out)
+{
+    run_out_of_memory(FIXTURES "small.ndjson");
+    run_out_of_memory(FIXTURES "alive.ndjson");
 }

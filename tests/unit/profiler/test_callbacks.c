@@ -298,6 +298,25 @@ TEST(callbacks_of_every_family_in_any_order_are_counted)
     in_child(disorder, ",\"hooks\":\"elt2\"" EVERY_FAMILY);
 }
 
+static void walk_of_the_heap(const char *unused)
+{
+    struct clr_callback *c;
+
+    (void)unused;
+    options_set(EVERY_FAMILY);
+    c = callback();
+    REQUIRE(initialize(c) == S_OK);
+    REQUIRE(c->vtbl->object_references(c, 0x1000, 0x2000, 0, NULL) == E_FAIL);
+    REQUIRE(c->vtbl->root_references(c, 0, NULL) == S_OK);
+    REQUIRE(c->vtbl->shutdown(c) == S_OK);
+}
+
+TEST(a_walk_of_the_heap_ends_at_its_first_object)
+{
+    major_version = 10;
+    in_child(walk_of_the_heap, "");
+}
+
 static void start_and_stop(const char *unverified)
 {
     struct clr_callback *c;

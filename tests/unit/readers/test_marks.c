@@ -135,6 +135,48 @@ TEST(damaged_marks_are_passed_over)
     assert_int_equal(marks.marks[0].at.line, 5);
 }
 
+/* As other programs write JSON: members in any order, blanks, escapes. */
+TEST(marks_and_times_are_read_however_they_are_written)
+{
+    static const char header[] = "{ \"version\": 1, \"kind\": \"header\", \"format\": "
+                                 "\"shadowtrace\" }\n";
+    static const char *const marked[] = {
+        "{\"kind\": \"mark\", \"t\": 200, \"text\": \"a\"}\n",
+        "{\"kind\":\"mark\" ,\"text\":\"\\u0061\",\"t\":200}\n",
+        " {\"t\":200,\"text\":\"a\",\"kind\":\"mark\"}\n",
+        "{\"kind\":\"m\\u0061rk\",\"t\":200,\"text\":\"a\"}\r\n",
+    };
+    static const char *const timed[] = {
+        ALLOC(700, 8),
+        "{\"kind\": \"alloc\", \"t\": 700, \"thread\": 1, \"class\": 1, \"bytes\": 8, "
+        "\"node\": 0}\n",
+        "{\"kind\":\"alloc\",\"thread\":1,\"class\":1,\"t\":700,\"bytes\":8,\"node\":0}\n",
+        "{\"kind\":\"end\",\"t\":700}\n",
+        "{\"kind\":\"end\",\"seen\":0,\"t\": 700}\n",
+    };
+    char text[1000];
+
+    for (size_t i = 0; i < COUNT_OF(marked); i++)
+        for (size_t j = 0; j < COUNT_OF(timed); j++) {
+            snprintf(text, sizeof(text), "%s" DEFINED "%s%s", i % 2 ? HEADER : header, marked[i],
+                     timed[j]);
+            read_marks(text);
+            assert_int_equal(marks.count, 1);
+            assert_string_equal(marks.marks[0].text, "a");
+            assert_int_equal(marks.marks[0].at.t, 200);
+            assert_int_equal(marks.marks[0].at.recording, 1);
+            assert_int_equal(marks.length, 700);
+            assert_false(marks.untimed);
+            report_marks_fini(&marks);
+        }
+    snprintf(text, sizeof(text),
+             "%s{\"kind\": \"site\", \"node\": 0, \"class\": 1, \"allocs\": 1, "
+             "\"bytes\": 8}\n",
+             header);
+    read_marks(text);
+    assert_true(marks.untimed);
+}
+
 TEST(a_pipe_is_refused_as_it_can_be_read_only_once)
 {
     char path[64];

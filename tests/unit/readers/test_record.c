@@ -138,6 +138,66 @@ TEST(usual_lines_are_read_by_hand_as_jansson_reads_them)
     }
 }
 
+static void expect_same_live(const struct report_live_line *a, const struct report_live_line *b)
+{
+    const char *one = a->died, *other = b->died;
+    struct report_died x = {0, 0, 0, 0}, y = x;
+
+    assert_int_equal(a->t, b->t);
+    assert_int_equal(a->gc, b->gc);
+    assert_int_equal(a->site, b->site);
+    assert_int_equal(a->survived, b->survived);
+    assert_int_equal(a->survived_bytes, b->survived_bytes);
+    assert_int_equal(a->opening, b->opening);
+    assert_int_equal(!one, !other);
+    while (one && report_died_next(&one, &x)) {
+        assert_true(report_died_next(&other, &y));
+        assert_memory_equal(&x, &y, sizeof(x));
+    }
+    assert_true(!one || !report_died_next(&other, &y));
+}
+
+TEST(lines_of_live_objects_are_read_by_hand_as_jansson_reads_them)
+{
+    static const char *const lines[] = {
+        "{\"kind\":\"live\",\"t\":5,\"gc\":2,\"site\":7,\"survived\":3,\"survived_bytes\":72}",
+        "{\"kind\":\"live\",\"t\":5,\"gc\":2,\"site\":7,\"died\":[[0,1,2,48],[4,15,1,"
+        "9007199254740991]]}",
+        "{\"kind\":\"live\",\"t\":5,\"gc\":0,\"site\":4294967294,\"survived\":1,"
+        "\"survived_bytes\":24,\"opening\":true}",
+    };
+    static const char site[] = "{\"kind\":\"live_site\",\"id\":9,\"node\":3,\"il0\":12,\"class\":2,"
+                               "\"unloaded\":true}";
+    struct report_record hand, any;
+    struct report_died died;
+    struct report_line line;
+    const char *at;
+
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        line = line_of(lines[i]);
+        assert_true(report_parse_by_hand(&parser, &line, &hand));
+        assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+        assert_int_equal(any.kind, SST_KIND_LIVE);
+        expect_same_live(&hand.live, &any.live);
+    }
+    line = line_of(lines[1]);
+    assert_true(report_parse_by_hand(&parser, &line, &hand));
+    at = hand.live.died;
+    assert_true(report_died_next(&at, &died) && report_died_next(&at, &died));
+    assert_int_equal(died.generation, 4);
+    assert_int_equal(died.age, 15);
+    assert_int_equal(died.objects, 1);
+    assert_int_equal(died.bytes, 9007199254740991);
+    assert_false(report_died_next(&at, &died));
+    line = line_of(site);
+    assert_true(report_parse_by_hand(&parser, &line, &hand));
+    assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+    expect_same_alloc(&hand.alloc, &any.alloc);
+    assert_int_equal(hand.alloc.id, 9);
+    assert_int_equal(any.alloc.id, 9);
+    assert_true(hand.alloc.unloaded && any.alloc.unloaded);
+}
+
 /* Right, but written otherwise: jansson reads them. */
 TEST(unusual_lines_are_left_to_jansson)
 {
@@ -196,6 +256,11 @@ TEST(what_is_wrong_is_refused_and_named)
         {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":99999999999999999999,"
          "\"node\":1}",
          "not JSON"},
+        {"{\"kind\":\"live\",\"t\":1,\"gc\":1}", "site"},
+        {"{\"kind\":\"live\",\"t\":1,\"gc\":1,\"site\":1,\"died\":[[1,2,3]]}", "died"},
+        {"{\"kind\":\"live\",\"t\":1,\"gc\":1,\"site\":1,\"died\":[[1,2,3,-4]]}", "died"},
+        {"{\"kind\":\"live\",\"t\":1,\"gc\":1,\"site\":1,\"died\":7}", "died"},
+        {"{\"kind\":\"live_site\",\"id\":0,\"node\":3,\"class\":2}", "id"},
         {"[1]", "no record"},
         {"{}", "no record"},
         {"{\"kind\":3}", "no record"},

@@ -177,10 +177,10 @@ static int say_what_is_missing(void *into, const struct args *args, FILE *out)
 
     (void)into, (void)args, (void)out;
     assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, tell, &command, &lines), 0);
-    source_lines_missing(lines); /* nothing was asked for, nothing is missing */
+    source_lines_missing(lines, NULL, NULL); /* nothing was asked for, nothing is missing */
     for (uint32_t number = 0; number < 6; number++)
         (void)source_line_of(lines, number, 5, &line);
-    source_lines_missing(lines);
+    source_lines_missing(lines, NULL, NULL);
     source_lines_free(lines);
     return 0;
 }

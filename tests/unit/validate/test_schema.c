@@ -190,13 +190,14 @@ TEST(every_counter_is_in_the_schema)
     const json_t *check = json_object_get(defs, "check");
     const json_t *of = json_object_get(check, "properties");
 
-    EXPECT_COUNTERS(check, SST_COUNTERS_SNAPSHOTS, 13);
+    EXPECT_COUNTERS(check, SST_COUNTERS_SNAPSHOTS, 14);
     EXPECT_COUNTERS(json_object_get(json_object_get(end, "properties"), "snapshots"),
                     SST_COUNTERS_SNAPSHOTS, 0);
     EXPECT_COUNTERS(json_object_get(of, "instructions"), SST_COUNTERS_INSTRUCTIONS, 0);
     EXPECT_COUNTERS(json_object_get(of, "threads"), SST_COUNTERS_THREADS, 0);
     EXPECT_COUNTERS(json_object_get(of, "seeds"), SST_COUNTERS_SEEDS, 0);
     EXPECT_COUNTERS(json_object_get(of, "calls"), SST_COUNTERS_CALLS, 0);
+    EXPECT_COUNTERS(json_object_get(of, "live"), SST_COUNTERS_LIVE, 0);
     EXPECT_COUNTERS(json_object_get(defs, "check_thread"), SST_COUNTERS_CHECK_THREAD, 3);
     expect_counters(json_object_get(of, "registers"), registers, COUNT_OF(registers), 0);
     json_decref(schema);

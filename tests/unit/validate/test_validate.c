@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 static struct report_schema *shipped; /* made once: that takes longer than to read a small log */
 static struct report_problems problems;
@@ -28,7 +30,8 @@ static int validate(const char *text, size_t size)
 
 TEST(every_prefix_of_a_valid_log_is_valid)
 {
-    static const char *const logs[] = {"small", "mismatch", "native", "sites", "sampled", "inline"};
+    static const char *const logs[] = {"small",   "mismatch", "native", "sites",
+                                       "sampled", "inline",   "live"};
 
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
         char path[100], *text;
@@ -44,6 +47,45 @@ TEST(every_prefix_of_a_valid_log_is_valid)
         }
         free(text);
     }
+}
+
+/* The text with one change, which must be noticed in these words. */
+static void breach(const char *text, const char *from, const char *to, const char *words)
+{
+    const char *at = strstr(text, from);
+    char *changed = malloc(strlen(text) + strlen(to) + 1);
+
+    assert_non_null(at);
+    assert_non_null(changed);
+    memcpy(changed, text, (size_t)(at - text));
+    strcpy(changed + (at - text), to);
+    strcat(changed, at + strlen(from));
+    assert_int_equal(validate(changed, strlen(changed)), 0);
+    assert_true(problems.count > 0);
+    if (!strstr(problems.kept[0].text, words))
+        fail_msg("%s instead of %s: %s", to, from, problems.kept[0].text);
+    free(changed);
+}
+
+TEST(sums_of_live_objects_that_do_not_add_up_are_noticed)
+{
+    size_t size;
+    char *file = memory_log_file("tests/fixtures/logs/live.ndjson", &size), *text;
+
+    text = strndup(file, size);
+    assert_int_equal(validate(text, size), 0);
+    assert_int_equal(problems.count, 0);
+    breach(text, "\"site\":3,\"survived\":1", "\"site\":3,\"survived\":2", "by the lines before");
+    breach(text, "\"site\":3,\"survived\":1", "\"site\":4,\"survived\":1", "live_site 4 is not");
+    breach(text, "[[1,2,1,32]]", "[[1,2,9,32]]", "more of a site died");
+    breach(text, "[[1,2,1,32]]", "[[5,2,1,32]]", "of no generation or age");
+    breach(text, "[[1,2,1,32]]", "[[1,0,1,32]]", "of no generation or age");
+    breach(text, "\"gc\":4,\"depth\"", "\"gc\":2,\"depth\"", "gc falls from 4 to 2");
+    breach(text, "\"exact\":true", "\"exact\":false", "says why");
+    breach(text, "\"node\":2,\"il\":7,\"class\":2}\n{\"kind\":\"live\"",
+           "\"node\":9,\"il\":7,\"class\":2}\n{\"kind\":\"live\"", "node 9 is not defined");
+    free(text);
+    free(file);
 }
 
 /* One byte changed: it never crashes, and what it lets pass jansson takes. */

@@ -76,3 +76,20 @@ TEST(wrong_arguments_are_one_clear_line)
     expect_complaint(ANNOTATE("--format=xml", FIXTURES "lines.ndjson", SECOND), CLI_USAGE,
                      "--format");
 }
+
+TEST(types_have_names_of_the_style_that_was_asked_for)
+{
+    static const char *const styles[][2] = {{"--names=short", "\"type\":\"byte[]\""},
+                                            {"--names=full", "\"type\":\"System.Byte[]\""},
+                                            {"--raw", "\"type\":\"System.Byte[]\""}};
+
+    for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
+        struct ran ran = ANNOTATE("--format=json", styles[i][0], FIXTURES "lines.ndjson", SECOND);
+
+        assert_int_equal(ran.status, CLI_OK);
+        assert_non_null(strstr(ran.out, styles[i][1]));
+        free(ran.out);
+    }
+    expect_complaint(ANNOTATE("--names=short", FIXTURES "lines.ndjson", SECOND), CLI_USAGE,
+                     "--names needs --format json");
+}

@@ -13,25 +13,6 @@
 #define SHOP        FIXTURES "shop-events.ndjson"
 #define COMPILED    FIXTURES "shop-jit.ndjson"
 
-static json_t *printed(struct ran ran)
-{
-    json_t *json;
-
-    assert_int_equal(ran.status, CLI_OK);
-    json = json_loads(ran.out, JSON_REJECT_DUPLICATES, NULL);
-    assert_non_null(json);
-    free(ran.out);
-    return json;
-}
-
-static json_int_t number(const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-
-    assert_true(json_is_integer(value));
-    return json_integer_value(value);
-}
-
 static const json_t *row(const json_t *json, const char *table, size_t index)
 {
     const json_t *found = json_array_get(json_object_get(json, table), index);

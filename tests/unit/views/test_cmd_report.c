@@ -165,7 +165,8 @@ TEST(wrong_arguments_are_one_clear_line)
     expect_complaint(REPORT("x", "--by"), CLI_USAGE, "--by needs a value");
     expect_complaint(REPORT("--wide=yes", "x"), CLI_USAGE, "--wide takes no value");
     expect_complaint(REPORT("--by=colour", "x"), CLI_USAGE,
-                     "--by takes site, type, method, thread, module, line or own, not \"colour\"");
+                     "--by takes site, type, method, thread, module, line, own, namespace, tree, "
+                     "callers or callees, not \"colour\"");
     expect_complaint(REPORT("--format=xml", "x"), CLI_USAGE,
                      "--format takes text, json or folded, not \"xml\"");
     expect_complaint(REPORT("--links=yes", "x"), CLI_USAGE,

@@ -61,19 +61,6 @@ static struct report_schema *schema_new(void)
     return schema;
 }
 
-static json_t *printed(struct ran ran)
-{
-    json_error_t error;
-    json_t *json;
-
-    assert_int_equal(ran.status, CLI_OK);
-    json = json_loads(ran.out, JSON_REJECT_DUPLICATES, &error);
-    if (!json)
-        fail_msg("%s: %.2000s", error.text, ran.out);
-    free(ran.out);
-    return json;
-}
-
 static void expect_valid(const struct report_schema *schema, json_t *json, const char *what)
 {
     char why[200];

@@ -3,6 +3,8 @@
  * and what each of them says of a log whose numbers are known.
  */
 #include "base/atomics.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "support/test.h"
 #include "unit/cli/command_support.h"
 #include "unit/readers/memory_log.h"
@@ -14,9 +16,9 @@
 #define JSON(...)   RUN(&cmd_report, "report", "--format=json", __VA_ARGS__)
 
 static const char *const logs[] = {
-    "small", "mismatch",    "sites",       "sampled",  "inline",      "damaged",
-    "marks", "dynamic",     "native",      "newer",    "sections",    "two",
-    "lines", "lines-newer", "shop-events", "shop-jit", "shop-profile"};
+    "small", "mismatch",    "sites",       "sampled",  "inline",       "damaged",
+    "marks", "dynamic",     "native",      "newer",    "sections",     "two",
+    "lines", "lines-newer", "shop-events", "shop-jit", "shop-profile", "own"};
 
 /* Views whose rows add up to the total. */
 static const char *const views[] = {"overview", "tree",  "sites",   "types",
@@ -59,11 +61,17 @@ static json_int_t sum(const json_t *rows, const char *key)
 /* A view that the log has nothing for is refused in one line. */
 static bool refused(struct ran *ran)
 {
-    bool is = ran->status == CLI_USAGE && strstr(ran->err, "record without --log sites");
+    static const char *const says[] = {"record without --log sites",
+                                       "record without --stacks inline",
+                                       "record without --no-lines", "--symbols DIR says where"};
 
-    if (is)
-        free(ran->out);
-    return is;
+    for (size_t i = 0; i < COUNT_OF(says) && ran->status == CLI_USAGE; i++)
+        if (strstr(ran->err, says[i])) {
+            assert_string_equal(ran->out, "");
+            free(ran->out);
+            return true;
+        }
+    return false;
 }
 
 static void expect_sums(const char *log, const char *view)
@@ -73,7 +81,8 @@ static void expect_sums(const char *log, const char *view)
     bool estimated;
 
     if (refused(&ran)) {
-        assert_true(strcmp(view, "time") == 0 || strcmp(view, "threads") == 0);
+        assert_true(strcmp(view, "time") == 0 || strcmp(view, "threads") == 0 ||
+                    strcmp(view, "modules") == 0 || strcmp(view, "lines") == 0);
         return;
     }
     json = loaded(ran, view);
@@ -111,8 +120,12 @@ TEST(marks_and_times_cut_every_view_alike)
         json_t *by = loaded(JSON("--by=type", bounds[i][0], bounds[i][1], fixture("marks")), "by");
 
         for (size_t k = 0; k < COUNT_OF(views); k++) {
-            json_t *json = loaded(
-                JSON("--view", views[k], bounds[i][0], bounds[i][1], fixture("marks")), views[k]);
+            struct ran ran = JSON("--view", views[k], bounds[i][0], bounds[i][1], fixture("marks"));
+            json_t *json;
+
+            if (refused(&ran))
+                continue;
+            json = loaded(ran, views[k]);
 
             assert_int_equal(integer(json_object_get(json, "total"), "bytes"),
                              integer(json_object_get(by, "total"), "bytes"));
@@ -258,6 +271,72 @@ TEST(callers_and_callees_tell_of_one_method)
     json_decref(json);
 }
 
+static const char *const by_keys[] = {"site", "type", "method", "thread", "module", "line", "own"};
+
+TEST(filters_let_through_the_same_by_every_key_and_in_every_view)
+{
+    static const char *const some[][2] = {
+        {"--type=string", "--steady"},
+        {"--type=*String", "--type=System.Byte[]"},
+        {"--method=*Concat*", "--method=Shop.Basket.Add<T>"},
+        {"--exclude=System.Byte[]", "--exclude=*.Concat*"},
+        {"--below=*Basket.Add*", "--type=string"},
+        {"--own", "--own-code=shop"},
+        {"--own", "--own-code=System.*"},
+        {"--thread=1", "--exclude=byte[]"},
+        {"--thread=2", "--below=Basket.Add*"},
+        {"--min-share=10%", "--exclude=string"},
+        {"--sort=allocs", "--below=*Main*"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(some); i++) {
+        json_t *view =
+            loaded(JSON("--view=types", some[i][0], some[i][1], fixture("small")), "view");
+        const json_t *total = json_object_get(view, "total");
+
+        for (size_t k = 0; k < COUNT_OF(by_keys); k++) {
+            json_t *by = loaded(JSON("--by", by_keys[k], some[i][0], some[i][1], fixture("small")),
+                                by_keys[k]);
+
+            if (!json_equal(json_object_get(by, "total"), total))
+                fail_msg("--by %s %s %s: %lld bytes, not %lld", by_keys[k], some[i][0], some[i][1],
+                         (long long)integer(json_object_get(by, "total"), "bytes"),
+                         (long long)integer(total, "bytes"));
+            if (strncmp(some[i][0], "--min-share", 11) != 0)
+                assert_int_equal(sum(json_object_get(by, "rows"), "bytes"),
+                                 integer(total, "bytes"));
+            json_decref(by);
+        }
+        json_decref(view);
+    }
+}
+
+TEST(rows_by_a_key_are_sorted_cut_and_begin_where_they_are_told)
+{
+    expect_ran(REPORT("--by=site", "--below=Basket.Add*", "--sort=allocs", fixture("small")),
+               CLI_OK, FIXTURES "small.report-below.txt");
+    expect_ran(REPORT("--by=type", "--sort=allocs", "--min-share=0.1%", "--exclude=*.List*",
+                      fixture("small")),
+               CLI_OK, FIXTURES "small.report-sorted.txt");
+    expect_ran(REPORT("--format=folded", "--below=Basket.Add*", fixture("small")), CLI_OK,
+               FIXTURES "small.report-below.folded");
+}
+
+/* Scripts count what is not there, too: that is no row, and a line that says so. */
+TEST(a_type_that_is_not_there_has_no_rows_by_any_key)
+{
+    for (size_t k = 0; k < COUNT_OF(by_keys) - 1; k++) {
+        struct ran ran = JSON("--by", by_keys[k], "--type=Strin", fixture("small"));
+        json_t *json;
+
+        assert_non_null(strstr(ran.err, "no type matches \"Strin\"; did you mean"));
+        json = loaded(ran, by_keys[k]);
+        assert_int_equal(json_array_size(json_object_get(json, "rows")), 0);
+        assert_int_equal(integer(json_object_get(json, "total"), "bytes"), 0);
+        json_decref(json);
+    }
+}
+
 TEST(filters_let_through_what_they_say)
 {
     static const struct {
@@ -282,6 +361,27 @@ TEST(filters_let_through_what_they_say)
     }
 }
 
+TEST(where_only_own_code_has_hooks_nobody_says_that_no_managed_code_allocated)
+{
+    static const char *const shown[] = {"--by=site",      "--by=method",       "--by=module",
+                                        "--view=methods", "--view=modules",    "--view=sites",
+                                        "--view=tree",    "--view=namespaces", "--format=folded"};
+    json_t *json;
+
+    for (size_t i = 0; i < COUNT_OF(shown); i++) {
+        struct ran ran = REPORT(shown[i], fixture("own"));
+
+        assert_int_equal(ran.status, CLI_OK);
+        if (!strstr(ran.out, "(no own frame)") || strstr(ran.out, "(no managed frame)"))
+            fail_msg("%s: %s", shown[i], ran.out);
+        free(ran.out);
+    }
+    json = loaded(JSON("--view=methods", fixture("own")), "methods");
+    assert_true(
+        json_is_null(json_object_get(json_array_get(json_object_get(json, "rows"), 0), "method")));
+    json_decref(json);
+}
+
 TEST(rows_can_be_sorted_by_objects)
 {
     json_t *json = loaded(JSON("--view=types", "--sort=allocs", fixture("small")), "sort");
@@ -291,12 +391,54 @@ TEST(rows_can_be_sorted_by_objects)
     json_decref(json);
 }
 
+TEST(every_view_sorts_its_rows_by_objects_or_says_that_it_does_not)
+{
+    expect_ran(REPORT("--view=tree", "--sort=allocs", "--min-share=0", fixture("small")), CLI_OK,
+               FIXTURES "small.view-tree-sorted.txt");
+    for (size_t i = 0; i < COUNT_OF(views); i++) {
+        struct ran ran = JSON("--view", views[i], "--sort=allocs", fixture("small"));
+        json_t *json, *row;
+        json_int_t before = INT32_MAX;
+        size_t k;
+
+        if (refused(&ran))
+            continue;
+        if (strcmp(views[i], "time") == 0 || strcmp(views[i], "sizes") == 0) {
+            expect_complaint(ran, CLI_USAGE, "--sort does not go with --view");
+            continue;
+        }
+        json = loaded(ran, views[i]);
+        json_array_foreach(json_object_get(json, "rows"), k, row)
+        {
+            bool tree = strcmp(views[i], "tree") == 0;
+            json_int_t objects = integer(row, tree ? "total_allocs" : "allocs");
+
+            if (tree && integer(row, "depth") != 1)
+                continue;
+            if (objects > before)
+                fail_msg("%s: row %zu has %lld objects, those above %lld", views[i], k,
+                         (long long)objects, (long long)before);
+            before = objects;
+        }
+        json_decref(json);
+    }
+}
+
 TEST(what_a_log_does_not_have_is_one_clear_line)
 {
     expect_complaint(REPORT("--view=time", fixture("sites")), CLI_USAGE,
                      "no times; record without --log sites");
     expect_complaint(REPORT("--from=1ms", fixture("sites")), CLI_USAGE,
                      "record without --log sites");
+    expect_complaint(REPORT("--view=lines", fixture("inline")), CLI_USAGE,
+                     "does not say which module a method is of; record without --stacks inline");
+    expect_complaint(REPORT("--view=lines", fixture("small")), CLI_USAGE,
+                     "nothing that allocates has a source line, since no PDB of its modules was "
+                     "found; --symbols DIR says where they are");
+    expect_complaint(REPORT("--view=lines", "--no-lines", fixture("small")), CLI_USAGE,
+                     "--no-lines does not go with --view lines");
+    expect_complaint(REPORT("--view=modules", fixture("inline")), CLI_USAGE,
+                     "does not say which module a method is of; record without --stacks inline");
     expect_complaint(REPORT("--view=callers", "Basket.Ad", fixture("small")), CLI_USAGE,
                      "no method or type matches \"Basket.Ad\"; did you mean \"Basket.Add");
     expect_complaint(REPORT("--view=callees", "System.String", fixture("small")), CLI_USAGE,
@@ -308,6 +450,71 @@ TEST(what_a_log_does_not_have_is_one_clear_line)
                      "no mark \"cold\"; there are \"warm\", \"one request\", \"warm\"");
 }
 
+TEST(a_log_without_allocations_says_why)
+{
+    for (size_t i = 0; i < COUNT_OF(views); i++) {
+        struct ran ran = REPORT("--view", views[i], fixture("shop-jit"));
+
+        assert_int_equal(ran.status, CLI_OK);
+        if (!strstr(ran.out, "Allocations were not recorded: `record --events` has to name alloc"))
+            fail_msg("%s: %s", views[i], ran.out);
+        free(ran.out);
+    }
+}
+
+/* Its methods have no offsets in their code: nothing tells lines. */
+TEST(lines_need_offsets)
+{
+    char *text = NULL, path[] = "/tmp/shadowtrace-test-lines-XXXXXX";
+    size_t size;
+    int file = mkstemp(path);
+
+    assert_true(file >= 0);
+    assert_int_equal(file_load(fixture("small"), 1 << 20, &text, &size), 0);
+    for (char *il = text; (il = strstr(il, ",\"il\":"));)
+        for (*il++ = ' '; *il != ',' && *il != '}'; il++)
+            *il = ' ';
+    assert_int_equal(pwrite(file, text, size, 0), size);
+    expect_complaint(REPORT("--view=lines", path), CLI_USAGE,
+                     "has no IL offsets, which lines are told by; record without --no-lines");
+    memory_free(text);
+    close(file);
+    unlink(path);
+}
+
+/* Half of a log, and nothing but its header. */
+TEST(every_view_marks_a_log_that_is_cut)
+{
+    static const size_t sizes[] = {2900, 300};
+    char *text = NULL, path[] = "/tmp/shadowtrace-test-cut-XXXXXX";
+    size_t size;
+    int file = mkstemp(path);
+
+    assert_true(file >= 0);
+    assert_int_equal(file_load(fixture("small"), 1 << 20, &text, &size), 0);
+    for (size_t i = 0; i < COUNT_OF(sizes); i++) {
+        assert_int_equal(ftruncate(file, 0), 0);
+        assert_int_equal(pwrite(file, text, sizes[i], 0), sizes[i]);
+        for (size_t k = 0; k < COUNT_OF(views); k++) {
+            struct ran ran = REPORT("--view", views[k], path);
+            json_t *json;
+
+            if (refused(&ran))
+                continue;
+            assert_int_equal(ran.status, CLI_OK);
+            if (!strstr(ran.out, "NOT COMPLETE"))
+                fail_msg("%s: %s", views[k], ran.out);
+            free(ran.out);
+            json = loaded(JSON("--view", views[k], path), views[k]);
+            assert_true(json_is_false(json_object_get(json_object_get(json, "log"), "complete")));
+            json_decref(json);
+        }
+    }
+    memory_free(text);
+    close(file);
+    unlink(path);
+}
+
 TEST(wrong_options_are_one_clear_line)
 {
     expect_complaint(REPORT("--view=colour", "x"), CLI_USAGE, "--view takes overview, tree");
@@ -317,7 +524,23 @@ TEST(wrong_options_are_one_clear_line)
     expect_complaint(REPORT("--min-share=much", "x"), CLI_USAGE, "--min-share takes a percentage");
     expect_complaint(REPORT("--view=types", "--format=folded", "x"), CLI_USAGE,
                      "--format folded needs --by site");
-    expect_complaint(REPORT("--by=type", "--exclude=*", "x"), CLI_USAGE, "--exclude needs --view");
+    expect_complaint(REPORT("--view=time", "--sort=bytes", "x"), CLI_USAGE,
+                     "--sort does not go with --view time: its rows are in the order of their "
+                     "times");
+    expect_complaint(REPORT("--view=sizes", "--sort=bytes", "x"), CLI_USAGE,
+                     "in the order of their sizes");
+    expect_complaint(REPORT("--view=types", "--sort=total", "x"), CLI_USAGE,
+                     "--sort total does not go with --view types: its rows call nothing");
+    expect_complaint(REPORT("--view=threads", "--urls", "x"), CLI_USAGE,
+                     "--urls does not go with --view threads: its rows have no lines");
+    expect_complaint(REPORT("--by=type", "--sort=total", "x"), CLI_USAGE,
+                     "--sort total needs --view methods");
+    expect_complaint(REPORT("--by=type", "--min-share=much", "x"), CLI_USAGE,
+                     "--min-share takes a percentage");
+    expect_complaint(REPORT("--by=site", "--exclude=Nothing", fixture("small")), CLI_USAGE,
+                     "no method or type matches \"Nothing\"");
+    expect_complaint(REPORT("--by=site", "--own-code=Nothing", fixture("small")), CLI_USAGE,
+                     "Nothing");
     expect_complaint(REPORT("--view=tree", "--inline-stacks", "--format=json", "x"), CLI_USAGE,
                      "--inline-stacks needs --view sites");
 }

@@ -3,10 +3,14 @@
 const START = Object.freeze({
     view: 'overview', mode: 'flame', zoom: 0, measure: 'bytes', fold: true, lines: false, query: '',
     from: null, to: null, thread: -1, subject: -1, table: 'types', tree: 'down', sort: null, rows: '',
-    file: -1, line: 0,
+    file: -1, line: 0, what: 'made', fate: -1, held: 'types', holder: -1,
 });
 
-const VIEWS = ['overview', 'flame', 'butterfly', 'tree', 'tables', 'source'];
+const VIEWS = ['overview', 'flame', 'butterfly', 'tree', 'tables', 'source', 'heap'];
+
+function weightsOf(log) {
+    return log.live ? Object.keys(WEIGHTS) : ['made'];
+}
 
 function toAddress(state) {
     const out = new URLSearchParams();
@@ -42,6 +46,10 @@ function fromAddress(text, log) {
     oneOf('measure', ['bytes', 'allocs']);
     oneOf('table', Object.keys(TABLES));
     oneOf('tree', ['down', 'up']);
+    oneOf('what', weightsOf(log));
+    oneOf('held', Object.keys(HELD));
+    whole('holder', 0x7fffffff);
+    whole('fate', FATE.DIED + GENERATIONS.length * AGES);
     whole('zoom', 0x7fffffff);
     whole('thread', log.head.threads.length);
     whole('subject', log.head.names.length);

@@ -3,6 +3,7 @@
 
 const KEEP_UNTIL = { // which kept things each change of state makes old; all that begin with a word
     from: ['w-', 'p-', 'r-', 'b-'], to: ['w-', 'p-', 'r-', 'b-'], thread: ['w-', 'p-', 'r-', 'b-'],
+    what: ['w-', 'p-', 'r-', 'b-'], fate: ['w-', 'p-', 'r-', 'b-'],
     measure: ['p-', 'r-', 'b-'], fold: ['t-', 'p-', 'r-', 'b-'], lines: ['t-', 'p-', 'r-', 'b-'], subject: ['b-'],
 };
 
@@ -15,6 +16,7 @@ class App {
         this.hasLines = log.places.line.some(line => line);
         this.state = fromAddress(location.hash.slice(1), log);
         this.marked = null;
+        this.printing = false;
         this.mark();
     }
 
@@ -79,8 +81,26 @@ class App {
     // ---- Sums and trees
 
     filter() {
-        const {from, to, thread} = this.state;
-        return from === null && thread < 0 ? NO_FILTER : {from, to, thread};
+        const {from, to, thread, what, fate} = this.state;
+        return from === null && thread < 0 && what === 'made' ? NO_FILTER : {from, to, thread, what, fate};
+    }
+
+    // Whether two amounts are compared: of two logs, or of two moments.
+    diff() {
+        return this.log.diff || hasGrown(this.state);
+    }
+
+    // What the amounts are of.
+    noun() {
+        return WEIGHTS[this.state.what].noun;
+    }
+
+    estimated() {
+        return this.log.head.estimated && this.state.what === 'made';
+    }
+
+    bySlice() {
+        return this.state.what === 'alive' ? aliveBySlice(this.log) : sumBySlice(this.log, this.state.thread);
     }
 
     weights() {
@@ -235,7 +255,7 @@ class App {
                          formatShare(tree.weight(node), whole) + ' of all'];
         if (self > 0 && self < tree.weight(node))
             numbers.push('self ' + formatMeasure(self, this.state.measure));
-        if (log.diff)
+        if (this.diff())
             numbers.push(...this.describeChange(tree, node));
         return [el('b', {class: 'full-name'}, this.fullLabel(tree, node)),
                 where || module ? el('span', {class: 'faint'}, [where, module].filter(text => text).join('  ·  ')) : null,
@@ -306,6 +326,8 @@ class App {
     }
 
     dark() {
+        if (this.printing)
+            return false;
         const chosen = document.documentElement.dataset.theme;
         return chosen ? chosen === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
     }
@@ -315,8 +337,9 @@ class App {
     }
 }
 
-// Each object goes to the nearest own frame above it, by line where lines are known; without own
-// code to the nearest frame that is not of the framework, then to any.
+// Each object goes to the nearest own frame above it, by line where lines are known: what has none
+// at all, as methods that the compiler makes, leaves it to a caller that has. Without own code it
+// goes to the nearest frame that is not of the framework, then to any.
 function nearestOwn(app) {
     const {log} = app;
     const {places} = log;
@@ -349,13 +372,19 @@ function nearestNamed(app, rows, title, hint) {
 function nearestSums(app, wanted) {
     const {tree, places} = app.log;
     const {self} = app.weights();
-    const is = Uint8Array.from({length: places.count}, (_, place) => (wanted(place) ? 1 : 0));
+    const lined = new Set();
+    for (let place = 0; place < places.count; place++)
+        if (places.line[place])
+            lined.add(places.name[place]);
+    const is = Uint8Array.from({length: places.count}, (_, place) =>
+        !wanted(place) ? 0 : places.kind[place] === KIND.METHOD && lined.has(places.name[place]) ? 2 : 1);
     const near = new Int32Array(tree.count);
     const sums = Object.keys(self).map(measure => [measure, self[measure], new Float64Array(places.count)]);
     near[0] = -1;
     for (let node = 1; node < tree.count; node++) {
-        const place = tree.place[node];
-        const nearest = near[node] = is[place] ? place : near[tree.parent[node]];
+        const place = tree.place[node], outer = near[tree.parent[node]];
+        const keeps = is[place] === 2 || is[place] === 1 && !(outer >= 0 && is[outer] === 2);
+        const nearest = near[node] = keeps ? place : outer;
         if (nearest >= 0 && self.allocs[node])
             for (const [, from, to] of sums)
                 to[nearest] += from[node];

@@ -1,5 +1,7 @@
 // One method or type in the middle, its callers above, what it calls below.
 
+const HALF_ROWS = 28; // levels of each picture on a page
+
 class ButterflyView {
     constructor(host, app) {
         this.app = app;
@@ -13,10 +15,9 @@ class ButterflyView {
         this.above = el('div', {class: 'fill picture half'});
         this.below = el('div', {class: 'fill picture half'});
         this.detail = el('div', {class: 'detail', role: 'status', 'aria-live': 'polite'});
-        this.text = el('details', {class: 'as-table', id: 'picture-text'},
-            el('summary', {}, 'Callers and callees, as a table'), el('div', {class: 'scroll-x'}));
-        this.text.addEventListener('toggle', () => this.describeAll());
-        host.append(this.bar, this.above, this.said, this.below, this.detail, this.text);
+        this.text = new PictureText('Callers and callees, as a table',
+            [['Side'], ['Frame'], ['Total', 'numeric'], ['Share', 'numeric']], () => this.textRows());
+        host.append(this.bar, this.above, this.said, this.below, this.detail, this.text.element);
         this.bar.append(el('span', {class: 'combo'}, this.input, this.offers), this.fold = el('span'), legend(app));
         this.zoomed = {callers: 0, callees: 0};
         this.flames = {
@@ -49,7 +50,7 @@ class ButterflyView {
         replace(this.fold, foldSwitch(app) || '');
         this.draw();
         this.describe('callees', 0);
-        this.describeAll();
+        this.text.update();
     }
 
     draw() {
@@ -60,33 +61,25 @@ class ButterflyView {
         replace(this.said, el('i', {class: 'dot ' + familyOf(app.log, trees.place), 'aria-hidden': 'true'}),
             el('b', {}, app.log.fullName(trees.place)), ' ' + formatMeasure(weight, app.state.measure) + ', ' +
             formatShare(weight, whole) + (trees.callees ? ' with all it calls' : ''));
-        this.flames.callers.show(trees.callers, {inverted: false, diff: app.log.diff, zoom: this.zoomed.callers});
+        this.flames.callers.show(trees.callers, {inverted: false, diff: app.diff(), zoom: this.zoomed.callers});
         if (trees.callees)
-            this.flames.callees.show(trees.callees, {inverted: true, diff: app.log.diff, zoom: this.zoomed.callees});
+            this.flames.callees.show(trees.callees, {inverted: true, diff: app.diff(), zoom: this.zoomed.callees});
     }
 
     describe(side, node) {
         const {app} = this;
         const tree = this.trees[side] || this.trees.callers;
-        replace(this.detail, el('div', {class: 'detail-text'}, ...app.describe(tree, node)),
-            el('div', {class: 'detail-buttons'},
-                app.canOpen(tree.place(node)) && node ? button('Put in the middle', 'its callers and callees',
-                    () => app.openPlace(tree.place(node))) : null,
-                button('Copy stack', 'as text', () => app.copyStack(tree, node))));
+        showDetail(this.detail, app, tree, node,
+            app.canOpen(tree.place(node)) && node ? button('Put in the middle', 'its callers and callees',
+                () => app.openPlace(tree.place(node))) : null);
     }
 
-    describeAll() {
-        if (!this.text.open)
-            return;
+    textRows() {
         const {app, trees} = this;
         const whole = app.whole()[app.state.measure];
-        const rowsOf = (tree, word) => tree ? tree.children(0).slice(0, TEXT_ROWS).map(node => el('tr', {},
-            el('td', {}, word), el('td', {}, app.label(tree, node)),
-            el('td', {class: 'numeric'}, app.amount(tree, node)),
-            el('td', {class: 'numeric'}, formatShare(tree.weight(node), whole)))) : [];
-        replace(this.text.lastChild, el('table', {}, el('thead', {}, el('tr', {},
-            ...['Side', 'Frame', 'Total', 'Share'].map(text => el('th', {scope: 'col'}, text)))),
-            el('tbody', {}, ...rowsOf(trees.callers, 'caller'), ...rowsOf(trees.callees, 'callee'))));
+        const rowsOf = (tree, word) => tree ? tree.children(0).slice(0, TEXT_ROWS).map(node => [
+            word, app.label(tree, node), app.amount(tree, node), formatShare(tree.weight(node), whole)]) : [];
+        return [...rowsOf(trees.callers, 'caller'), ...rowsOf(trees.callees, 'callee')];
     }
 
     // What begins with, then what has, the text.
@@ -128,8 +121,12 @@ class ButterflyView {
         } else {
             return;
         }
-        event.preventDefault();
-        event.stopPropagation();
+        take(event);
+    }
+
+    print(on) {
+        const {callers, callees} = this.flames;
+        return [...callers.print(on, HALF_ROWS), ...(this.trees.callees ? callees.print(on, HALF_ROWS) : [])];
     }
 
     dispose() {

@@ -3,32 +3,32 @@
 
 const SHADES = 5;
 
-const THEMES = {
-    light: {
-        page: '#ffffff', ink: '#1c2128', faint: '#57606a', line: '#d0d7de',
-        own: ['#f0a04b', '#eda75a', '#f2ad62', '#ea9a43', '#f5b56f'],
-        package: ['#7fb8dc', '#8cc0e1', '#76b1d7', '#97c7e5', '#84bbde'],
-        framework: ['#ccd3da', '#d4dae0', '#c6ced6', '#d9dfe4', '#cfd6dd'],
-        type: ['#a5cf8f', '#aed699', '#9dc986', '#b6dba3', '#a9d294'],
-        other: ['#e4e0d4', '#e4e0d4', '#e4e0d4', '#e4e0d4', '#e4e0d4'],
-        grew: ['#fbe3df', '#f7bfb6', '#f09a8d', '#e87767'],
-        shrank: ['#e0ebfa', '#b9d3f3', '#92b9ea', '#6ea0e0'],
-        match: '#d63af9', matchFill: '#f4b8ff', selected: '#0a3069', mark: '#8250df',
-        bar: '#0f6cbd', range: 'rgba(15, 108, 189, 0.16)',
-    },
-    dark: {
-        page: '#0f1419', ink: '#e6edf3', faint: '#9aa6b2', line: '#30363d',
-        own: ['#9a5a12', '#935512', '#a26019', '#8c5010', '#a8661f'],
-        package: ['#215f86', '#27668e', '#1d597f', '#2c6d96', '#24638a'],
-        framework: ['#3a434d', '#414b55', '#353e47', '#47515c', '#3d4751'],
-        type: ['#3c6a2a', '#427230', '#376325', '#487a36', '#3f6e2d'],
-        other: ['#4a463a', '#4a463a', '#4a463a', '#4a463a', '#4a463a'],
-        grew: ['#3f2a28', '#6b322b', '#8f3429', '#a9392b'],
-        shrank: ['#243141', '#25456c', '#24558f', '#2462ad'],
-        match: '#e28bff', matchFill: '#7a2f91', selected: '#ffffff', mark: '#a371f7',
-        bar: '#4ea3e8', range: 'rgba(78, 163, 232, 0.25)',
-    },
+// Of each: in the light theme, and in the dark one.
+const COLOURS = {
+    page: ['#ffffff', '#0f1419'],
+    ink: ['#1c2128', '#e6edf3'],
+    own: [['#f0a04b', '#eda75a', '#f2ad62', '#ea9a43', '#f5b56f'],
+          ['#9a5a12', '#935512', '#a26019', '#8c5010', '#a8661f']],
+    package: [['#7fb8dc', '#8cc0e1', '#76b1d7', '#97c7e5', '#84bbde'],
+              ['#215f86', '#27668e', '#1d597f', '#2c6d96', '#24638a']],
+    framework: [['#ccd3da', '#d4dae0', '#c6ced6', '#d9dfe4', '#cfd6dd'],
+                ['#3a434d', '#414b55', '#353e47', '#47515c', '#3d4751']],
+    type: [['#a5cf8f', '#aed699', '#9dc986', '#b6dba3', '#a9d294'],
+           ['#3c6a2a', '#427230', '#376325', '#487a36', '#3f6e2d']],
+    other: [Array(SHADES).fill('#e4e0d4'), Array(SHADES).fill('#4a463a')],
+    grew: [['#fbe3df', '#f7bfb6', '#f09a8d', '#e87767'],
+           ['#3f2a28', '#6b322b', '#8f3429', '#a9392b']],
+    shrank: [['#e0ebfa', '#b9d3f3', '#92b9ea', '#6ea0e0'],
+             ['#243141', '#25456c', '#24558f', '#2462ad']],
+    match: ['#d63af9', '#e28bff'],
+    matchFill: ['#f4b8ff', '#7a2f91'],
+    selected: ['#0a3069', '#ffffff'],
+    bar: ['#0f6cbd', '#4ea3e8'],
+    range: ['rgba(15, 108, 189, 0.16)', 'rgba(78, 163, 232, 0.25)'],
 };
+
+const themeOf = which => Object.fromEntries(Object.entries(COLOURS).map(([name, both]) => [name, both[which]]));
+const THEMES = {light: themeOf(0), dark: themeOf(1)};
 
 function shade(text) {
     let hash = 0;

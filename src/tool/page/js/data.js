@@ -179,9 +179,11 @@ class Log {
         this.places = readPlaces(columns);
         this.nameModule = columns.read('name_module', Uint32Array);
         this.nameOwner = columns.read('name_owner', Uint8Array);
+        this.nameSpace = columns.read('name_space', Uint32Array);
         this.cells = readCells(columns, tree.place, this.places.kind);
         this.tree = tree;
         this.diff = this.head.sides.length > 1;
+        this.live = Boolean(this.head.live);
         this.hasTime = this.head.slices > 1;
         this.owner = this.ownersOfPlaces();
         this.hasOwn = this.owner.some((owner, place) => owner === OWNER.OWN && !this.isType(place));

@@ -49,11 +49,13 @@ class Groups {
     }
 }
 
+// Of a method; '' where it has none.
 function namespaceOf(log, place) {
-    const full = log.fullName(place);
-    const open = full.search(/[(<]/);
-    const parts = (open < 0 ? full : full.slice(0, open)).split('.');
-    return parts.length > 2 ? parts.slice(0, -2).join('.') : log.module(place).name || '(no namespace)';
+    return log.head.namespaces[log.nameSpace[log.places.name[place]]];
+}
+
+function groupName(log, place) {
+    return namespaceOf(log, place) || log.module(place).name || '(no namespace)';
 }
 
 // The first place of each method, for each place: what is the same when lines do not count.
@@ -149,7 +151,7 @@ function deriveNodes(log, shape, groups) {
             run[node] = run[over] + 1;
             if (!run[over]) {
                 if (!groupOf.has(place))
-                    groupOf.set(place, groups.place(namespaceOf(log, place)));
+                    groupOf.set(place, groups.place(groupName(log, place)));
                 to[node] = made.at(to[over], groupOf.get(place));
             } else {
                 to[node] = to[over];
@@ -178,7 +180,8 @@ function derive(log, shape, groups) {
     const {cells} = log;
     for (let node = 0; node < tree.count; node++)
         for (let i = cells.first[node]; i < cells.first[node + 1]; i++)
-            total[to[node]] += cells.bytes[i];
+            if (!log.live || cells.side[i] < SIDE.FATES)
+                total[to[node]] += cells.bytes[i];
     for (let i = made.count - 1; i > 0; i--)
         total[made.parent[i]] += total[i];
     const number = inPreorder(made, total);

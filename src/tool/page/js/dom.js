@@ -23,6 +23,14 @@ function replace(parent, ...children) {
     return parent;
 }
 
+// heads: [[text, class of the column]...]; rows: of cells in their order, or elements.
+function table(heads, rows, properties) {
+    const cells = (name, texts, more) => el('tr', {}, ...texts.map((text, i) =>
+        el(name, {...more, class: heads[i][1]}, text)));
+    return el('table', properties, el('thead', {}, cells('th', heads.map(([text]) => text), {scope: 'col'})),
+        el('tbody', {}, ...rows.map(row => Array.isArray(row) ? cells('td', row) : row)));
+}
+
 function button(text, title, onclick, properties) {
     return el('button', {type: 'button', title, onclick, ...properties}, text);
 }
@@ -33,6 +41,12 @@ function choices(label, options, chosen, choose) {
         ...options.map(([value, text, title]) => el('button', {
             type: 'button', title: title || '', 'aria-pressed': String(value === chosen),
             'data-value': String(value), onclick: () => choose(value)}, text)));
+}
+
+// A key that does something here does nothing else.
+function take(event) {
+    event.preventDefault();
+    event.stopPropagation();
 }
 
 async function copyText(text) {

@@ -4,6 +4,8 @@
 const ROW = 20;         // pixels
 const ROWS_AT_ONCE = 64; // levels of a merged tree that are opened before somebody scrolls
 const TEXT_LEAST = 28;  // a narrower box has no text
+const PAPER = 1000;     // pixels across on paper, which a browser makes fit
+const PAPER_ROWS = 60;  // levels on a page
 
 class Flame {
     // host: an element; calls: {labelOf(tree, node), theme(), fills(), changed(tree, node), marked(),
@@ -19,6 +21,7 @@ class Flame {
         this.tree = null;
         this.zoom = 0;
         this.selected = this.hovered = -1;
+        this.paper = null; // {from, rows}: levels on paper; it is shown on a screen
         this.widths = new Map();
         this.listen();
     }
@@ -40,6 +43,7 @@ class Flame {
 
     show(tree, options) {
         const other = tree !== this.tree || options.inverted !== this.inverted;
+        const moved = other || (options.zoom || 0) !== this.zoom;
         this.tree = tree;
         this.inverted = options.inverted;
         this.diff = options.diff;
@@ -48,18 +52,20 @@ class Flame {
         if (other)
             this.selected = -1;
         this.lay();
-        this.place(other);
+        if (moved)
+            this.place(other);
         this.draw();
     }
 
     // Boxes anew; the picture is as high as they are.
     lay() {
-        this.width = this.scroller.clientWidth;
-        this.height = this.scroller.clientHeight;
+        const {paper} = this;
+        this.width = paper ? PAPER : this.scroller.clientWidth;
         this.boxes = layOut(this.tree, this.zoom, this.width, this.most);
+        this.height = paper ? paper.rows * ROW : this.scroller.clientHeight;
         this.full = Math.max(this.boxes.rows.length * ROW + 4, this.height);
         this.spacer.style.height = this.full + 'px';
-        const ratio = window.devicePixelRatio || 1;
+        const ratio = Math.max(window.devicePixelRatio || 1, paper ? 2 : 1);
         this.canvas.width = Math.round(this.width * ratio);
         this.canvas.height = Math.round(this.height * ratio);
         this.canvas.style.width = this.width + 'px';
@@ -68,17 +74,26 @@ class Flame {
         this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     }
 
-    // Scrolls to where the root, or what is zoomed to, is.
+    // Scrolls to what is zoomed to; where it is not zoomed to where the picture begins to branch.
     place(anew) {
-        const depth = lineage(this.tree, this.zoom).length - 1;
+        const depth = this.zoom ? lineage(this.tree, this.zoom).length - 1 : this.stem();
         const visible = this.topOf(depth);
         if (anew || visible < 0 || visible + ROW > this.height)
             this.scroller.scrollTop = this.inverted ? Math.max(0, (depth - 3) * ROW)
                 : this.full - this.height - Math.max(0, (depth - 3) * ROW);
     }
 
+    // Rows from the root on that are one box, if they would fill the window; else 0.
+    stem() {
+        const {rows} = this.boxes;
+        let depth = 0;
+        while (depth < rows.length && rows[depth].width[0] > 0.9 * this.width)
+            depth++;
+        return depth * ROW > this.height / 2 ? depth : 0;
+    }
+
     resize() {
-        if (!this.tree || !this.scroller.clientWidth)
+        if (!this.tree || !this.scroller.clientWidth || this.paper)
             return;
         const fromBottom = this.full - this.scroller.scrollTop - this.height;
         this.lay();
@@ -101,6 +116,10 @@ class Flame {
 
     // Top of a row in the window.
     topOf(depth) {
+        if (this.paper) {
+            const level = depth - this.paper.from;
+            return this.inverted ? level * ROW : this.height - (level + 1) * ROW;
+        }
         const y = this.inverted ? depth * ROW : this.full - (depth + 1) * ROW;
         return y - this.scroller.scrollTop;
     }
@@ -211,6 +230,17 @@ class Flame {
         context.strokeRect(box.x + 0.5, this.topOf(box.depth) + 0.5, Math.max(box.width - 1.5, 1), ROW - 2);
     }
 
+    // As many levels as a page has room for, from where it is zoomed to. Returns: what to say of the others.
+    print(on, most = PAPER_ROWS) {
+        const levels = this.boxes.rows.length;
+        const rows = Math.min(levels, most);
+        const from = Math.min(lineage(this.tree, this.zoom).length - 1, levels - rows);
+        this.paper = on ? {from, rows} : null;
+        this.lay();
+        this.draw();
+        return levels > rows ? [`levels ${from} to ${from + rows - 1} of ${formatCount(levels)}`] : [];
+    }
+
     // ---- Pointer
 
     boxAt(event) {
@@ -292,8 +322,7 @@ class Flame {
             this.calls.onzoom(this.tree.parent(this.zoom));
         else
             return;
-        event.preventDefault();
-        event.stopPropagation();
+        take(event);
         if (to !== null && to >= 0)
             this.select(to);
     }

@@ -9,10 +9,10 @@ class FlameView {
         this.crumbs = el('nav', {class: 'crumbs', 'aria-label': 'Where the picture begins'});
         this.host = el('div', {class: 'fill picture'});
         this.detail = el('div', {class: 'detail', role: 'status', 'aria-live': 'polite'});
-        this.text = el('details', {class: 'as-table', id: 'picture-text'},
-            el('summary', {}, 'What the picture shows, as a table'), el('div', {class: 'scroll-x'}));
-        this.text.addEventListener('toggle', () => this.describeAll());
-        host.append(this.bar, this.crumbs, this.host, this.detail, this.text);
+        this.text = new PictureText('What the picture shows, as a table',
+            [['Depth', 'numeric'], ['Frame'], ['Whose'], ['Total', 'numeric'], ['Share', 'numeric'], ['Self', 'numeric']],
+            () => this.textRows());
+        host.append(this.bar, this.crumbs, this.host, this.detail, this.text.element);
         this.flame = new Flame(this.host, pictureCalls(app, this), 'Picture of call paths; its table is below');
         this.update();
     }
@@ -26,13 +26,13 @@ class FlameView {
         this.drawBar();
         const tree = this.tree();
         const zoom = validNode(tree, app.state.zoom);
-        this.flame.show(tree, {inverted: app.state.mode === 'icicle', diff: app.log.diff, zoom});
+        this.flame.show(tree, {inverted: app.state.mode === 'icicle', diff: app.diff(), zoom});
         this.drawCrumbs(tree, zoom);
         if (this.flame.selected < 0)
             this.describe(zoom);
         else
             this.describe(this.flame.selected);
-        this.describeAll();
+        this.text.update();
     }
 
     drawBar() {
@@ -57,31 +57,26 @@ class FlameView {
     describe(node) {
         const {app} = this;
         const tree = this.tree();
-        replace(this.detail, el('div', {class: 'detail-text'}, ...app.describe(tree, node)),
-            el('div', {class: 'detail-buttons'},
-                button('Zoom', 'as wide as the picture (Enter)', () => app.set({zoom: node}, true)),
-                app.canOpen(tree.place(node)) ? button('Callers and callees', 'of this method or type',
-                    () => app.openPlace(tree.place(node))) : null,
-                app.sources.has(tree.place(node)) ? button('Source', 'this line in its file',
-                    () => app.showLine(tree.place(node))) : null,
-                button('Copy stack', 'as text (c)', () => app.copyStack(tree, node))));
+        showDetail(this.detail, app, tree, node,
+            button('Zoom', 'as wide as the picture (Enter)', () => app.set({zoom: node}, true)),
+            app.canOpen(tree.place(node)) ? button('Callers and callees', 'of this method or type',
+                () => app.openPlace(tree.place(node))) : null,
+            app.sources.has(tree.place(node)) ? button('Source', 'this line in its file',
+                () => app.showLine(tree.place(node))) : null);
     }
 
-    describeAll() {
-        if (!this.text.open)
-            return;
+    textRows() {
         const {app, flame} = this;
         const tree = this.tree();
         const whole = app.whole()[app.state.measure];
-        replace(this.text.lastChild, el('table', {},
-            el('thead', {}, el('tr', {}, ...['Depth', 'Frame', 'Whose', 'Total', 'Share', 'Self'].map(text =>
-                el('th', {scope: 'col'}, text)))),
-            el('tbody', {}, ...flame.visible(TEXT_ROWS).map(({node, depth}) => el('tr', {},
-                el('td', {class: 'numeric'}, String(depth)), el('td', {}, app.label(tree, node)),
-                el('td', {}, FAMILY_WORDS[familyOf(app.log, tree.place(node))]),
-                el('td', {class: 'numeric'}, app.amount(tree, node)),
-                el('td', {class: 'numeric'}, formatShare(tree.weight(node), whole)),
-                el('td', {class: 'numeric'}, formatMeasure(app.selfOf(tree, node), app.state.measure)))))));
+        return flame.visible(TEXT_ROWS).map(({node, depth}) => [
+            String(depth), app.label(tree, node), FAMILY_WORDS[familyOf(app.log, tree.place(node))],
+            app.amount(tree, node), formatShare(tree.weight(node), whole),
+            formatMeasure(app.selfOf(tree, node), app.state.measure)]);
+    }
+
+    print(on) {
+        return this.flame.print(on);
     }
 
     dispose() {
@@ -90,6 +85,28 @@ class FlameView {
 }
 
 const FAMILY_WORDS = {own: 'own code', package: 'package', framework: 'framework', type: 'type', other: 'other'};
+
+// What a picture shows, as a table; made only while it is open. rowsOf: as table() has them.
+class PictureText {
+    constructor(title, heads, rowsOf) {
+        this.heads = heads;
+        this.rowsOf = rowsOf;
+        this.element = el('details', {class: 'as-table', id: 'picture-text'}, el('summary', {}, title), el('div', {class: 'scroll-x'}));
+        this.element.addEventListener('toggle', () => this.update());
+    }
+
+    update() {
+        if (this.element.open)
+            replace(this.element.lastChild, table(this.heads, this.rowsOf()));
+    }
+}
+
+// What a node of a picture is, and what can be done with it.
+function showDetail(host, app, tree, node, ...buttons) {
+    replace(host, el('div', {class: 'detail-text'}, ...app.describe(tree, node)),
+        el('div', {class: 'detail-buttons'}, ...buttons,
+            button('Copy stack', 'as text (c)', () => app.copyStack(tree, node))));
+}
 
 function validNode(tree, node) {
     const count = tree instanceof Whole ? tree.tree.count : tree.rows.length;
@@ -113,7 +130,7 @@ function lineSwitch(app) {
 }
 
 function legend(app) {
-    const items = app.log.diff ? [['grew', '▲ grew'], ['shrank', '▼ shrank'], ['framework', '= same']]
+    const items = app.diff() ? [['grew', '▲ grew'], ['shrank', '▼ shrank'], ['framework', '= same']]
         : [['own', 'own code'], ['package', 'packages'], ['framework', 'framework'], ['type', 'types']]
             .filter(([family]) => family !== 'own' || app.log.hasOwn);
     return el('span', {class: 'legend'}, ...items.map(([family, text]) =>

@@ -1,16 +1,16 @@
 // A table of which only the rows in its window are elements: a log has a hundred thousand rows.
 
 const LIST_ROW = 26; // pixels, as in page.css
-const PRINTED_ROWS = 80;
+const PRINTED_ROWS = 200;
 
 class List {
     // columns: [{id, title, numeric, width, cell(row) -> text or element, hint, minor}]; minor ones
     // are left out where it is narrow. calls: {sort(id), open(row), key(event, row, index)}
     constructor(host, label, columns, calls) {
-        this.columns = columns;
         this.calls = calls;
         this.rows = [];
         this.current = 0;
+        this.printing = false;
         this.head = el('div', {class: 'list-head', role: 'row'});
         this.spacer = el('div', {class: 'spacer', role: 'rowgroup'});
         this.body = el('div', {class: 'list-body', role: 'presentation'}, this.spacer);
@@ -20,6 +20,12 @@ class List {
         this.observer = new ResizeObserver(() => this.draw());
         this.observer.observe(this.body);
         host.append(this.grid);
+        this.set(columns);
+    }
+
+    // Other columns; they are shown with the next rows.
+    set(columns) {
+        this.columns = columns;
         this.template = columns.map(column => column.width || 'minmax(0, 1fr)').join(' ');
         this.narrow = columns.filter(column => !column.minor).map(column => column.width || 'minmax(0, 1fr)').join(' ');
         this.grid.style.setProperty('--columns', this.template);
@@ -49,9 +55,9 @@ class List {
             : column.title);
     }
 
-    draw(from, count) {
-        const first = from ?? Math.max(0, Math.floor(this.body.scrollTop / LIST_ROW) - 4);
-        const shown = count ?? Math.ceil(this.body.clientHeight / LIST_ROW) + 8;
+    draw() {
+        const first = this.printing ? 0 : Math.max(0, Math.floor(this.body.scrollTop / LIST_ROW) - 4);
+        const shown = this.printing ? PRINTED_ROWS : Math.ceil(this.body.clientHeight / LIST_ROW) + 8;
         const rows = [];
         for (let i = first; i < Math.min(this.rows.length, first + shown); i++)
             rows.push(this.element(i));
@@ -109,12 +115,12 @@ class List {
         event.preventDefault();
     }
 
-    // Rows for paper, where nothing scrolls.
+    // Rows for paper, where nothing scrolls. Returns: what to say of those that are left out.
     print(on) {
-        if (on)
-            this.draw(0, PRINTED_ROWS);
-        else
-            this.draw();
+        this.printing = on;
+        this.draw();
+        const count = this.rows.length;
+        return count > PRINTED_ROWS ? [`the first ${formatCount(PRINTED_ROWS)} of ${formatCount(count)} rows`] : [];
     }
 }
 

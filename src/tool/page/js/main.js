@@ -1,9 +1,9 @@
 // The page around the views: its head, search, filters, keys; and how it begins.
 
 const VIEW_CLASSES = {overview: OverviewView, flame: FlameView, butterfly: ButterflyView, tree: TreeView,
-                      tables: TablesView, source: SourceView};
+                      tables: TablesView, source: SourceView, heap: HeapView};
 const VIEW_TITLES = {overview: 'Overview', flame: 'Flame graph', butterfly: 'Callers', tree: 'Tree',
-                     tables: 'Tables', source: 'Source'};
+                     tables: 'Tables', source: 'Source', heap: 'Retained'};
 
 class Page {
     constructor(app) {
@@ -19,8 +19,8 @@ class Page {
         addEventListener('keydown', event => this.key(event));
         addEventListener('popstate', () => app.follow());
         addEventListener('hashchange', () => app.follow());
-        addEventListener('beforeprint', () => this.view.print && this.view.print(true));
-        addEventListener('afterprint', () => this.view.print && this.view.print(false));
+        addEventListener('beforeprint', () => this.print(true));
+        addEventListener('afterprint', () => this.print(false));
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.repaint());
         this.show(Object.keys(START));
     }
@@ -33,13 +33,14 @@ class Page {
         document.title = clean(head.title) + ' – shadowtrace';
         this.byId('title').textContent = clean(head.title);
         this.drawFlags();
-        this.tabs = VIEWS.filter(view => view !== 'source' || head.sources.length).map((view, i) =>
+        this.tabs = VIEWS.filter(view => this.has(view)).map((view, i) =>
             button(VIEW_TITLES[view], `key ${i + 1}`, () => app.set({view}, true), {'data-view': view}));
         replace(this.byId('tabs'), ...this.tabs);
         const search = this.search = this.byId('search');
         search.value = app.state.query;
         search.addEventListener('input', () => app.set({query: search.value}));
         search.addEventListener('keydown', event => this.searchKey(event));
+        replace(this.byId('weights'), ...this.weightChoice());
         replace(this.byId('threads'), ...this.threadChoice());
         this.byId('theme').addEventListener('click', () => this.switchTheme());
         this.byId('help').addEventListener('click', () => this.help.showModal());
@@ -79,6 +80,27 @@ class Page {
                 `${threads[i].name || 'thread ' + threads[i].id}  ${formatBytes(sums.get(i))}`)))];
     }
 
+    weightChoice() {
+        const {app} = this;
+        if (!app.log.live)
+            return [];
+        return [this.weight = el('select', {'aria-label': 'What is shown of objects', onchange: event =>
+            app.set({what: event.target.value, fate: -1, zoom: 0}, true)},
+            ...weightsOf(app.log).map(what => el('option', {value: what}, WEIGHTS[what].title)))];
+    }
+
+    // Which weight, and what it means; without time where it has none.
+    showWeight() {
+        const {app} = this;
+        const {state, log} = app;
+        if (this.weight)
+            this.weight.value = state.what;
+        const text = definitionOf(log, state);
+        this.byId('meaning').textContent = text;
+        this.byId('meaning').hidden = !text;
+        this.byId('time').hidden = !log.hasTime || !WEIGHTS[state.what].timed;
+    }
+
     // ---- Views
 
     show(changed) {
@@ -91,22 +113,32 @@ class Page {
                 tab.removeAttribute('aria-current');
         }
         const whole = app.whole();
-        this.byId('total').textContent = app.log.diff ? '' :
-            `${app.log.head.estimated ? '≈ ' : ''}${formatBytes(whole.bytes)} · ${formatObjects(whole.allocs)} objects`;
+        const what = app.log.live ? ' ' + app.noun() : '';
+        this.byId('total').textContent = app.diff() ? '' :
+            `${app.estimated() ? '≈ ' : ''}${formatBytes(whole.bytes)} · ${formatObjects(whole.allocs)} objects${what}`;
+        this.showWeight();
         replace(this.byId('measure'), choices('Measure', [['bytes', 'Bytes'], ['allocs', 'Objects']], app.state.measure,
                                               measure => app.set({measure}, true)));
-        if (this.threads)
+        if (this.threads) {
             this.threads.value = String(app.state.thread);
+            this.threads.disabled = app.state.what !== 'made'; // it is known by code, not by thread
+        }
         if (document.activeElement !== this.search)
             this.search.value = app.state.query;
         this.byId('matched').textContent = app.matchText();
-        if (this.time && (changed.some(key => ['from', 'to', 'thread', 'measure'].includes(key)) || !this.view))
+        if (this.time && (changed.some(key => ['from', 'to', 'thread', 'measure', 'what'].includes(key)) || !this.view))
             this.time.update();
         this.showView(view);
     }
 
+    // Source and heap only if the page was made with them.
+    has(view) {
+        const {head} = this.app.log;
+        return view === 'source' ? head.sources.length > 0 : view !== 'heap' || Boolean(head.heap);
+    }
+
     showView(view) {
-        const shown = view === 'source' && !this.app.log.head.sources.length ? 'overview' : view;
+        const shown = this.has(view) ? view : 'overview';
         if (shown === this.shown) {
             this.view.update();
             return;
@@ -124,6 +156,17 @@ class Page {
         if (this.time)
             this.time.draw();
         this.view.update();
+    }
+
+    // Paper is light, and has no controls that tell what is chosen.
+    print(on) {
+        this.app.printing = on;
+        const cut = this.view.print ? this.view.print(on) : [];
+        this.byId('printed').textContent = on ? [...chosenText(this.app, this.shown), ...cut].join('; ') : '';
+        for (const flag of this.byId('flags').querySelectorAll('details'))
+            flag.open = on;
+        if (this.time)
+            this.time.draw();
     }
 
     switchTheme() {
@@ -153,8 +196,7 @@ class Page {
         } else {
             return;
         }
-        event.preventDefault();
-        event.stopPropagation();
+        take(event);
     }
 
     key(event) {
@@ -162,7 +204,7 @@ class Page {
             return;
         const {app} = this;
         const {state} = app;
-        const number = '123456'.indexOf(event.key);
+        const number = '1234567'.indexOf(event.key);
         if (event.key === '/')
             this.search.focus();
         else if (event.key === '?')
@@ -193,6 +235,8 @@ function cleanNames(head) {
             entry.name = clean(entry.name || '');
     for (const mark of head.marks)
         mark.text = clean(mark.text);
+    if (head.heap)
+        cleanHeap(head.heap);
     for (const source of head.sources)
         source.lines = source.lines.map(([number, text]) => [number, clean(text.replace(/\t/g, '    '))]);
 }
@@ -213,7 +257,8 @@ function readable(app, page, times) {
             const {callers, callees} = app.butterfly(app.log.head.names.indexOf(name));
             return {callers: summary(callers), callees: callees && summary(callees)};
         },
-        slices: () => sumBySlice(app.log, app.state.thread),
+        slices: () => app.bySlice(),
+        meaning: () => definitionOf(app.log, app.state),
         interval: measure => interval(app.log, app.filter(), measure),
         matched: () => app.matchText(),
         boxes: () => page.view.flame ? page.view.flame.boxes.rows.map(row => row.node.length) : null,

@@ -105,7 +105,7 @@ class Merged {
                 this.collect(found, this.key[place[at]], of.origins[i], at, 1);
                 continue;
             }
-            const group = this.groups.place(namespaceOf(this.log, place[at]));
+            const group = this.groups.place(groupName(this.log, place[at]));
             let frames = 1;
             for (; parent[at] && isFoldable(this.log, place[parent[at]]); frames++)
                 at = parent[at];

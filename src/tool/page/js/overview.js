@@ -12,39 +12,43 @@ class OverviewView {
 
     update() {
         const {app} = this;
-        replace(this.host, this.facts(), ...(app.log.diff ? [this.change()] : this.lines()), this.types(), this.path(), this.more());
+        replace(this.host, this.facts(), ...(app.diff() ? [this.change()] : this.lines()), this.types(), this.path(), this.more());
     }
 
     facts() {
         const {app} = this;
-        const {head} = app.log;
         const whole = app.whole();
         const near = measure => {
             const between = interval(app.log, app.filter(), measure);
             return between ? `, ${formatMeasure(between.low, measure)} to ${formatMeasure(between.high, measure)}` : '';
         };
         const fact = (value, what, hint) => el('div', {class: 'fact', title: hint || ''}, el('b', {}, value), el('span', {}, what));
-        if (app.log.diff)
+        if (app.diff())
             return el('section', {class: 'facts'}, ...this.diffFacts(fact, whole));
         const seconds = app.seconds();
         return el('section', {class: 'facts'},
-            fact((head.estimated ? '≈ ' : '') + formatBytes(whole.bytes),
-                 (head.estimated ? 'allocated, estimated' : 'allocated') + near('bytes'), formatCount(whole.bytes) + ' bytes'),
-            fact((head.estimated ? '≈ ' : '') + formatObjects(whole.allocs), 'objects' + near('allocs'), formatCount(whole.allocs)),
-            seconds ? fact(formatBytes(whole.bytes / seconds) + '/s', 'over ' + formatTime(seconds * 1e9)) : null,
+            fact((app.estimated() ? '≈ ' : '') + formatBytes(whole.bytes),
+                 app.noun() + (app.estimated() ? ', estimated' : '') + near('bytes'), formatCount(whole.bytes) + ' bytes'),
+            fact((app.estimated() ? '≈ ' : '') + formatObjects(whole.allocs), 'objects' + near('allocs'), formatCount(whole.allocs)),
+            seconds && app.state.what === 'made' ? fact(formatBytes(whole.bytes / seconds) + '/s', 'over ' + formatTime(seconds * 1e9)) : null,
             fact(formatBytes(whole.allocs ? whole.bytes / whole.allocs : 0), 'mean size'),
             app.log.hasOwn ? fact(formatShare(app.ownTotal().bytes, whole.bytes), 'under own code',
-                                  'allocated by own code, or by what it calls') : null);
+                                  'made by own code, or by what it calls') : null);
     }
 
     diffFacts(fact, whole) {
         const old = whole.oldBytes, now = whole.bytes - whole.oldBytes;
         const oldCount = whole.oldAllocs, nowCount = whole.allocs - whole.oldAllocs;
-        return [fact(formatBytes(old), 'old'), fact(formatBytes(now), 'new'),
+        return [fact(formatBytes(old), ...this.words(0)), fact(formatBytes(now), ...this.words(1)),
                 fact((now > old ? '▲ ' : now < old ? '▼ ' : '') + formatDelta(now - old, 'bytes'),
                      'bytes, ' + (old ? formatShare(Math.abs(now - old), old) : '–')),
                 fact((nowCount > oldCount ? '▲ ' : nowCount < oldCount ? '▼ ' : '') +
                      formatDelta(nowCount - oldCount, 'allocs'), 'objects')];
+    }
+
+    // Of the two that are compared.
+    words(which) {
+        return this.app.log.diff ? [['old', 'new'][which]] : [['alive before', 'alive after'][which], 'at the ends of the range'];
     }
 
     // Own lines, and those of packages; where no line is known, methods.
@@ -62,8 +66,8 @@ class OverviewView {
 
     types() {
         const {app} = this;
-        const rows = sortRows(tableRows(app, 'types'), {id: app.log.diff ? 'grew' : app.state.measure, down: true});
-        return this.panel('Types', 'what is allocated', rows.slice(0, OVERVIEW_ROWS), 'bytes',
+        const rows = sortRows(tableRows(app, 'types'), {id: app.diff() ? 'grew' : app.state.measure, down: true});
+        return this.panel('Types', app.state.what === 'made' ? 'what is allocated' : app.noun(), rows.slice(0, OVERVIEW_ROWS), 'bytes',
             row => app.set({view: 'butterfly', subject: row.key}, true), {table: 'types'});
     }
 
@@ -83,7 +87,7 @@ class OverviewView {
         const measure = app.state.measure;
         const by = measure === 'bytes' ? field : field === 'bytes' ? 'allocs' : 'totalAllocs';
         const whole = app.whole()[measure];
-        const value = row => app.log.diff ? (growth(row, by) > 0 ? '▲ ' : growth(row, by) < 0 ? '▼ ' : '') +
+        const value = row => app.diff() ? (growth(row, by) > 0 ? '▲ ' : growth(row, by) < 0 ? '▼ ' : '') +
             formatDelta(growth(row, by), measure) : formatMeasure(row[by], measure);
         return el('section', {class: 'panel'}, el('h2', {}, title, el('small', {}, ' ' + hint)),
             rows.length ? el('ol', {class: 'tops'}, ...rows.map(row => el('li', {}, el('button', {
@@ -91,7 +95,7 @@ class OverviewView {
                 el('span', {class: 'tops-name'}, el('span', {class: 'parts' + (row.family === 'own' ? ' own' : '')}, ...nameParts(row.name)),
                    row.method ? el('small', {class: 'cut'}, row.method) : null),
                 el('span', {class: 'tops-value'}, value(row)),
-                el('span', {class: 'percent'}, app.log.diff ? '' : formatShare(row[by], whole)),
+                el('span', {class: 'percent'}, app.diff() ? '' : formatShare(row[by], whole)),
                 bar(whole ? row[by] / whole : 0, row.family)))))
                 : el('p', {class: 'faint'}, 'Nothing in this selection.'),
             button('All ' + TABLES[more.table].title.toLowerCase(), '', () =>

@@ -17,7 +17,7 @@ class SourceView {
     constructor(host, app) {
         this.app = app;
         this.bar = el('div', {class: 'toolbar'});
-        this.host = el('div', {class: 'fill scroll'});
+        this.host = el('div', {class: 'fill scroll', tabIndex: 0, role: 'region', 'aria-label': 'Source'});
         host.append(this.bar, this.host);
         this.update();
     }
@@ -39,12 +39,24 @@ class SourceView {
         return files;
     }
 
+    // What own files allocate, themselves or through others: they come first.
+    nearest() {
+        const {app} = this;
+        const out = new Map();
+        for (const row of app.nearestRows().rows) {
+            const file = app.log.places.file[row.place];
+            out.set(file, (out.get(file) || 0) + row.bytes);
+        }
+        return out;
+    }
+
     update() {
         const {app} = this;
         const files = this.sums();
+        const near = this.nearest();
         const weightOf = rows => [...rows.values()].reduce((sum, row) => sum + row.bytes, 0);
-        const order = [...files].map(([file, rows]) => ({file, rows, bytes: weightOf(rows)}))
-            .sort((a, b) => b.bytes - a.bytes);
+        const order = [...files].map(([file, rows]) => ({file, rows, near: near.get(file) || 0, bytes: near.get(file) || weightOf(rows)}))
+            .sort((a, b) => b.near - a.near || b.bytes - a.bytes);
         const chosen = order.find(entry => entry.file === app.state.file) || order[0];
         replace(this.bar, order.length ? el('select', {class: 'wide', 'aria-label': 'Source file',
             onchange: event => app.set({file: Number(event.target.value), line: 0}, true)},
@@ -53,7 +65,7 @@ class SourceView {
             chosen ? el('span', {class: 'faint path-text'}, app.log.head.files[chosen.file]) : null);
         replace(this.host, chosen ? this.table(chosen) : el('p', {class: 'empty'},
             'No source lines are in this page: the files were not found when it was made. Give their PDBs with --symbols DIR.'));
-        const line = this.host.querySelector('.line-chosen');
+        const line = this.host.querySelector('.line-chosen') || this.host.querySelector('.line-most');
         if (line)
             line.scrollIntoView({block: 'center'});
     }
@@ -63,21 +75,22 @@ class SourceView {
         const whole = app.whole().bytes;
         const source = app.sources.files.get(file);
         const out = [];
+        const most = Math.max(...[...rows.values()].map(row => row.totalBytes));
         let last = 0;
         for (const [number, text] of source.lines) {
             if (last && number !== last + 1)
                 out.push(el('tr', {class: 'gap'}, el('td', {colSpan: 5}, '⋯')));
             last = number;
             const row = rows.get(number);
-            out.push(el('tr', {class: (row ? 'line-hot' : '') + (number === app.state.line ? ' line-chosen' : '')},
+            out.push(el('tr', {class: (row ? 'line-hot' : '') + (number === app.state.line ? ' line-chosen' : '') +
+                (row && row.totalBytes === most ? ' line-most' : '')},
                 el('td', {class: 'numeric'}, row ? formatBytes(row.totalBytes) : ''),
                 el('td', {class: 'numeric'}, row && row.bytes ? formatBytes(row.bytes) : ''),
                 el('td', {class: 'numeric minor'}, row && row.allocs ? formatCount(row.allocs) : ''),
                 el('td', {class: 'numeric faint'}, String(number)),
                 el('td', {class: 'code'}, row ? bar(whole ? row.totalBytes / whole : 0, 'own') : null, el('code', {}, text))));
         }
-        return el('table', {class: 'source'}, el('thead', {}, el('tr', {},
-            ...[['Total', 'numeric'], ['Self', 'numeric'], ['Objects', 'numeric minor'], ['Line', 'numeric'], ['Source', '']]
-                .map(([text, name]) => el('th', {scope: 'col', class: name}, text)))), el('tbody', {}, ...out));
+        return table([['Total', 'numeric'], ['Self', 'numeric'], ['Objects', 'numeric minor'], ['Line', 'numeric'], ['Source', '']],
+            out, {class: 'source'});
     }
 }

@@ -1,16 +1,14 @@
-// Sums over cells: what weighs how much under the present filter. A filter is {from, to, thread}:
-// slices [from, to) or null, and the number of a thread or -1.
+// Sums over cells: what weighs how much under the present filter. A filter is {from, to, thread,
+// what, fate}: slices [from, to) or null, the number of a thread or -1, and which weight (live.js).
 
-const NO_FILTER = Object.freeze({from: null, to: null, thread: -1});
-
-function isFiltered(filter) {
-    return filter.from !== null || filter.thread >= 0;
-}
+const NO_FILTER = Object.freeze({from: null, to: null, thread: -1, what: 'made', fate: -1});
 
 // self.bytes[i] and self.allocs[i] of each node of the whole tree; old and new apart in a
 // difference: self.oldBytes, self.oldAllocs are of the first side and contained in the others.
 function selfWeights(log, filter) {
-    const {cells, tree} = log;
+    if (filter.what !== 'made')
+        return liveWeights(log, filter);
+    const {cells, tree, live} = log;
     const out = {bytes: new Float64Array(tree.count), allocs: new Float64Array(tree.count)};
     const from = filter.from === null ? -1 : filter.from;
     const to = filter.from === null ? Infinity : filter.to;
@@ -23,6 +21,8 @@ function selfWeights(log, filter) {
             if (cells.slice[i] < from || cells.slice[i] >= to)
                 continue;
             if (filter.thread >= 0 && cells.thread[i] !== filter.thread)
+                continue;
+            if (live && cells.side[i] >= SIDE.FATES)
                 continue;
             out.bytes[node] += cells.bytes[i];
             out.allocs[node] += cells.allocs[i];
@@ -115,12 +115,8 @@ function sumByType(log, weights) {
 function sumCells(log, filter, keyOf) {
     const {cells} = log;
     const rows = new Map();
-    const from = filter.from === null ? -1 : filter.from;
-    const to = filter.from === null ? Infinity : filter.to;
     for (let i = 0; i < cells.count; i++) {
-        if (cells.slice[i] < from || cells.slice[i] >= to)
-            continue;
-        if (filter.thread >= 0 && cells.thread[i] !== filter.thread)
+        if (!passes(log, filter, i))
             continue;
         const key = keyOf(i);
         let row = rows.get(key);
@@ -146,10 +142,10 @@ function sumBySize(log, filter) {
 
 // Bytes and objects by slice, of one thread or all.
 function sumBySlice(log, thread) {
-    const {cells, head} = log;
+    const {cells, head, live} = log;
     const bytes = new Float64Array(head.slices), allocs = new Float64Array(head.slices);
     for (let i = 0; i < cells.count; i++) {
-        if (thread >= 0 && cells.thread[i] !== thread)
+        if (thread >= 0 && cells.thread[i] !== thread || live && cells.side[i] >= SIDE.FATES)
             continue;
         bytes[cells.slice[i]] += cells.bytes[i];
         allocs[cells.slice[i]] += cells.allocs[i];
@@ -160,7 +156,8 @@ function sumBySlice(log, thread) {
 function passes(log, filter, cell) {
     const slice = log.cells.slice[cell];
     return (filter.from === null || (slice >= filter.from && slice < filter.to)) &&
-        (filter.thread < 0 || log.cells.thread[cell] === filter.thread);
+        (filter.thread < 0 || log.cells.thread[cell] === filter.thread) &&
+        !(log.live && log.cells.side[cell] >= SIDE.FATES);
 }
 
 // Of an estimate: {low, high}, between which the exact figure is in about 95 of 100 cases, as
@@ -168,7 +165,7 @@ function passes(log, filter, cell) {
 function interval(log, filter, measure) {
     const {cells} = log;
     const variances = cells[measure + 'Variance'];
-    if (!log.head.estimated)
+    if (!log.head.estimated || filter.what !== 'made')
         return null;
     let value = 0, variance = 0, seen = 0;
     for (let i = 0; i < cells.count; i++) {

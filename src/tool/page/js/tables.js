@@ -6,8 +6,9 @@ const TABLES = {
     lines: {title: 'Lines', what: 'Line', total: true, has: log => log.places.line.some(line => line)},
     modules: {title: 'Modules', what: 'Module', total: true, has: () => true},
     namespaces: {title: 'Namespaces', what: 'Namespace', total: true, has: () => true},
-    threads: {title: 'Threads', what: 'Thread', has: log => log.head.threads.length > 0},
-    sizes: {title: 'Sizes', what: 'Size of one object', has: () => true},
+    threads: {title: 'Threads', what: 'Thread', has: (log, what) => log.head.threads.length > 0 && what === 'made'},
+    sizes: {title: 'Sizes', what: 'Size of one object', has: (log, what) => what === 'made'},
+    lifetimes: {title: 'Lifetimes', what: 'What became of it', has: (log, what) => what === 'lifetimes'},
 };
 
 // Keys of places for tables that are summed over frames: numbers, and what they mean.
@@ -36,7 +37,7 @@ const PLACE_TABLES = {
     modules: log => placeKeys(log, place => log.places.kind[place] === KIND.METHOD
         ? log.module(place).name || '(not known)' : '(no module)'),
     namespaces: log => placeKeys(log, place => log.places.kind[place] === KIND.METHOD
-        ? namespaceOf(log, place) : '(none)'),
+        ? namespaceOf(log, place) || '(none)' : log.name(place)),
 };
 
 // Rows of a table: {name, full, family, place, key, bytes, allocs, totalBytes, ...}.
@@ -48,6 +49,8 @@ function tableRows(app, table) {
         return sumByThread(log, app.filter()).map(row => nameThreadRow(log, row));
     if (table === 'sizes')
         return sumBySize(log, app.filter()).map(row => nameSizeRow(log, row));
+    if (table === 'lifetimes')
+        return sumByFate(log, {...app.filter(), fate: -1}).map(row => Object.assign(row, {name: fateName(row.key), full: '', family: 'other'}));
     const {keys, texts, example} = app.keep('keys-' + table, () => PLACE_TABLES[table](log));
     const rows = sumByKey(log, app.weights(), place => keys[place], texts.length);
     return rows.map(row => namePlaceRow(log, table, row, texts[row.key], example[row.key]));
@@ -97,6 +100,7 @@ const SORTS = {
     totalAllocs: (a, b) => a.totalAllocs - b.totalAllocs,
     mean: (a, b) => a.bytes / a.allocs - b.bytes / b.allocs,
     size: (a, b) => (a.key & 63) - (b.key & 63) || a.key - b.key,
+    fate: (a, b) => a.key - b.key,
     grew: (a, b) => growth(a, 'bytes') - growth(b, 'bytes'),
     totalGrew: (a, b) => growth(a, 'totalBytes') - growth(b, 'totalBytes'),
     old: (a, b) => a.oldBytes - b.oldBytes,
@@ -118,21 +122,21 @@ function nameCell(row, extra) {
 }
 
 function columnsOf(app, table) {
-    const {log} = app;
     const whole = app.whole();
     const {total, what} = TABLES[table];
-    if (log.diff)
+    if (app.diff())
         return diffColumns(app, table);
-    const out = [{id: table === 'sizes' ? 'size' : 'name', title: what, grow: true,
+    const out = [{id: {sizes: 'size', lifetimes: 'fate'}[table] || 'name', title: what, grow: true,
                   cell: row => nameCell(row, extraOf(table, row))}];
+    const noun = app.state.what === 'made' ? 'allocated' : app.noun();
     if (total)
         out.push(number('totalBytes', 'Total', row => formatBytes(row.totalBytes),
-                        'bytes allocated here and in everything called from here'),
+                        noun + ', here and in everything called from here'),
                  share('totalBytes', 'totalBytes', whole.bytes));
-    out.push(number('bytes', total ? 'Self' : 'Bytes', row => formatBytes(row.bytes), 'bytes allocated here'));
+    out.push(number('bytes', total ? 'Self' : 'Bytes', row => formatBytes(row.bytes), 'bytes ' + noun + ', made here'));
     if (!total)
         out.push(share('bytes', 'bytes', whole.bytes));
-    out.push(number('allocs', 'Objects', row => formatCount(row.allocs), 'objects allocated here'),
+    out.push(number('allocs', 'Objects', row => formatCount(row.allocs), 'objects ' + noun + ', made here'),
              minor(number('mean', 'Mean size', row => row.allocs ? formatBytes(row.bytes / row.allocs) : '',
                           'bytes of one object')));
     return out;
@@ -193,19 +197,21 @@ class TablesView {
 
     update() {
         const {app} = this;
-        const table = app.state.table;
-        if (table !== this.table || !this.list) {
+        const {what} = app.state;
+        const table = TABLES[app.state.table].has(app.log, what) ? app.state.table : 'types';
+        if (table !== this.table || what !== this.what || !this.list) {
             this.table = table;
+            this.what = what;
             if (this.list)
                 this.list.dispose();
-            replace(this.bar, choices('Table', Object.entries(TABLES).filter(([, t]) => t.has(app.log))
+            replace(this.bar, choices('Table', Object.entries(TABLES).filter(([, t]) => t.has(app.log, what))
                 .map(([id, t]) => [id, t.title]), table, id => app.set({table: id, sort: null, rows: ''}, true)),
                 this.filter, this.count);
             replace(this.host);
             this.list = new List(this.host, TABLES[table].title, columnsOf(app, table), {
                 sort: id => this.sort(id), open: row => this.open(row)});
         }
-        this.list.columns = columnsOf(app, table);
+        this.list.set(columnsOf(app, table));
         if (document.activeElement !== this.filter)
             this.filter.value = app.state.rows;
         this.fill(table);
@@ -215,7 +221,8 @@ class TablesView {
         const {app} = this;
         const all = tableRows(app, table);
         const wanted = app.state.rows ? matcher(app.state.rows) : null;
-        const rows = wanted ? all.filter(row => wanted(row.name) || (row.method && wanted(row.method))) : all;
+        const texts = row => [row.name, row.full, row.method, row.module && row.module.name];
+        const rows = wanted ? all.filter(row => texts(row).some(text => text && wanted(text))) : all;
         const sort = app.state.sort || defaultSort(app, table);
         this.list.show(sortRows(rows, sort), sort);
         const part = rows.reduce((sum, row) => sum + row.bytes, 0);
@@ -237,10 +244,12 @@ class TablesView {
             app.set({view: 'butterfly', subject: app.log.places.name[row.place]}, true);
         else if (this.table === 'lines')
             app.showLine(row.place);
+        else if (this.table === 'lifetimes')
+            app.set({fate: app.state.fate === row.key ? -1 : row.key}, true);
         else if (this.table === 'threads')
             app.set({thread: app.state.thread === row.key ? -1 : row.key}, true);
         else if (this.table === 'namespaces' || this.table === 'modules')
-            app.set({table: 'methods', rows: '', sort: null, query: ''}, true);
+            app.set({table: 'methods', rows: row.name[0] === '(' ? '' : row.name, sort: null}, true);
     }
 
     dispose() {
@@ -248,14 +257,16 @@ class TablesView {
     }
 
     print(on) {
-        this.list.print(on);
+        return this.list.print(on);
     }
 }
 
 function defaultSort(app, table) {
     if (table === 'sizes')
         return {id: 'size', down: false};
-    if (app.log.diff)
+    if (table === 'lifetimes')
+        return {id: 'fate', down: false};
+    if (app.diff())
         return {id: 'grew', down: true};
     const total = table === 'modules' || table === 'namespaces';
     return {id: total ? 'totalBytes' : app.state.measure, down: true};

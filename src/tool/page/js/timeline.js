@@ -21,15 +21,16 @@ class TimeLine {
     update() {
         const {app} = this;
         const {from, to, measure} = app.state;
-        this.values = sumBySlice(app.log, app.state.thread)[measure];
+        this.values = app.bySlice()[measure];
         const {head} = app.log;
         const range = from === null ? [0, head.slices] : [from, to];
         const begin = range[0] * head.slice_ns;
         const end = Math.min(range[1] * head.slice_ns, head.duration_ns);
         this.clear.hidden = from === null;
-        const sum = app.whole()[measure];
-        const rate = measure === 'bytes' && end > begin ? `, ${formatBytes(sum / (end - begin) * 1e9)}/s` : '';
-        this.text.textContent = `${formatTime(begin)} – ${formatTime(end)}: ${formatMeasure(sum, measure)}${rate}`;
+        const whole = app.whole();
+        const sum = app.diff() ? growth(whole, measure) : whole[measure];
+        const rate = app.state.what !== 'made' ? ' ' + (app.diff() ? 'grown' : app.noun()) : measure === 'bytes' && end > begin ? `, ${formatBytes(sum / (end - begin) * 1e9)}/s` : '';
+        this.text.textContent = `${formatTime(begin)} – ${formatTime(end)}: ${app.diff() ? formatDelta(sum, measure) : formatMeasure(sum, measure)}${rate}`;
         this.canvas.setAttribute('aria-valuetext', this.text.textContent);
         this.canvas.setAttribute('aria-valuemin', '0');
         this.canvas.setAttribute('aria-valuemax', String(head.slices));
@@ -160,7 +161,6 @@ class TimeLine {
             const moved = Math.max(0, Math.min(slices - (to - from), from + step));
             app.set({from: moved, to: moved + to - from});
         }
-        event.preventDefault();
-        event.stopPropagation();
+        take(event);
     }
 }

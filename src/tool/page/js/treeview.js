@@ -21,7 +21,7 @@ class TreeView {
             {title: 'Share', numeric: true, width: '8.5em', minor: true, cell: row => this.shareCell(row)},
             minor(number('self', 'Self', row => this.selfText(row), 'what the frame allocates itself')),
         ];
-        if (app.log.diff)
+        if (app.diff())
             out.push(number('grew', 'Grew', row => app.changeText(this.tree, row.node)));
         const other = app.state.measure === 'bytes' ? 'allocs' : 'bytes';
         out.push(minor(number(other, other === 'bytes' ? 'Bytes' : 'Objects', row =>
@@ -39,7 +39,7 @@ class TreeView {
         const place = this.tree.place(row.node);
         const family = app.fills().family[place] || familyOf(app.log, place);
         const indent = el('span', {class: 'indent'});
-        indent.style.width = Math.min(row.level, 40) * 12 + 'px';
+        indent.style.setProperty('--level', String(Math.min(row.level, 40)));
         const where = fileName(app.where(this.tree, place));
         return el('span', {class: 'name', title: app.fullLabel(this.tree, row.node)}, indent,
             row.level > 40 ? el('span', {class: 'faint'}, row.level + ' ') : null,
@@ -82,7 +82,7 @@ class TreeView {
                 this.open = new Set([0]);
                 this.show();
             }));
-        this.list.columns = this.columns();
+        this.list.set(this.columns());
         this.show();
     }
 
@@ -156,6 +156,6 @@ class TreeView {
     }
 
     print(on) {
-        this.list.print(on);
+        return this.list.print(on);
     }
 }

@@ -1,5 +1,6 @@
 // Reads .nettrace files with PerfView's engine, and .perfView.xml.zip as PerfView's reader of them does but strictly, and
-// prints what it found as JSON, an object for each file: totals, bytes by type, with --stacks each stack and its bytes.
+// prints what it found as JSON, an object for each file: totals, bytes by type and thread, [self, with calls] by method,
+// with --stacks each stack and its bytes.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -24,30 +25,49 @@ static object ReadTrace(string path, bool wanted)
     var stacks = new SortedDictionary<string, long>(StringComparer.Ordinal);
     TraceLog.CreateFromEventPipeDataFile(path, etlx);
     using var log = new TraceLog(etlx);
-    var threads = new SortedSet<int>();
+    var threads = new SortedDictionary<int, long>();
+    var methods = new Dictionary<string, double[]>(StringComparer.Ordinal);
     double last = 0;
     foreach (var tick in log.Events.ByEventType<GCAllocationTickTraceData>())
     {
         events++;
         bytes += tick.AllocationAmount64;
-        threads.Add(tick.ThreadID);
+        threads[tick.ThreadID] = threads.GetValueOrDefault(tick.ThreadID) + tick.AllocationAmount64;
         last = Math.Max(last, tick.TimeStampRelativeMSec);
         types[tick.TypeName] = types.GetValueOrDefault(tick.TypeName) + tick.AllocationAmount64;
-        if (!wanted)
-            continue;
         var frames = new List<string>();
+        var names = new List<string>();
         for (var at = tick.CallStack(); at != null; at = at.Caller)
         {
             var method = at.CodeAddress.Method;
-            frames.Add((at.CodeAddress.ModuleName ?? "?") + "!" + (method?.FullMethodName ?? "?") + "+" + at.CodeAddress.ILOffset);
+            names.Add(method?.FullMethodName ?? "?");
+            if (wanted)
+                frames.Add((at.CodeAddress.ModuleName ?? "?") + "!" + names[^1] + "+" + at.CodeAddress.ILOffset);
         }
+        AddMethods(methods, names, tick.AllocationAmount64);
+        if (!wanted)
+            continue;
         frames.Reverse();
         string stack = string.Join(";", frames) + ";[" + tick.TypeName + "]";
         stacks[stack] = stacks.GetValueOrDefault(stack) + tick.AllocationAmount64;
     }
     var process = log.Processes.FirstOrDefault(p => p.ProcessID > 0);
-    return new { bytes, events, lost = log.EventsLost, types, stacks, threads, last, pid = process?.ProcessID,
+    return new { bytes, events, lost = log.EventsLost, types, methods, stacks, threads, last, pid = process?.ProcessID,
                  started = log.SessionStartTime.ToUniversalTime().ToString("s", CultureInfo.InvariantCulture) };
+}
+
+// A method that is on a stack twice counts once. names: innermost first.
+static void AddMethods(Dictionary<string, double[]> methods, List<string> names, double bytes)
+{
+    if (names.Count == 0)
+        return;
+    foreach (string name in names.Distinct(StringComparer.Ordinal))
+    {
+        if (!methods.TryGetValue(name, out var sums))
+            methods[name] = sums = new double[2];
+        sums[1] += bytes;
+    }
+    methods[names[0]][0] += bytes;
 }
 
 // After PerfView's XmlStackSource.
@@ -66,6 +86,7 @@ static object ReadXml(string path, bool wanted)
     string notes = null;
     var types = new SortedDictionary<string, double>(StringComparer.Ordinal);
     var found = new SortedDictionary<string, double>(StringComparer.Ordinal);
+    var methods = new Dictionary<string, double[]>(StringComparer.Ordinal);
     int Number(string name) => int.Parse(reader.GetAttribute(name), CultureInfo.InvariantCulture);
     while (reader.Read())
     {
@@ -100,11 +121,12 @@ static object ReadXml(string path, bool wanted)
                 bytes += metric;
                 string leaf = names[nodes[stack].Frame];
                 types[leaf] = types.GetValueOrDefault(leaf) + metric;
-                if (!wanted)
-                    break;
                 var frames = new List<string>();
                 for (int at = stack; at >= 0; at = nodes[at].Caller)
                     frames.Add(names[nodes[at].Frame]);
+                AddMethods(methods, frames.Skip(1).Select(name => name[(name.IndexOf('!') + 1)..]).ToList(), metric);
+                if (!wanted)
+                    break;
                 frames.Reverse();
                 string text = string.Join(";", frames);
                 found[text] = found.GetValueOrDefault(text) + metric;
@@ -113,5 +135,5 @@ static object ReadXml(string path, bool wanted)
     }
     if (names == null || names.Contains(null) || samples != count)
         throw new InvalidDataException("frames or samples are missing");
-    return new { bytes, samples, types, stacks = found, notes };
+    return new { bytes, samples, types, methods, stacks = found, notes };
 }

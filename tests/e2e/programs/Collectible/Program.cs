@@ -1,5 +1,6 @@
 // What comes and goes for as long as a program runs: load contexts, compiled expressions, compiled regexes.
-// Collectible KIND COUNT FROM: KIND is contexts, expressions or regexes. Prints how much memory there was after the first
+// Collectible KIND COUNT FROM [beside]: KIND is contexts, expressions or regexes. beside: first of all a few collections are
+// asked for that may run beside the program. Prints how much memory there was after the first
 // FROM of them and after the last, each twice, in KB: what is this process's own, and with the pages of files.
 using System;
 using System.IO;
@@ -24,6 +25,8 @@ public static class Program
             "regexes" => OneRegex,
             _ => throw new ArgumentException(args[0]),
         };
+        if (args.Length > 3 && args[3] == "beside")
+            Beside();
         (long, long) before = (0, 0);
         int sum = 0;
         for (int i = 1; i <= count; i++)
@@ -37,6 +40,19 @@ public static class Program
         (long, long) after = Memory(from > 0 ? 12 : 8);
         Console.WriteLine($"{args[0]} {sum} {before.Item1} {before.Item2} {after.Item1} {after.Item2}");
         return 0;
+    }
+
+    static void Beside()
+    {
+        var some = new byte[300][];
+        for (int i = 0; i < 5; i++)
+        {
+            for (int k = 0; k < some.Length; k++)
+                some[k] = new byte[100_000];
+            GC.Collect(2, GCCollectionMode.Optimized, blocking: false);
+            Thread.Sleep(20);
+        }
+        GC.KeepAlive(some);
     }
 
     static void Collect()

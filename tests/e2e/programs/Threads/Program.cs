@@ -444,7 +444,8 @@ static class Program
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int Tiny(int n) => n ^ 5;
 
-    /* The wrapper of ELT2 hooks on .NET 8 and 9 looks for an abort. On 10 the runtime itself may die of it, unprofiled too. */
+    /* The wrapper of ELT2 hooks on .NET 8 and 9 looks for an abort. The runtime itself may die of one, unprofiled too: on 10, and
+     * on 8 (tests/README.md). */
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Calling(ManualResetEventSlim started)
     {

@@ -1,9 +1,9 @@
 /*
- * views/namespaces.h - the namespaces of methods, told by their names: of "App.Shop.Cart.Add()" it
- * is App, not App.Shop, if App.Shop is a type that has methods, too.
+ * model/method_namespaces.h - the namespaces of methods, told by their names: of
+ * "App.Shop.Cart.Add()" it is App, not App.Shop, if App.Shop is a type that has methods, too.
  */
-#ifndef SHADOWTRACE_VIEWS_NAMESPACES_H
-#define SHADOWTRACE_VIEWS_NAMESPACES_H
+#ifndef SHADOWTRACE_MODEL_METHOD_NAMESPACES_H
+#define SHADOWTRACE_MODEL_METHOD_NAMESPACES_H
 
 #include "readers/defs.h"
 

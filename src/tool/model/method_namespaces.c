@@ -1,4 +1,4 @@
-#include "views/namespaces.h"
+#include "model/method_namespaces.h"
 
 #include "base/name.h"
 

@@ -1,0 +1,37 @@
+#!/bin/sh
+# A server that leaks one small object in ten requests, and the one command that says where: README.md. Records the server
+# under load, with full collections at two marks, and runs the commands that README.md shows. With --update it writes what they
+# print into README.md, and into the section of the README above that shows the same.
+#
+#   sh examples/leak/run.sh [--update]
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${SHADOWTRACE_BUILD:-$here/../../build}" && pwd)
+out=$build/examples/leak
+what=check
+[ "${1:-}" != --update ] || what=update
+rm -rf "$out/logs"
+mkdir -p "$out/logs"
+PATH=$build:$PATH
+
+dotnet build "$here/prices" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj/" \
+    -o "$out/prices" >"$out/build.log" || { cat "$out/build.log"; exit 1; }
+
+cd "$out/logs"
+rm -f "$out/at"
+mkfifo "$out/at"
+shadowtrace record --quiet --live -o prices.ndjson -- dotnet "$out/prices/prices.dll" >"$out/at" &
+record=$!
+read -r pid url <"$out/at"
+rm "$out/at"
+load() { dotnet "$out/prices/prices.dll" load "$url" "$1"; }
+load 100
+shadowtrace ctl "$pid" mark --full warm >/dev/null
+load 500
+shadowtrace ctl "$pid" mark --full "500 requests later" >/dev/null
+load 0
+wait "$record"
+
+export SHADOWTRACE_BUILD="$build"
+python3 "$here/../tutorial/blocks.py" "$what" "$here/README.md" "$out/logs"
+python3 "$here/../tutorial/blocks.py" "$what" "$here/../../README.md" "$out/logs" "A leak, found by one command"

@@ -1,0 +1,442 @@
+#include "heap/graph.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "base/order.h"
+
+#include <errno.h>
+
+#define SECOND (HEAP_KIND(SST_HEAP_OBJECTS) | HEAP_KIND(SST_HEAP_PAIRS) | HEAP_KIND(SST_HEAP_SITES))
+
+/* Takes all records of one chunk. */
+typedef int take_chunk(struct heap_dump *d, struct heap_records *r, struct heap_graph *g);
+
+static int each_chunk(struct heap_dump *d, struct heap_graph *g, uint32_t kinds, take_chunk *take)
+{
+    struct heap_records r;
+    int got;
+
+    while ((got = heap_dump_next(d, kinds, &r)) > 0) {
+        int err = take(d, &r, g);
+
+        if (err)
+            return err;
+    }
+    return got;
+}
+
+/* ---- first: which objects there are, and everything that needs no numbers of them ---- */
+
+static int take_addresses(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct heap_object o;
+    int got, err = 0;
+
+    while (!err && (got = heap_next_object(r, &o)) > 0) {
+        uint64_t last = g->addresses.count ? g->addresses.address[g->addresses.count] : 0;
+
+        g->seen.references += o.references;
+        if (heap_skip_references(r, &o))
+            got = -EBADMSG;
+        else if (o.address != last)
+            err = heap_addresses_add(&g->addresses, o.address);
+        g->seen.objects++;
+        if (got < 0)
+            break;
+    }
+    if (!err && got < 0)
+        err = heap_damaged(d, r, "an object's record");
+    return err;
+}
+
+static int add_name(struct heap_names *n, const struct heap_name_record *record, uint64_t most)
+{
+    size_t size = record->size;
+
+    if (record->number > most)
+        return -EBADMSG;
+    if (n->size + size + 2 > UINT32_MAX ||
+        !array_reserve_zeroed(&n->names, &n->capacity, (size_t)record->number + 1) ||
+        !array_reserve(&n->text, &n->text_capacity, n->size + size + 2))
+        return -ENOMEM;
+    if (!n->size)
+        n->text[n->size++] = '\0';
+    if (n->count <= record->number)
+        n->count = (size_t)record->number + 1;
+    n->names[record->number] = (struct heap_name){record->id, size ? (uint32_t)n->size : 0};
+    if (!size)
+        return 0;
+    memcpy(n->text + n->size, record->name, size);
+    n->size += size;
+    n->text[n->size++] = '\0';
+    return 0;
+}
+
+static int take_names(struct heap_dump *d, struct heap_records *r, struct heap_names *n)
+{
+    struct heap_name_record record;
+    int got, err = 0;
+
+    while (!err && (got = heap_next_name(r, &record)) > 0)
+        err = add_name(n, &record, d->size); /* each takes more than one byte: no large gaps */
+    if (err == -EBADMSG || (!err && got < 0))
+        err = heap_damaged(d, r, "a name's record");
+    return err;
+}
+
+static int take_first(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    switch (r->kind) {
+    case SST_HEAP_OBJECTS:
+        return take_addresses(d, r, g);
+    case SST_HEAP_CLASSES:
+        return take_names(d, r, &g->class_names);
+    case SST_HEAP_NAMES:
+        return take_names(d, r, &g->names);
+    default: /* later */
+        return 0;
+    }
+}
+
+/* ---- then: what each object is, how many references it has; roots, pairs, sites ---- */
+
+/* In edges.first[i + 1] until all are counted: the references of node i. */
+static void count_edge(struct heap_graph *g, uint32_t node)
+{
+    g->edges.first[node + 1]++;
+}
+
+static int take_sizes(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct heap_object o;
+    int got;
+
+    while ((got = heap_next_object(r, &o)) > 0) {
+        uint32_t node = heap_addresses_find(&g->addresses, o.address);
+
+        g->edges.first[node + 1] += (uint32_t)o.references;
+        if (!g->classes[node] && !g->units[node]) {
+            g->classes[node] = o.class_number;
+            g->units[node] = (uint32_t)o.units;
+        }
+        if (heap_skip_references(r, &o)) {
+            got = -EBADMSG;
+            break;
+        }
+    }
+    return got < 0 ? heap_damaged(d, r, "an object's record") : 0;
+}
+
+static int take_pairs(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    uint64_t pair[2];
+    int got;
+
+    while ((got = heap_next_pair(r, pair)) > 0) {
+        struct heap_pair found = {heap_addresses_find(&g->addresses, pair[0]),
+                                  heap_addresses_find(&g->addresses, pair[1])};
+
+        g->seen.pairs++;
+        if (!found.key || !found.value) {
+            g->outside++;
+            continue;
+        }
+        if (!array_reserve(&g->pairs, &g->pair_capacity, g->pair_count + 1))
+            return -ENOMEM;
+        g->pairs[g->pair_count++] = found;
+        count_edge(g, found.key);
+    }
+    return got < 0 ? heap_damaged(d, r, "a pair's record") : 0;
+}
+
+static int take_sites(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct heap_site_record site;
+    int got;
+
+    if (!g->sites)
+        g->sites = memory_zalloc(g->edges.nodes, sizeof(*g->sites));
+    if (!g->sites)
+        return -ENOMEM;
+    while ((got = heap_next_site(r, &site)) > 0) {
+        g->seen.sites++;
+        g->sites[heap_addresses_find(&g->addresses, site.address)] = site.site;
+    }
+    g->sites[0] = 0;
+    return got < 0 ? heap_damaged(d, r, "a site's record") : 0;
+}
+
+static int take_second(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    switch (r->kind) {
+    case SST_HEAP_OBJECTS:
+        return take_sizes(d, r, g);
+    case SST_HEAP_PAIRS:
+        return take_pairs(d, r, g);
+    case SST_HEAP_SITES:
+        return take_sites(d, r, g);
+    default:
+        return 0;
+    }
+}
+
+/* ---- roots, once sizes are known: an interior one may be anywhere in its object ---- */
+
+static uint32_t root_object(const struct heap_graph *g, const struct heap_root_record *record)
+{
+    uint32_t node = heap_addresses_find(&g->addresses, record->address);
+
+    if (node || !(record->flags & SST_HEAP_ROOT_INTERIOR))
+        return node;
+    node = heap_addresses_before(&g->addresses, record->address);
+    if (!node)
+        return 0;
+    return record->address - g->addresses.address[node] < (uint64_t)g->units[node] * SST_HEAP_UNIT
+               ? node
+               : 0;
+}
+
+static int take_roots(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct heap_root_record record;
+    int got;
+
+    while ((got = heap_next_root(r, &record)) > 0) {
+        uint32_t node = root_object(g, &record);
+
+        g->seen.roots++;
+        if (!record.address) /* a handle or a variable that is null */
+            continue;
+        g->weak += (record.flags & SST_HEAP_ROOT_WEAK) != 0;
+        if (record.flags & SST_HEAP_ROOT_WEAK)
+            continue;
+        if (!node) {
+            g->outside++;
+            continue;
+        }
+        if (!array_reserve(&g->roots, &g->root_capacity, g->root_count + 1))
+            return -ENOMEM;
+        g->roots[g->root_count++] =
+            (struct heap_root){node, record.name, record.kind, record.flags};
+    }
+    return got < 0 ? heap_damaged(d, r, "a root's record") : 0;
+}
+
+/* What the end record counted is what there was; an object may have come in several records. */
+static int take_end(struct heap_dump *d, struct heap_records *r, const struct heap_graph *g)
+{
+    struct heap_counts said;
+
+    if (heap_next_counts(r, &said) <= 0 || said.objects > g->seen.objects ||
+        said.objects < g->addresses.count || said.references != g->seen.references ||
+        said.roots != g->seen.roots || said.pairs != g->seen.pairs || said.sites != g->seen.sites)
+        return heap_damaged(d, r, "it does not have what its end record counts");
+    return 0;
+}
+
+static int take_third(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    return r->kind == SST_HEAP_END ? take_end(d, r, g) : take_roots(d, r, g);
+}
+
+/* A root that says more about who holds comes first. */
+static unsigned root_rank(const struct heap_root *root)
+{
+    static const uint8_t ranks[] = {[SST_HEAP_ROOT_STATIC] = 0,
+                                    [SST_HEAP_ROOT_STACK] = 1,
+                                    [SST_HEAP_ROOT_HANDLE] = 3,
+                                    [SST_HEAP_ROOT_FINALIZER] = 4,
+                                    [SST_HEAP_ROOT_OTHER] = 5};
+
+    return root->kind == SST_HEAP_ROOT_STACK && !root->name ? 2 : ranks[root->kind];
+}
+
+static int root_order(const void *a, const void *b)
+{
+    const struct heap_root *x = a, *y = b;
+
+    if (x->object != y->object)
+        return ORDER(x->object, y->object);
+    if (root_rank(x) != root_rank(y))
+        return ORDER(root_rank(x), root_rank(y));
+    return x->name != y->name ? ORDER(x->name, y->name) : ORDER(x->flags, y->flags);
+}
+
+static int pair_order(const void *a, const void *b)
+{
+    const struct heap_pair *x = a, *y = b;
+
+    return x->key != y->key ? ORDER(x->key, y->key) : ORDER(x->value, y->value);
+}
+
+/* Sorted, each object's first one counts as an edge. */
+static void settle_roots(struct heap_graph *g)
+{
+    SORT(g->roots, g->root_count, root_order);
+    SORT(g->pairs, g->pair_count, pair_order);
+    for (size_t i = 0; i < g->root_count; i++)
+        if (!i || g->roots[i].object != g->roots[i - 1].object)
+            count_edge(g, 0);
+}
+
+/* ---- at last: the references ---- */
+
+/* From counts to where each node's begin; first[i] then moves on as they are filled in. */
+static int make_room(struct heap_graph *g)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i <= g->edges.nodes; i++) {
+        sum += g->edges.first[i];
+        g->edges.first[i] = (uint32_t)sum;
+    }
+    if (sum > UINT32_MAX - 1)
+        return -EFBIG;
+    g->edges.to = memory_alloc((size_t)(sum + 1) * sizeof(*g->edges.to));
+    return g->edges.to ? 0 : -ENOMEM;
+}
+
+/* Only in a file that changed meanwhile can there be more than were counted. */
+static void put_edge(struct heap_graph *g, uint32_t from, uint32_t to)
+{
+    if (g->edges.first[from] < g->edges.first[g->edges.nodes])
+        g->edges.to[g->edges.first[from]++] = to;
+}
+
+/*
+ * References are looked up some at a time: their pages, then their addresses are asked of memory
+ * before any is waited for.
+ */
+#define AHEAD 32
+
+struct ahead {
+    uint32_t node[AHEAD];
+    uint64_t address[AHEAD];
+    size_t count;
+};
+
+static void look_up(struct heap_graph *g, struct ahead *ahead)
+{
+    uint32_t from[AHEAD];
+
+    for (size_t i = 0; i < ahead->count; i++)
+        from[i] = heap_addresses_page(&g->addresses, ahead->address[i]);
+    for (size_t i = 0; i < ahead->count; i++) {
+        uint32_t to = heap_addresses_find_from(&g->addresses, ahead->address[i], from[i]);
+
+        g->outside += !to;
+        put_edge(g, ahead->node[i], to);
+    }
+    ahead->count = 0;
+}
+
+static void add_ahead(struct heap_graph *g, struct ahead *ahead, uint32_t node, uint64_t address)
+{
+    heap_addresses_prefetch(&g->addresses, address);
+    ahead->node[ahead->count] = node;
+    ahead->address[ahead->count++] = address;
+    if (ahead->count == AHEAD)
+        look_up(g, ahead);
+}
+
+static int take_references(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct ahead ahead = {.count = 0};
+    struct heap_object o;
+    int got = 0;
+
+    if (r->kind != SST_HEAP_OBJECTS)
+        return 0;
+    while (got >= 0 && (got = heap_next_object(r, &o)) > 0) {
+        uint32_t node = heap_addresses_find(&g->addresses, o.address);
+        uint64_t address;
+
+        while ((got = heap_next_reference(r, &o, &address)) > 0)
+            add_ahead(g, &ahead, node, address);
+    }
+    look_up(g, &ahead);
+    return got < 0 ? heap_damaged(d, r, "an object's references") : 0;
+}
+
+static int fill(struct heap_dump *d, struct heap_graph *g)
+{
+    int err = each_chunk(d, g, HEAP_KIND(SST_HEAP_OBJECTS), take_references);
+
+    if (err)
+        return err;
+    for (size_t i = 0; i < g->pair_count; i++)
+        put_edge(g, g->pairs[i].key, g->pairs[i].value);
+    for (size_t i = 0; i < g->root_count; i++)
+        if (!i || g->roots[i].object != g->roots[i - 1].object)
+            put_edge(g, 0, g->roots[i].object);
+    for (uint32_t i = g->edges.nodes; i; i--) /* back to where they begin */
+        g->edges.first[i] = g->edges.first[i - 1];
+    g->edges.first[0] = 0;
+    return 0;
+}
+
+int heap_graph_read(struct heap_dump *d, struct heap_graph *g)
+{
+    int err;
+
+    *g = (struct heap_graph){.weak = 0};
+    err = each_chunk(d, g, HEAP_EVERY, take_first);
+    if (!err)
+        err = heap_addresses_finish(&g->addresses);
+    if (err)
+        return err;
+    if (g->seen.references > UINT32_MAX / 2)
+        return -EFBIG;
+    g->edges.nodes = (uint32_t)g->addresses.count + 1;
+    g->edges.first = memory_zalloc((size_t)g->edges.nodes + 1, sizeof(*g->edges.first));
+    g->classes = memory_zalloc(g->edges.nodes, sizeof(*g->classes));
+    g->units = memory_zalloc(g->edges.nodes, sizeof(*g->units));
+    if (!g->edges.first || !g->classes || !g->units)
+        return -ENOMEM;
+    err = each_chunk(d, g, SECOND, take_second);
+    if (!err)
+        err = each_chunk(d, g, HEAP_KIND(SST_HEAP_ROOTS), take_third);
+    if (err)
+        return err;
+    settle_roots(g);
+    err = make_room(g);
+    return err ? err : fill(d, g);
+}
+
+void heap_graph_free(struct heap_graph *g)
+{
+    heap_addresses_free(&g->addresses);
+    memory_free_all(g->edges.first, g->edges.to, g->classes, g->units, g->sites, g->roots, g->pairs,
+                    g->class_names.names, g->class_names.text, g->names.names, g->names.text);
+    *g = (struct heap_graph){.weak = 0};
+}
+
+static bool root_before(const void *element, const void *key)
+{
+    return ((const struct heap_root *)element)->object < *(const uint32_t *)key;
+}
+
+const struct heap_root *heap_graph_root(const struct heap_graph *g, uint32_t object)
+{
+    size_t at = order_first(g->roots, g->root_count, sizeof(*g->roots), root_before, &object);
+
+    return at < g->root_count && g->roots[at].object == object ? &g->roots[at] : NULL;
+}
+
+static bool pair_before(const void *element, const void *key)
+{
+    return pair_order(element, key) < 0;
+}
+
+bool heap_graph_pair(const struct heap_graph *g, uint32_t key, uint32_t value)
+{
+    struct heap_pair wanted = {key, value};
+    size_t at = order_first(g->pairs, g->pair_count, sizeof(*g->pairs), pair_before, &wanted);
+
+    return at < g->pair_count && !pair_order(&g->pairs[at], &wanted);
+}
+
+const struct heap_name *heap_name(const struct heap_names *n, uint32_t number)
+{
+    return number && number < n->count ? &n->names[number] : NULL;
+}

@@ -1,0 +1,225 @@
+#include "heap/paths.h"
+
+#include "base/order.h"
+#include "readers/index.h"
+
+struct shape {
+    uint64_t shape;
+    struct heap_sum sum; /* as struct heap_path's */
+    uint32_t object;
+};
+
+INDEX_OF(shape_kind, struct shape, ((const struct shape *)record)->shape,
+         ((const struct shape *)record)->shape == ((const struct shape *)key)->shape);
+
+struct search {
+    const struct heap_graph *g;
+    const struct heap_dominators *d;
+    const struct heap_grouping *wanted;
+    uint32_t *up;    /* by node: where the shortest way to it comes from */
+    uint32_t *queue; /* nodes, the nearest first */
+    uint32_t count;  /* of them */
+    uint64_t *shape; /* by node */
+    struct shape *shapes;
+    size_t shape_count, capacity;
+    struct index index;
+};
+
+static int allocate(struct search *s)
+{
+    size_t nodes = s->g->edges.nodes;
+
+    s->up = memory_alloc(nodes * sizeof(*s->up));
+    s->queue = memory_alloc(nodes * sizeof(*s->queue));
+    s->shape = memory_alloc(nodes * sizeof(*s->shape));
+    return s->up && s->queue && s->shape ? 0 : -ENOMEM;
+}
+
+static void release(struct search *s)
+{
+    memory_free_all(s->up, s->queue, s->shape, s->shapes);
+    index_free(&s->index);
+}
+
+/* Breadth first. */
+static void walk(struct search *s)
+{
+    const struct heap_edges *e = &s->g->edges;
+
+    for (uint32_t node = 0; node < e->nodes; node++)
+        s->up[node] = HEAP_NO_PLACE;
+    s->up[0] = 0;
+    s->queue[s->count++] = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t node = s->queue[i];
+
+        for (uint32_t edge = e->first[node]; edge < e->first[node + 1]; edge++)
+            if (s->up[e->to[edge]] == HEAP_NO_PLACE) {
+                s->up[e->to[edge]] = node;
+                s->queue[s->count++] = e->to[edge];
+            }
+    }
+}
+
+static uint64_t root_shape(const struct heap_graph *g, uint32_t node)
+{
+    const struct heap_root *root = heap_graph_root(g, node);
+
+    return root ? hash_mix(root->kind, root->name) : 0;
+}
+
+/* One or two types that come again and again in a row are as if they came once. */
+static void shape_nodes(struct search *s)
+{
+    const uint32_t *class_of = s->g->classes;
+
+    s->shape[0] = 0;
+    for (uint32_t i = 1; i < s->count; i++) {
+        uint32_t node = s->queue[i], above = s->up[node], second = s->up[above];
+        uint32_t class_number = class_of[node];
+
+        if (!above)
+            s->shape[node] = hash_mix(root_shape(s->g, node), class_number);
+        else if (class_of[above] == class_number)
+            s->shape[node] = s->shape[above];
+        else if (second && class_of[second] == class_number)
+            s->shape[node] = s->shape[second];
+        else
+            s->shape[node] = hash_mix(s->shape[above], class_number);
+    }
+}
+
+/* The shape of a node, which is a new one if need be. */
+static int shape_of(struct search *s, uint32_t node, struct shape **out)
+{
+    struct shape key = {.shape = s->shape[node], .object = node};
+    uint32_t number;
+    int added =
+        index_add(&s->index, &shape_kind, &s->shapes, &s->shape_count, &s->capacity, &key, &number);
+
+    if (added < 0)
+        return added;
+    *out = &s->shapes[number];
+    return 0;
+}
+
+static bool is_wanted(const struct search *s, uint32_t node)
+{
+    return heap_group(s->wanted, node) == 1;
+}
+
+static int sum_shapes(struct search *s, struct heap_sum *all)
+{
+    uint32_t covered = 0;
+    struct shape *found = NULL;
+
+    for (uint32_t i = 1; i < s->count; i++) { /* the nearest makes the shape */
+        uint32_t node = s->queue[i];
+
+        if (!is_wanted(s, node))
+            continue;
+        if (shape_of(s, node, &found))
+            return -ENOMEM;
+        found->sum.objects++;
+        found->sum.bytes += (uint64_t)s->g->units[node] * SST_HEAP_UNIT;
+    }
+    for (uint32_t p = 1; p < s->d->count; p++) {
+        if (p < covered || !is_wanted(s, s->d->node[p]))
+            continue;
+        if (shape_of(s, s->d->node[p], &found))
+            return -ENOMEM;
+        found->sum.retained_objects += s->d->below[p];
+        found->sum.retained_bytes += s->d->retained[p];
+        covered = p + s->d->below[p];
+    }
+    for (size_t i = 0; i < s->shape_count; i++) {
+        const struct heap_sum *sum = &s->shapes[i].sum;
+
+        all->objects += sum->objects;
+        all->bytes += sum->bytes;
+        all->retained_objects += sum->retained_objects;
+        all->retained_bytes += sum->retained_bytes;
+    }
+    return 0;
+}
+
+static int shape_order(const void *a, const void *b)
+{
+    const struct shape *x = a, *y = b;
+
+    if (x->sum.retained_bytes != y->sum.retained_bytes)
+        return ORDER(y->sum.retained_bytes, x->sum.retained_bytes);
+    if (x->sum.objects != y->sum.objects)
+        return ORDER(y->sum.objects, x->sum.objects);
+    return ORDER(x->object, y->object);
+}
+
+static int take_steps(const struct search *s, struct heap_path *path)
+{
+    size_t length = 0, kept, at;
+
+    for (uint32_t node = path->object; node; node = s->up[node])
+        length++;
+    kept = length < HEAP_STEPS_MAX ? length : HEAP_STEPS_MAX;
+    path->steps = memory_alloc(kept * sizeof(*path->steps));
+    if (!path->steps)
+        return -ENOMEM;
+    path->step_count = kept;
+    path->skipped = length - kept;
+    path->skipped_before = kept / 2;
+    at = length;
+    for (uint32_t node = path->object; node; node = s->up[node]) {
+        at--;
+        if (at < path->skipped_before)
+            path->steps[at] = node;
+        else if (at >= path->skipped_before + path->skipped)
+            path->steps[at - path->skipped] = node;
+    }
+    return 0;
+}
+
+static int take_paths(struct search *s, size_t most, struct heap_paths *out)
+{
+    size_t count = s->shape_count < most ? s->shape_count : most;
+
+    SORT(s->shapes, s->shape_count, shape_order);
+    out->shapes = s->shape_count;
+    out->paths = memory_zalloc(count + 1, sizeof(*out->paths));
+    if (!out->paths)
+        return -ENOMEM;
+    for (; out->count < count; out->count++) {
+        struct heap_path *path = &out->paths[out->count];
+
+        path->sum = s->shapes[out->count].sum;
+        path->object = s->shapes[out->count].object;
+        if (take_steps(s, path))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *d,
+                    const struct heap_grouping *wanted, size_t most, struct heap_paths *out)
+{
+    struct search s = {.g = g, .d = d, .wanted = wanted};
+    int err = allocate(&s);
+
+    *out = (struct heap_paths){.count = 0};
+    if (!err) {
+        walk(&s);
+        shape_nodes(&s);
+        err = sum_shapes(&s, &out->sum);
+    }
+    if (!err)
+        err = take_paths(&s, most, out);
+    release(&s);
+    return err;
+}
+
+void heap_paths_free(struct heap_paths *p)
+{
+    for (size_t i = 0; i < p->count; i++)
+        memory_free(p->paths[i].steps);
+    memory_free(p->paths);
+    *p = (struct heap_paths){.count = 0};
+}

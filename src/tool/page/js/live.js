@@ -1,0 +1,124 @@
+// What became of objects, of a log recorded with --live: what of it nodes can be weighed by, in place
+// of what was allocated. ../live.c makes the cells.
+
+const SIDE = {FATES: 2, SURVIVED: 3, DIED: 4, PEAK: 5};
+const FATE = {NEW: 0, ALIVE: 1, DIED_YOUNG: 2, DIED: 3};
+const AGES = 16; // of each generation, behind FATE.DIED
+const GENERATIONS = ['gen 0', 'gen 1', 'gen 2', 'large', 'pinned'];
+
+// made: what was allocated; the others are those of `report --view`, in the same words. noun: of the
+// amount; timed: the range of the time line chooses.
+const WEIGHTS = {
+    made: {title: 'Allocated', noun: 'allocated', timed: true},
+    end: {title: 'Alive at the end', noun: 'not known dead at the end'},
+    peak: {title: 'Peak', noun: 'alive at the peak'},
+    alive: {title: 'Alive, grown', noun: 'alive', timed: true},
+    temporary: {title: 'Temporary', noun: 'dead at the first collection'},
+    lifetimes: {title: 'Lifetimes', noun: 'allocated before the last collection'},
+};
+
+// How often a cell counts: -1, 0 or 1. Alive is what has survived less what has died up to a moment.
+function liveFactor(cells, i, {what, to, fate}) {
+    const side = cells.side[i], is = cells.size[i];
+    switch (what) {
+    case 'end':
+        return side === SIDE.FATES && is <= FATE.ALIVE ? 1 : 0;
+    case 'peak':
+        return side === SIDE.PEAK ? 1 : 0;
+    case 'temporary':
+        return side === SIDE.FATES && is === FATE.DIED_YOUNG ? 1 : 0;
+    case 'lifetimes':
+        return side === SIDE.FATES && is !== FATE.NEW && (fate < 0 || is === fate) ? 1 : 0;
+    default:
+        return to !== null && cells.slice[i] >= to ? 0 : side === SIDE.SURVIVED ? 1 : side === SIDE.DIED ? -1 : 0;
+    }
+}
+
+// As selfWeights. Of what has grown both moments are in the sum, as both sides of a difference.
+function liveWeights(log, filter) {
+    const {cells, tree} = log;
+    const out = {bytes: new Float64Array(tree.count), allocs: new Float64Array(tree.count)};
+    const grown = hasGrown(filter);
+    const before = {...filter, to: filter.from};
+    if (grown) {
+        out.oldBytes = new Float64Array(tree.count);
+        out.oldAllocs = new Float64Array(tree.count);
+    }
+    for (let node = 0; node < tree.count; node++)
+        for (let i = cells.first[node]; i < cells.first[node + 1]; i++) {
+            const now = liveFactor(cells, i, filter), old = grown ? liveFactor(cells, i, before) : 0;
+            out.bytes[node] += (now + old) * cells.bytes[i];
+            out.allocs[node] += (now + old) * cells.allocs[i];
+            if (old) {
+                out.oldBytes[node] += old * cells.bytes[i];
+                out.oldAllocs[node] += old * cells.allocs[i];
+            }
+        }
+    return out;
+}
+
+// Whether it is of two moments: a range that does not begin at the beginning.
+function hasGrown({what, from}) {
+    return what === 'alive' && from > 0;
+}
+
+// What is alive at the end of each slice.
+function aliveBySlice(log) {
+    const {cells, head} = log;
+    const bytes = new Float64Array(head.slices), allocs = new Float64Array(head.slices);
+    const filter = {what: 'alive', to: null};
+    for (let i = 0; i < cells.count; i++) {
+        const factor = liveFactor(cells, i, filter);
+        bytes[cells.slice[i]] += factor * cells.bytes[i];
+        allocs[cells.slice[i]] += factor * cells.allocs[i];
+    }
+    return {bytes: addUp(bytes), allocs: addUp(allocs)};
+}
+
+// Rows of the table of lifetimes: what became of objects, in the order in which they died.
+function sumByFate(log, filter) {
+    const {cells} = log;
+    const rows = new Map();
+    for (let i = 0; i < cells.count; i++) {
+        if (!liveFactor(cells, i, filter))
+            continue;
+        const fate = cells.size[i];
+        if (!rows.has(fate))
+            rows.set(fate, emptyRow(fate));
+        rows.get(fate).bytes += cells.bytes[i];
+        rows.get(fate).allocs += cells.allocs[i];
+    }
+    return [...rows.values()];
+}
+
+function fateName(fate) {
+    if (fate < FATE.DIED)
+        return ['new', 'alive', 'died young'][fate];
+    const age = (fate - FATE.DIED) % AGES;
+    return `died in ${GENERATIONS[Math.floor((fate - FATE.DIED) / AGES)]}, having survived ` +
+        (age === AGES - 1 ? age + ' collections or more' : age === 1 ? '1 collection' : age + ' collections');
+}
+
+function collectionText({gc, depth, t}) {
+    return `collection ${gc} (generation ${depth}, at ${formatTime(t)})`;
+}
+
+// What the present weight is, and which collection it rests on: two or three sentences.
+function definitionOf(log, {what, from, fate}) {
+    const {live} = log.head;
+    if (what === 'made')
+        return '';
+    const [is, unknown] = live.words[hasGrown({what, from}) ? 'grown' : what];
+    const {last, peak, recordings} = live;
+    const of = what === 'peak' ? peak : last;
+    const rests = !of.gc ? 'No collection ran.' : recordings > 1 ? `A sum of ${recordings} recordings.`
+        : (what === 'alive' ? 'The last was ' : what === 'lifetimes' || what === 'temporary' ? 'Up to ' : 'After ') + collectionText(of) + '.' +
+            (of.depth >= 2 ? ' It was a full one.' : of.full ? ` The last full one before it was ${of.full}.` : ' No full one ran before it.');
+    const how = what !== 'alive' || !log.hasTime ? ''
+        : hasGrown({what, from}) ? ' Before and after: the ends of the range.' : ' Drag over the time line: what has grown between two moments.';
+    const missed = !live.missed || what !== 'alive' && what !== 'peak' ? ''
+        : ` The log has sums of at most one collection a second, and none of ${formatCount(live.missed)} others: ` +
+            (what === 'peak' ? 'each may have left more.' : 'a moment is that of the last one that it has.');
+    return `${is} ${unknown} ${rests}${missed}${how}${fate >= 0 && what === 'lifetimes' ? ' Only: ' + fateName(fate) + '.' : ''}` +
+        (live.why ? ` Not exact: ${clean(live.why)}.` : '');
+}

@@ -1,0 +1,36 @@
+#include "readers/header.h"
+
+#include "base/path.h"
+
+#include <string.h>
+
+const char *report_program(const json_t *header)
+{
+    const char *executable = json_string_value(json_object_get(header, "executable"));
+    const json_t *argument;
+    size_t i;
+
+    if (!executable)
+        return NULL;
+    executable = path_base_name(executable);
+    if (strcmp(executable, "dotnet") != 0)
+        return executable;
+    json_array_foreach(json_object_get(header, "command"), i, argument)
+    {
+        const char *text = json_string_value(argument);
+
+        if (i && text && path_is_assembly(text))
+            return path_base_name(text);
+    }
+    return executable;
+}
+
+time_t report_started(const json_t *header)
+{
+    const char *text = json_string_value(json_object_get(header, "started"));
+    struct tm utc = {0};
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
+
+    /* A fraction may follow; an offset of a time zone would make it another moment. */
+    return end && end[strspn(end, ".0123456789")] == 'Z' ? timegm(&utc) : 0;
+}

@@ -1,0 +1,110 @@
+/* shadowtrace retained - who keeps memory: a heap dump beside its log. */
+#include "retained/retained.h"
+
+#include "command/rows.h"
+#include "retained/print.h"
+
+#include <stdint.h>
+
+struct retained_args {
+    struct held_options held;
+    struct reading_options reading;
+    struct args_list symbols;
+    struct naming naming;
+    enum reading_format format;
+    uint64_t top, paths;
+    bool no_lines, wide;
+};
+
+#define ARGS_INTO struct retained_args
+static const struct args_option options[] = {
+    ARGS_ROW(LIST, "type", "PATTERN", held.types,
+             "who holds objects of these types, by their name as shown or in full; * stands for "
+             "any text, ? for one character",
+             .group = "Who holds them"),
+    ARGS_ROW(LIST, "line", "FILE:LINE", held.lines,
+             "who holds objects that were allocated there, or in FILE; with --type only those of "
+             "these types"),
+    ARGS_ROW(COUNT, "paths", "N", paths,
+             "show the N ways from a root to them that retain most, each the shortest of its "
+             "shape; 0: all",
+             .standard = 3),
+    ARGS_ROW(WORD, "format", NULL, format, "json: one object, as described in report_schema.json",
+             .words = rows_formats, .group = "Options"),
+    ROW_TOP(top),
+    ROW_OWN_CODE(held.own_code),
+    ROW_SYMBOLS,
+    ROW_NO_LINES,
+    ROW_NAMES(naming),
+    ROW_WIDE(wide),
+    ROW_JOBS,
+    ROW_QUIET,
+    ARGS_EXPLAINED("retained", NULL,
+                   "what would be free if an object were: it, and all that only it holds; of a "
+                   "type or a line the sum over its objects, without those that another of them "
+                   "holds. What two of them share counts for neither; \"without all of them\" has "
+                   "it",
+                   .group = "What is shown"),
+    ARGS_EXPLAINED("own bytes", NULL, "the objects themselves"),
+    ARGS_EXPLAINED("share", NULL, "retained, of all bytes that roots hold; shares do not add up"),
+    ARGS_EXPLAINED("allocated at", NULL,
+                   "the innermost line of own code on the call path (record --live); (not known): "
+                   "older than the recording, or than --live, or --live-memory was full"),
+    ARGS_EXPLAINED("root", NULL,
+                   "what the runtime holds for itself or for a running method: stacks, handles, "
+                   "objects to be finalized. Static fields of .NET are in arrays behind "
+                   "handles. Weak references hold nothing"),
+    ARGS_EXPLAINED("(attached)", NULL,
+                   "the value of a ConditionalWeakTable, held as long as the object above it"),
+    ARGS_END};
+
+static int show(const struct retained_args *a, const struct held *h, struct retained_print *p,
+                FILE *out)
+{
+    p->held = h;
+    return cli_failed(&cmd_retained,
+                      a->format == READING_JSON ? retained_json(p, out) : retained_text(p, out));
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct retained_args *a = into;
+    struct held_options *o = &a->held;
+    struct retained_print p = {.log = args->word[0],
+                               .dump = args->word[1],
+                               .top = a->top,
+                               .paths = o->types.count || o->lines.count,
+                               .wide = a->wide};
+    bool json = a->format == READING_JSON;
+    struct held h;
+    int status;
+
+    if (json && !args_given(&cmd_retained.syntax, args, "top"))
+        p.top = 0;
+    naming_choose(&a->naming, &cmd_retained, args, json ? NAMES_FULL : NAMES_SHORT);
+    o->style = a->naming.style;
+    o->others = naming_other(o->style);
+    o->reading = a->reading;
+    o->symbols = a->symbols;
+    o->no_lines = a->no_lines;
+    o->paths = a->paths ? (size_t)a->paths : SIZE_MAX;
+    status = held_read(&h, &cmd_retained, o, args->word[0], args->word[1]);
+    if (!status)
+        status = held_join(&h, o);
+    if (!status && p.paths)
+        status = held_find(&h, o);
+    if (!status)
+        status = show(a, &h, &p, out);
+    if (!status)
+        source_lines_missing(h.lines, NULL, NULL);
+    held_free(&h);
+    return status;
+}
+
+CLI_COMMAND(retained, "[options] LOG FILE",
+            "show who keeps memory: what types and lines of a heap dump hold",
+            .about = "FILE is a heap dump, from `shadowtrace ctl PID heap -o FILE` or `record "
+                     "--heap-at-exit FILE`; LOG is the log of the same recording, which knows the "
+                     "names and, recorded with --live, the line where each object was allocated.",
+            .syntax = {options, 2, 2, "a log and a heap dump: LOG FILE", false},
+            .size = sizeof(struct retained_args));

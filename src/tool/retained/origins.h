@@ -1,0 +1,46 @@
+/*
+ * retained/origins.h - where objects of a dump were allocated: the live_site lines of a log, and
+ * the line of the source to which a person would put each.
+ */
+#ifndef SHADOWTRACE_RETAINED_ORIGINS_H
+#define SHADOWTRACE_RETAINED_ORIGINS_H
+
+#include "model/own.h"
+
+struct origin {
+    uint32_t path; /* of the defs */
+    int32_t il;    /* in its leaf, or REPORT_NO_IL */
+    uint32_t class_number, place;
+};
+
+/* Place 0: not known. */
+struct origin_place {
+    const char *file; /* NULL: no line is known */
+    uint32_t method;  /* number in defs; 0 none */
+    uint32_t line;
+};
+
+struct origins {
+    struct report_ids ids; /* of live_site lines, to the number of their origin */
+    uint64_t recording;    /* whose ids they are: another one in the log begins anew */
+    struct origin *all;
+    size_t count, capacity;
+    struct origin_place *places;
+    size_t place_count, place_capacity;
+    struct index index;
+};
+
+void origins_init(struct origins *o);
+void origins_free(struct origins *o);
+
+/* origins_take - a record of the log; of another kind: nothing. Returns: as a consumer's record. */
+int origins_take(struct origins *o, struct report_defs *defs, const struct report_record *record);
+
+/*
+ * origins_place - once all are taken: that of an origin is the innermost frame of own code that has
+ * a line; else the innermost that has one; else the method that allocated. Returns: 0 or -ENOMEM.
+ */
+int origins_place(struct origins *o, const struct report_defs *defs, const struct model_own *own,
+                  struct source_lines *lines);
+
+#endif

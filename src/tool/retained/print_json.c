@@ -1,0 +1,170 @@
+#include "retained/print.h"
+
+#include "base/json_writer.h"
+
+#include "command/print_complete.h"
+
+#include <string.h>
+
+static void sum_json(const struct heap_sum *sum, struct json_writer *w)
+{
+    jw_unsigned(w, "objects", sum->objects);
+    jw_unsigned(w, "bytes", sum->bytes);
+    jw_unsigned(w, "retained_objects", sum->retained_objects);
+    jw_unsigned(w, "retained_bytes", sum->retained_bytes);
+}
+
+static size_t shown(const struct retained_print *p, size_t count)
+{
+    return p->top && p->top < count ? (size_t)p->top : count;
+}
+
+static void place_json(const struct held *h, uint32_t number, struct json_writer *w)
+{
+    const struct origin_place *place = &h->origins.places[number];
+
+    if (place->method)
+        jw_text(w, "method", names_method(h->names, place->method));
+    if (!place->file)
+        return;
+    jw_text(w, "file", place->file);
+    jw_unsigned(w, "line", place->line);
+}
+
+static int types_json(const struct retained_print *p, struct json_writer *w)
+{
+    const struct held *h = p->held;
+    uint32_t *rows;
+    size_t count;
+    int err = held_rows(h->types, h->defs.classes.count, &rows, &count);
+
+    jw_unsigned(w, "type_count", count);
+    jw_line_array(w, 1, "types");
+    for (size_t i = 0; !err && i < shown(p, count); i++) {
+        jw_line_object(w, 2, NULL);
+        jw_text_if(w, "type", rows[i] ? held_type(h, rows[i]) : NULL);
+        sum_json(&h->types[rows[i]], w);
+        jw_end(w);
+    }
+    jw_end(w);
+    memory_free(rows);
+    return err;
+}
+
+static int places_json(const struct retained_print *p, struct json_writer *w)
+{
+    const struct held *h = p->held;
+    uint32_t *rows;
+    size_t count;
+    int err = held_rows(h->places, h->origins.place_count, &rows, &count);
+
+    jw_unsigned(w, "line_count", count);
+    jw_line_array(w, 1, "lines");
+    for (size_t i = 0; !err && i < shown(p, count); i++) {
+        jw_line_object(w, 2, NULL);
+        place_json(h, rows[i], w);
+        sum_json(&h->places[rows[i]], w);
+        jw_array(w, "types");
+        for (size_t m = 0; m < h->made_count; m++)
+            if (h->made[m].place == rows[i]) {
+                jw_object(w, NULL);
+                jw_text(w, "type", held_type(h, h->made[m].class_number));
+                jw_unsigned(w, "bytes", h->made[m].bytes);
+                jw_end(w);
+            }
+        jw_end(w);
+        jw_end(w);
+    }
+    jw_end(w);
+    memory_free(rows);
+    return err;
+}
+
+static void root_json(const struct held *h, const struct heap_root *root, struct json_writer *w)
+{
+    static const char *const words[] = {"other", "stack", "finalizer", "handle", "static"};
+    uint32_t name = root && root->name < h->g.names.count ? h->named[root->name] : 0;
+
+    jw_object(w, "root");
+    jw_text(w, "kind", root ? words[root->kind] : words[0]);
+    if (name)
+        jw_text(w, "name", names_method(h->names, name));
+    if (root && (root->flags & SST_HEAP_ROOT_PINNING))
+        jw_bool(w, "pinned", true);
+    jw_end(w);
+}
+
+static void path_json(const struct held *h, const struct heap_path *path, struct json_writer *w)
+{
+    root_json(h, heap_graph_root(&h->g, path->steps[0]), w);
+    jw_line_array(w, 3, "steps");
+    for (size_t i = 0; i < path->step_count; i++) {
+        uint32_t node = path->steps[i];
+
+        jw_line_object(w, 4, NULL);
+        if (held_class(h, node))
+            jw_text(w, "type", held_type(h, held_class(h, node)));
+        jw_unsigned(w, "bytes", (uint64_t)h->g.units[node] * SST_HEAP_UNIT);
+        jw_unsigned(w, "retained_bytes", h->d.retained[h->d.place[node]]);
+        if (i && heap_graph_pair(&h->g, path->steps[i - 1], node))
+            jw_bool(w, "attached", true);
+        if (path->skipped && i == path->skipped_before)
+            jw_unsigned(w, "skipped", path->skipped);
+        if (held_place(h, node))
+            place_json(h, held_place(h, node), w);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void paths_json(const struct held *h, struct json_writer *w)
+{
+    jw_line_object(w, 1, "asked");
+    sum_json(&h->paths.sum, w);
+    jw_unsigned(w, "together_objects", h->together_objects);
+    jw_unsigned(w, "together_bytes", h->together_bytes);
+    jw_end(w);
+    jw_unsigned(w, "path_count", h->paths.shapes);
+    jw_line_array(w, 1, "paths");
+    for (size_t i = 0; i < h->paths.count; i++) {
+        jw_line_object(w, 2, NULL);
+        sum_json(&h->paths.paths[i].sum, w);
+        path_json(h, &h->paths.paths[i], w);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+int retained_json(const struct retained_print *p, FILE *out)
+{
+    const struct held *h = p->held;
+    struct json_writer w;
+    int err = 0, failed;
+
+    jw_init(&w, out);
+    jw_object(&w, NULL);
+    jw_unsigned(&w, "schema", 2);
+    jw_text(&w, "view", "retained");
+    jw_unsigned(&w, "roots", h->g.root_count);
+    if (h->head.collection)
+        jw_unsigned(&w, "gc", h->head.collection);
+    jw_unsigned(&w, "t", h->head.t);
+    jw_object(&w, "total");
+    jw_unsigned(&w, "objects", h->all.objects);
+    jw_unsigned(&w, "bytes", h->all.bytes);
+    jw_unsigned(&w, "loose_objects", h->loose.objects);
+    jw_unsigned(&w, "loose_bytes", h->loose.bytes);
+    jw_unsigned(&w, "outside", h->g.outside);
+    jw_end(&w);
+    print_log_json(&h->log, &h->problems, "log", &w);
+    if (p->paths) {
+        paths_json(h, &w);
+    } else {
+        err = types_json(p, &w);
+        if (!err && h->placed)
+            err = places_json(p, &w);
+    }
+    jw_end(&w);
+    failed = jw_finish(&w);
+    return err ? err : failed;
+}

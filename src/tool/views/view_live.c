@@ -1,0 +1,688 @@
+/* What is alive, was, has grown, or died: rows of any flat view, told as their question asks. */
+#include "views/ranges.h"
+#include "views/view_rows.h"
+
+#include "command/print_complete.h"
+#include "terminal/terminal.h"
+#include "terminal/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SITE_INDENT "      "
+
+/* ---- the collection that a view is of ---- */
+
+static void collection_text(const struct report_collection *c, struct buffer *b)
+{
+    char at[32];
+
+    buffer_format(b, "collection %llu (generation %u, at %s)", (unsigned long long)c->gc, c->depth,
+                  range_time(c->at.t, at));
+}
+
+static const char *when_text(const struct view *v, struct buffer *b)
+{
+    const struct report_live *live = model_live(v->read.model);
+    const struct report_log *log = model_log(v->read.model);
+
+    if (!live->asked) {
+        buffer_text(b, live->collections          ? "Before the first collection"
+                       : log->ends < log->headers ? "No collection is in the log"
+                                                  : "No collection ran");
+        return b->failed ? "?" : b->data;
+    }
+    if (live->at.first.gc) {
+        buffer_text(b, "From ");
+        collection_text(&live->at.first, b);
+        buffer_text(b, " to ");
+    } else {
+        buffer_text(b, v->question == REPORT_LIVE_TEMPORARY || v->question == REPORT_LIVE_LIFETIMES
+                           ? "Up to "
+                       : v->question == REPORT_LIVE_GROWN ? "From the beginning to "
+                                                          : "After ");
+    }
+    collection_text(&live->at.last, b);
+    if (live->asked > 1)
+        buffer_format(b, ", and so of %llu recordings", (unsigned long long)live->asked);
+    return b->failed ? "?" : b->data;
+}
+
+/* Which collection looked at everything, last. */
+static void rests_text(const struct view *v, struct buffer *b)
+{
+    const struct report_collection *last = &model_live(v->read.model)->at.last;
+    bool counts = v->question != REPORT_LIVE_TEMPORARY && v->question != REPORT_LIVE_LIFETIMES;
+
+    if (!model_live(v->read.model)->asked || !counts)
+        return;
+    if (last->depth >= 2)
+        buffer_text(b, " This collection was a full one.");
+    else if (last->full)
+        buffer_format(b, " The last full collection before it was %llu.",
+                      (unsigned long long)last->full);
+    else
+        buffer_text(b, " No full collection ran before it.");
+}
+
+static void print_words(const struct view *v, FILE *out)
+{
+    const struct report_live_words *words = report_live_words(v->question);
+    const struct report_live *live = model_live(v->read.model);
+    struct buffer b = BUFFER_INIT;
+
+    buffer_format(&b, "%s%s %s", words->what,
+                  v->question == REPORT_LIVE_TEMPORARY
+                      ? " Share of site: of all that the row allocated in that time."
+                      : "",
+                  words->unknown);
+    if (v->question == REPORT_LIVE_PEAK && live->at.missed)
+        buffer_format(&b,
+                      " The log has sums of at most one collection a second, and none of %llu "
+                      "others: each may have left more.",
+                      (unsigned long long)live->at.missed);
+    if (v->question == REPORT_LIVE_GROWN && !live->at.first.gc)
+        buffer_text(&b, " Without --from (a mark, 10s, the number of a collection) that is all.");
+    rests_text(v, &b);
+    if (report_live_why(live))
+        buffer_format(&b, "\nNot exact: %s.", report_live_why(live));
+    if (!b.failed)
+        args_print_text(out, b.data, terminal_width(out));
+    buffer_free(&b);
+}
+
+/* ---- amounts ---- */
+
+const char *view_live_amount(const struct view *v, double value, struct view_signed *to)
+{
+    struct text_number n;
+
+    snprintf(to->text, sizeof(to->text), "%s%s",
+             value < 0                                       ? "-"
+             : value > 0 && v->question == REPORT_LIVE_GROWN ? "+"
+                                                             : "",
+             text_count(&n, report_whole(fabs(value))));
+    return to->text;
+}
+
+static double all_of(const struct view *v, enum model_weight weight)
+{
+    return model_weight_total(v->read.model, weight);
+}
+
+void view_live_head(const struct view *v, FILE *out)
+{
+    struct view_signed bytes, allocs;
+    struct buffer when = BUFFER_INIT;
+    struct text_number n;
+
+    fprintf(out, "%s: %s object%s, %s bytes", when_text(v, &when),
+            view_live_amount(v, all_of(v, MODEL_ALLOCS), &allocs),
+            text_plural((uint64_t)fabs(all_of(v, MODEL_ALLOCS))),
+            view_live_amount(v, all_of(v, MODEL_BYTES), &bytes));
+    if (v->question == REPORT_LIVE_END)
+        fprintf(out, ", %s of them new",
+                view_live_amount(v, all_of(v, MODEL_BESIDE_BYTES), &bytes));
+    if (v->filtered)
+        fprintf(out, "; selected: %s object%s, %s bytes",
+                view_live_amount(v, v->sum[MODEL_ALLOCS], &allocs),
+                text_plural((uint64_t)fabs(v->sum[MODEL_ALLOCS])),
+                view_live_amount(v, v->sum[MODEL_BYTES], &bytes));
+    if (v->filtered && all_of(v, MODEL_BYTES) > 0 && v->question != REPORT_LIVE_GROWN)
+        fprintf(out, " (%s)", text_share(&n, v->sum[MODEL_BYTES] / all_of(v, MODEL_BYTES)));
+    fputs(".\n", out);
+    buffer_free(&when);
+    print_words(v, out);
+}
+
+int view_print_table(const struct view *v, struct table *t, const struct table_look *look,
+                     FILE *out)
+{
+    int err = table_fit(t, look);
+
+    if (err)
+        return err;
+    if (v->question)
+        view_live_head(v, out);
+    else
+        view_head(v, out);
+    putc('\n', out);
+    table_print(t, out);
+    return 0;
+}
+
+/* ---- deaths ---- */
+
+static const char *const generations[REPORT_LIVE_GENERATIONS] = {"gen 0", "gen 1", "gen 2", "large",
+                                                                 "pinned"};
+
+/* Bytes and objects by generation and age, of the cells that the filter lets through. */
+struct deaths {
+    double bytes[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
+    double allocs[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
+};
+
+/* Of a log's cells those that the filter lets through. NULL: no memory. */
+static bool *cells_in(const struct view *v)
+{
+    bool *in = memory_zalloc(model_cell_count(v->read.model) + 1, sizeof(*in));
+
+    for (uint32_t i = 0; in && i < v->tree->cell_count; i++)
+        in[v->tree->cells[i]] = true;
+    return in;
+}
+
+/* Sums of `size` bytes for each row, all zero, and cells_in(). NULL: no memory. */
+static bool *rows_begin(const struct view *v, size_t rows, size_t size, void **sums)
+{
+    bool *in = cells_in(v);
+
+    *sums = memory_zalloc(rows + 1, size);
+    if (*sums)
+        return in;
+    memory_free(in);
+    return NULL;
+}
+
+/* By row, or all in one. of: rows by cell, NULL: each is of the first. */
+static int count_deaths(const struct view *v, const uint32_t *of, size_t rows, struct deaths **out)
+{
+    const struct report_live *live = model_live(v->read.model);
+    bool *in = rows_begin(v, rows, sizeof(**out), (void **)out);
+
+    if (!in)
+        return -ENOMEM;
+    for (size_t i = 0; i < live->death_count; i++) {
+        const struct report_live_death *d = &live->deaths[i];
+        struct deaths *to = &(*out)[of ? of[d->number] : 0];
+
+        if (!in[d->number])
+            continue;
+        to->bytes[d->generation][d->age] += d->bytes;
+        to->allocs[d->generation][d->age] += d->allocs;
+    }
+    memory_free(in);
+    return 0;
+}
+
+static double died_in(const struct deaths *d, int generation)
+{
+    double bytes = 0;
+
+    for (int age = 0; age <= REPORT_LIVE_AGES; age++)
+        bytes += d->bytes[generation][age];
+    return bytes;
+}
+
+const char *view_live_heading(const struct view *v)
+{
+    return report_live_words(v->question)->amount;
+}
+
+/* ---- what grows ---- */
+
+struct grows {
+    double looks, allocs; /* 0: it does not */
+};
+
+/* By row: objects of all its sites that grow, and the fewest looks of any. */
+static int count_grows(const struct view *v, const uint32_t *of, size_t rows, struct grows **out)
+{
+    const struct report_live *live = model_live(v->read.model);
+    bool *in = rows_begin(v, rows, sizeof(**out), (void **)out);
+
+    for (size_t i = 0; in && i < live->growing_count; i++) {
+        const struct report_live_growing *g = &live->growing[i];
+        struct grows *to;
+
+        if (g->cell == UINT32_MAX || !in[g->cell])
+            continue;
+        to = &(*out)[of[g->cell]];
+        to->looks = to->allocs > 0 && to->looks < g->looks ? to->looks : g->looks;
+        to->allocs += g->allocs;
+    }
+    memory_free(in);
+    return in ? 0 : -ENOMEM;
+}
+
+/* ---- rows ---- */
+
+enum column {
+    AMOUNT,
+    SHARE,
+    OBJECTS,
+    BESIDE,
+    BESIDE_SHARE,
+    GENERATION,
+    ALIVE = GENERATION + REPORT_LIVE_GENERATIONS,
+    PLACE,
+    WHAT,
+    TYPES,
+    COLUMNS
+};
+
+struct live_rows {
+    struct view_rows rows;
+    struct deaths *deaths; /* by row, of lifetimes */
+    struct grows *grows;   /* by row, of grown */
+    struct table_column columns[COLUMNS];
+    int at[COLUMNS]; /* -1: not shown */
+    size_t count;
+};
+
+static void add_column(struct live_rows *l, int column, const struct table_column *as)
+{
+    l->at[column] = (int)l->count;
+    l->columns[l->count++] = *as;
+}
+
+static void choose_columns(struct live_rows *l)
+{
+    const struct view *v = l->rows.view;
+    enum report_live_question q = v->question;
+    bool grown = q == REPORT_LIVE_GROWN, line = v->kind == VIEW_LINES || v->kind == VIEW_OWN;
+    const struct table_column amount = {report_live_words(q)->amount,
+                                        grown ? TABLE_NUMBER_TEXT : TABLE_COUNT, 0, 0},
+                              objects = {"objects", grown ? TABLE_NUMBER_TEXT : TABLE_COUNT, 4, 0},
+                              beside = {grown                  ? "before"
+                                        : q == REPORT_LIVE_END ? "of it new"
+                                                               : "died young",
+                                        TABLE_COUNT, 3, 0};
+
+    for (int i = 0; i < COLUMNS; i++)
+        l->at[i] = -1;
+    l->count = 0;
+    add_column(l, AMOUNT, &amount);
+    if (!grown)
+        add_column(l, SHARE, &(struct table_column){"share", TABLE_SHARE, 2, 0});
+    add_column(l, OBJECTS, &objects);
+    if (q == REPORT_LIVE_END || grown || q == REPORT_LIVE_LIFETIMES)
+        add_column(l, BESIDE, &beside);
+    if (q == REPORT_LIVE_TEMPORARY)
+        add_column(l, BESIDE_SHARE, &(struct table_column){"of site", TABLE_SHARE, 1, 0});
+    for (int i = 0; q == REPORT_LIVE_LIFETIMES && i < REPORT_LIVE_GENERATIONS; i++)
+        add_column(l, GENERATION + i,
+                   &(struct table_column){generations[i], TABLE_COUNT, 8 - (unsigned)i, 0});
+    if (q == REPORT_LIVE_LIFETIMES || grown)
+        add_column(l, ALIVE, &(struct table_column){"alive", TABLE_COUNT, 3, 0});
+    if (line)
+        add_column(l, PLACE, &(struct table_column){"line", TABLE_PLACE, 0, 12});
+    add_column(l, WHAT, &(struct table_column){view_row_heading(v->kind), TABLE_NAME, 0, 24});
+    if (line)
+        add_column(l, TYPES, &(struct table_column){"types", TABLE_NAME, 1, 12});
+}
+
+static void put_amounts(const struct live_rows *l, size_t number, struct table *t)
+{
+    const struct view *v = l->rows.view;
+    const double *self = l->rows.rows[number].self;
+    double made = self[MODEL_LIVE_BYTES] + self[MODEL_BESIDE_BYTES];
+    struct view_signed text;
+
+    if (v->question == REPORT_LIVE_GROWN) {
+        table_text(t, (size_t)l->at[AMOUNT], view_live_amount(v, self[MODEL_BYTES], &text));
+        table_text(t, (size_t)l->at[OBJECTS], view_live_amount(v, self[MODEL_ALLOCS], &text));
+    } else {
+        table_count(t, (size_t)l->at[AMOUNT], report_whole(self[MODEL_BYTES]));
+        table_share(t, (size_t)l->at[SHARE], view_share(v, self[MODEL_BYTES]));
+        table_count(t, (size_t)l->at[OBJECTS], report_whole(self[MODEL_ALLOCS]));
+    }
+    if (l->at[BESIDE] >= 0)
+        table_count(t, (size_t)l->at[BESIDE], report_whole(self[MODEL_BESIDE_BYTES]));
+    if (l->at[BESIDE_SHARE] >= 0)
+        table_share(t, (size_t)l->at[BESIDE_SHARE], made > 0 ? self[MODEL_BESIDE_BYTES] / made : 0);
+    for (int i = 0; l->deaths && i < REPORT_LIVE_GENERATIONS; i++)
+        table_count(t, (size_t)l->at[GENERATION + i], report_whole(died_in(&l->deaths[number], i)));
+    if (l->at[ALIVE] >= 0)
+        table_count(t, (size_t)l->at[ALIVE], report_whole(self[MODEL_LIVE_BYTES]));
+}
+
+static void put_row(const struct live_rows *l, size_t number, struct table *t)
+{
+    const struct view_row *row = &l->rows.rows[number];
+    const struct view *v = l->rows.view;
+    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+
+    table_row(t);
+    put_amounts(l, number, t);
+    table_name(t, (size_t)l->at[WHAT], "", view_row_text(&l->rows, row, &b));
+    if (l->at[PLACE] >= 0 && row->place && row->place->file)
+        table_place(t, (size_t)l->at[PLACE], view_where(v, row->place->file, row->place->line, &b),
+                    view_link(v, row->place->file, row->place->line, &link));
+    if (l->at[TYPES] >= 0)
+        table_name(t, (size_t)l->at[TYPES], "", view_types_text(&l->rows, row, 1, &b));
+    buffer_free(&b);
+    buffer_free(&link);
+}
+
+#define MOST_GROWING 5 /* rows that are warned of */
+
+static void print_growing_row(const struct live_rows *l, size_t number, FILE *out)
+{
+    const struct view_row *row = &l->rows.rows[number];
+    const struct view *v = l->rows.view;
+    struct buffer b = BUFFER_INIT, line = BUFFER_INIT;
+    struct text_number n;
+
+    buffer_format(&line, "grows at each of %.0f full collections: ", l->grows[number].looks);
+    if (row->place && row->place->file)
+        buffer_format(&line, "%s, ", view_where(v, row->place->file, row->place->line, &b));
+    buffer_format(&line, "+%s object%s, %s", text_count(&n, report_whole(l->grows[number].allocs)),
+                  text_plural(report_whole(l->grows[number].allocs)),
+                  view_row_text(&l->rows, row, &b));
+    if (!line.failed)
+        args_print_text(out, line.data, terminal_width(out));
+    buffer_free(&b);
+    buffer_free(&line);
+}
+
+/* Rows are warned of in their order; those that the rule of live.h, in the tracer, is true of. */
+static void print_growing(const struct live_rows *l, FILE *out)
+{
+    size_t said = 0, more = 0;
+
+    for (size_t i = 0; l->grows && i < l->rows.count; i++) {
+        if (l->grows[i].allocs <= 0)
+            continue;
+        if (said == MOST_GROWING) {
+            more++;
+            continue;
+        }
+        if (!said++)
+            putc('\n', out);
+        print_growing_row(l, i, out);
+    }
+    if (more)
+        fprintf(out, "grows at each: %zu more\n", more);
+}
+
+static int print_text(struct live_rows *l, size_t shown, FILE *out)
+{
+    const struct view *v = l->rows.view;
+    const struct table_look look = view_look(v, out);
+    struct buffer line = BUFFER_INIT;
+    struct table *t = NULL;
+    int err;
+
+    choose_columns(l);
+    err = table_new(l->columns, l->count, &t);
+    for (size_t i = 0; !err && i < shown; i++)
+        put_row(l, i, t);
+    if (!err)
+        err = table_fit(t, &look);
+    if (!err) {
+        view_live_head(v, out);
+        print_growing(l, out);
+        if (shown)
+            fprintf(out, "\n%s\n", table_head(t, &line));
+        for (size_t i = 0; i < shown; i++) {
+            fprintf(out, "%s\n", table_line(t, i, &line));
+            if (l->at[PLACE] >= 0 && l->rows.rows[i].place)
+                view_url(v, l->rows.rows[i].place, strlen(SITE_INDENT), out);
+            if (l->rows.kind == VIEW_SITES)
+                view_stack_text(v, l->rows.rows[i].what, SITE_INDENT, out);
+        }
+        view_print_shown(&l->rows, shown, out);
+        view_foot(v, out);
+    }
+    table_free(t);
+    buffer_free(&line);
+    return err;
+}
+
+/* ---- JSON ---- */
+
+static void pair_json(const char *word, double allocs, double bytes, struct json_writer *w)
+{
+    char key[64];
+
+    snprintf(key, sizeof(key), "%sallocs", word);
+    jw_number(w, key, "%.0f", allocs + 0.0);
+    snprintf(key, sizeof(key), "%sbytes", word);
+    jw_number(w, key, "%.0f", bytes + 0.0);
+}
+
+void view_live_amounts_json(const struct view *v, const double *weights, struct json_writer *w)
+{
+    static const char *const asked[] = {[REPORT_LIVE_GROWN] = "grown_",
+                                        [REPORT_LIVE_TEMPORARY] = "temporary_",
+                                        [REPORT_LIVE_LIFETIMES] = ""};
+    static const char *const beside[] = {[REPORT_LIVE_END] = "young_",
+                                         [REPORT_LIVE_GROWN] = "before_",
+                                         [REPORT_LIVE_LIFETIMES] = "died_young_"};
+    enum report_live_question q = v->question;
+
+    if (q >= REPORT_LIVE_GROWN)
+        pair_json(asked[q], weights[MODEL_ALLOCS], weights[MODEL_BYTES], w);
+    pair_json(q == REPORT_LIVE_TEMPORARY ? "survived_" : "live_", weights[MODEL_LIVE_ALLOCS],
+              weights[MODEL_LIVE_BYTES], w);
+    if (q == REPORT_LIVE_END || q == REPORT_LIVE_GROWN || q == REPORT_LIVE_LIFETIMES)
+        pair_json(beside[q], weights[MODEL_BESIDE_ALLOCS], weights[MODEL_BESIDE_BYTES], w);
+}
+
+static void collection_json(const char *key, const struct report_collection *c, uint64_t missed,
+                            struct json_writer *w)
+{
+    jw_object(w, key);
+    print_collection_json(c, "t_ns", w);
+    if (missed)
+        jw_unsigned(w, "missed", missed);
+    jw_end(w);
+}
+
+void view_live_begin_json(const struct view *v, size_t row_count, struct json_writer *w)
+{
+    const struct report_live *live = model_live(v->read.model);
+    double all[MODEL_WEIGHTS];
+
+    for (int i = 0; i < MODEL_WEIGHTS; i++)
+        all[i] = all_of(v, (enum model_weight)i);
+    jw_object(w, NULL);
+    print_stack_schema_json(&v->stack, w);
+    jw_text(w, "view", view_word(v));
+    jw_text(w, "by", view_by(v->kind));
+    jw_object(w, "total");
+    view_live_amounts_json(v, v->sum, w);
+    jw_unsigned(w, "lost", report_log_lost(model_log(v->read.model)));
+    jw_bool(w, "exact", !report_live_why(live));
+    jw_text_if(w, "why", report_live_why(live));
+    if (v->filtered) {
+        jw_object(w, "unfiltered");
+        view_live_amounts_json(v, all, w);
+        jw_end(w);
+    }
+    jw_end(w);
+    if (live->asked && live->at.first.gc)
+        collection_json("from_collection", &live->at.first, live->at.missed_first, w);
+    if (live->asked)
+        collection_json("collection", &live->at.last, live->at.missed, w);
+    jw_unsigned(w, "recordings", live->asked);
+    view_rest_json(v, row_count, w);
+}
+
+static void deaths_json(const struct deaths *d, struct json_writer *w)
+{
+    jw_array(w, "died");
+    for (int g = 0; g < REPORT_LIVE_GENERATIONS; g++)
+        for (int age = 0; age <= REPORT_LIVE_AGES; age++) {
+            if (!(d->allocs[g][age] > 0))
+                continue;
+            jw_array(w, NULL);
+            jw_unsigned(w, NULL, (uint64_t)g);
+            jw_unsigned(w, NULL, (uint64_t)age);
+            jw_unsigned(w, NULL, report_whole(d->allocs[g][age]));
+            jw_unsigned(w, NULL, report_whole(d->bytes[g][age]));
+            jw_end(w);
+        }
+    jw_end(w);
+}
+
+static void row_json(const struct live_rows *l, size_t number, struct json_writer *w)
+{
+    const struct view_row *row = &l->rows.rows[number];
+    const struct view *v = l->rows.view;
+
+    jw_line_object(w, 2, NULL);
+    view_live_amounts_json(v, row->self, w);
+    if (v->question != REPORT_LIVE_GROWN)
+        jw_number(w, "share", "%.6g", view_share(v, row->self[MODEL_BYTES]));
+    if (l->deaths)
+        deaths_json(&l->deaths[number], w);
+    if (l->grows && l->grows[number].allocs > 0) {
+        jw_number(w, "rises", "%.0f", l->grows[number].looks);
+        jw_number(w, "risen_allocs", "%.0f", l->grows[number].allocs);
+    }
+    view_row_what_json(&l->rows, row, w);
+    jw_end(w);
+}
+
+static int print_json(const struct live_rows *l, size_t shown, FILE *out)
+{
+    const struct view *v = l->rows.view;
+    struct json_writer w;
+
+    jw_init(&w, out);
+    view_live_begin_json(v, l->rows.count, &w);
+    jw_line_array(&w, 1, "rows");
+    for (size_t i = 0; i < shown; i++)
+        row_json(l, i, &w);
+    jw_end(&w);
+    if (v->kind == VIEW_SITES)
+        print_stack_tables_json(&v->stack, &w);
+    jw_end(&w);
+    return jw_finish(&w);
+}
+
+/* ---- lifetimes of all ---- */
+
+/* A row: dead young, dead in a generation at an age, alive. */
+struct lifetime {
+    const char *fate;
+    int generation, age; /* -1: none */
+    double bytes, allocs;
+};
+
+#define LIFETIMES (REPORT_LIVE_GENERATIONS * (REPORT_LIVE_AGES + 1) + 2)
+
+static size_t list_lifetimes(const struct view *v, const struct deaths *d, struct lifetime *rows)
+{
+    size_t count = 0;
+
+    rows[count++] = (struct lifetime){"died young", -1, 0, v->sum[MODEL_BESIDE_BYTES],
+                                      v->sum[MODEL_BESIDE_ALLOCS]};
+    for (int g = 0; g < REPORT_LIVE_GENERATIONS; g++)
+        for (int age = 0; age <= REPORT_LIVE_AGES; age++)
+            if (d->allocs[g][age] > 0)
+                rows[count++] =
+                    (struct lifetime){"died", g, age, d->bytes[g][age], d->allocs[g][age]};
+    rows[count++] =
+        (struct lifetime){"alive", -1, -1, v->sum[MODEL_LIVE_BYTES], v->sum[MODEL_LIVE_ALLOCS]};
+    return count;
+}
+
+static int lifetimes_text(const struct view *v, const struct lifetime *rows, size_t count,
+                          FILE *out)
+{
+    static const struct table_column columns[] = {
+        {"bytes", TABLE_COUNT, 0, 0},   {"share", TABLE_SHARE, 2, 0},
+        {"objects", TABLE_COUNT, 3, 0}, {"", TABLE_BAR, 4, 30},
+        {"", TABLE_TEXT, 0, 0},         {"collections survived", TABLE_TEXT, 0, 0}};
+    const struct table_look look = view_look(v, out);
+    struct table *t = NULL;
+    int err = table_new(columns, COUNT_OF(columns), &t);
+
+    for (size_t i = 0; !err && i < count; i++) {
+        const struct lifetime *row = &rows[i];
+        char fate[40], age[20] = "";
+
+        snprintf(fate, sizeof(fate), "%s%s%s", row->fate, row->generation < 0 ? "" : " in ",
+                 row->generation < 0 ? "" : generations[row->generation]);
+        if (row->age >= 0)
+            snprintf(age, sizeof(age), "%d%s", row->age,
+                     row->age == REPORT_LIVE_AGES ? " or more" : "");
+        table_row(t);
+        table_count(t, 0, report_whole(row->bytes));
+        table_share(t, 1, view_share(v, row->bytes));
+        table_count(t, 2, report_whole(row->allocs));
+        table_share(t, 3, view_share(v, row->bytes));
+        table_text(t, 4, fate);
+        table_text(t, 5, age);
+    }
+    if (!err)
+        err = view_print_table(v, t, &look, out);
+    if (!err) {
+        putc('\n', out);
+        view_foot(v, out);
+    }
+    table_free(t);
+    return err;
+}
+
+static int lifetimes_json(const struct view *v, const struct lifetime *rows, size_t count,
+                          FILE *out)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    view_live_begin_json(v, count, &w);
+    jw_line_array(&w, 1, "rows");
+    for (size_t i = 0; i < count; i++) {
+        jw_line_object(&w, 2, NULL);
+        pair_json("", rows[i].allocs, rows[i].bytes, &w);
+        jw_number(&w, "share", "%.6g", view_share(v, rows[i].bytes));
+        jw_text(&w, "fate", rows[i].fate);
+        if (rows[i].generation >= 0)
+            jw_unsigned(&w, "generation", (uint64_t)rows[i].generation);
+        if (rows[i].age >= 0)
+            jw_unsigned(&w, "age", (uint64_t)rows[i].age);
+        jw_end(&w);
+    }
+    jw_end(&w);
+    jw_end(&w);
+    return jw_finish(&w);
+}
+
+static int view_lifetimes(const struct view *v, FILE *out)
+{
+    struct lifetime *rows = memory_alloc(LIFETIMES * sizeof(*rows));
+    struct deaths *deaths = NULL;
+    int err = count_deaths(v, NULL, 1, &deaths);
+    size_t count = 0;
+
+    if (!rows)
+        err = -ENOMEM;
+    if (!err) {
+        count = list_lifetimes(v, deaths, rows);
+        err = v->format == READING_JSON ? lifetimes_json(v, rows, count, out)
+                                        : lifetimes_text(v, rows, count, out);
+    }
+    memory_free_all(rows, deaths);
+    return err;
+}
+
+int view_live(struct view *v, FILE *out)
+{
+    struct live_rows l = {.deaths = NULL};
+    uint32_t *of = NULL;
+    int err;
+
+    if (v->kind == VIEW_LIFETIMES)
+        return view_lifetimes(v, out);
+    err = view_rows_init(&l.rows, v, v->kind);
+    if (!err && v->question == REPORT_LIVE_LIFETIMES) {
+        err = view_rows_of_cells(&l.rows, &of);
+        if (!err)
+            err = count_deaths(v, of, l.rows.count, &l.deaths);
+    }
+    if (!err && v->question == REPORT_LIVE_GROWN) {
+        err = view_rows_of_cells(&l.rows, &of);
+        if (!err)
+            err = count_grows(v, of, l.rows.count, &l.grows);
+    }
+    if (!err)
+        err = v->format == READING_JSON ? print_json(&l, view_rows_shown(&l.rows), out)
+                                        : print_text(&l, view_rows_shown(&l.rows), out);
+    view_rows_fini(&l.rows);
+    memory_free_all(l.deaths, l.grows, of);
+    return err;
+}

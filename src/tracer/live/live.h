@@ -1,0 +1,262 @@
+/*
+ * live/live.h - the table of live objects: which objects are alive, and where each was made, kept
+ * through every collection. Nothing of the runtime is in it: it is told what was allocated, which
+ * parts of the heap a collection collects, and what it moved or left alive there.
+ *
+ *   allocation   into a log of the thread's own (struct live_log): runs of objects that lie one
+ *                behind the other, of which only the sizes are kept. What dies young costs no more.
+ *   collection   live_begin: the parts of the heap, by generation; live_moved: what survives, and
+ *                where it is from now on; live_end: logs and blocks are held against that.
+ *   table        blocks of 4 MB of address space, each a sorted list of places (16 bytes an
+ *                object). Blocks of what is not collected are not touched.
+ *   sums         what survived and died, by site, until somebody takes them: live_take.
+ *
+ * A site here is a key: node, instruction and class of an allocation.
+ */
+#ifndef SHADOWTRACE_LIVE_LIVE_H
+#define SHADOWTRACE_LIVE_LIVE_H
+
+#include "base/atomics.h"
+
+#include <pthread.h>
+#include <shadowtrace/log_reader.h>
+#include <stdbool.h>
+
+#define LIVE_GENERATIONS 5          /* 0, 1, 2, large objects, pinned ones */
+#define LIVE_AGE_MOST    15         /* collections survived; more are not told apart */
+#define LIVE_OPEN        UINT32_MAX /* class of an entry whose key is not known yet */
+
+struct live;
+
+/* One allocation of a log; its address follows from the run it is in. */
+struct live_entry {
+    uint32_t node, site;
+    uint32_t class; /* log id; LIVE_OPEN; 0: the entry counts for nothing */
+    uint32_t size;  /* of 8 bytes each */
+};
+
+/* Objects one behind the other. */
+struct live_run {
+    uintptr_t start; /* of the first one */
+    size_t first;    /* its entry; the run ends where the next one begins */
+};
+
+/*
+ * What one thread has allocated since the last collection. Written by that thread, where it holds
+ * up collections; by the collection while all threads are stopped. No lock.
+ */
+struct live_log {
+    struct live_entry *entry;
+    struct live_run *run;
+    size_t entries, entry_room, runs, run_room;
+    uintptr_t expected; /* where the next object lies if it goes on with the run; 0: nowhere */
+    uintptr_t newest;   /* address of the newest entry */
+    uint32_t open;      /* entries whose key is not known yet */
+    uint32_t lost;      /* for lack of memory */
+    size_t passed_from, passed_to; /* entries that the collection at hand needs no more */
+    size_t given;                  /* bytes of such that are given back until it ends */
+    size_t kept;                   /* bytes of entries, of those that collections before needed */
+    struct live *live;
+    struct live_log *next;
+    _Atomic(bool) ended; /* its thread has: the next collection frees it */
+};
+
+/* live_new - memory: bytes that the table may take. Returns: 0 or -ENOMEM. */
+int live_new(uint64_t memory, struct live **out);
+void live_free(struct live *live);
+
+/* live_log_new - Returns: NULL when memory ran out. Threads: any; not while a collection runs. */
+struct live_log *live_log_new(struct live *live);
+
+/* live_inexact - the table is not exact from here on; the first reason stays. Threads: any. */
+void live_inexact(struct live *live, enum sst_live_why why);
+
+/* live_class - what log id `id` of a class stands for, a word of the caller's. 0 if it is gone. */
+bool live_class_set(struct live *live, uint32_t id, uintptr_t class);
+uintptr_t live_class(const struct live *live, uint32_t id);
+
+bool live_log_grow(struct live_log *log); /* live_note's slow path */
+void live_known_late(struct live_log *log, const struct live_entry *known);
+
+/*
+ * live_note - an object was allocated here. Before anything that may let a collection run; the key
+ * is told afterwards, by live_known or live_unknown, once for each, of those open the latest first.
+ * Returns: false: there is no memory, and nothing was noted.
+ */
+static inline bool live_note(struct live_log *log, uintptr_t object)
+{
+    if (UNLIKELY(log->entries == log->entry_room || log->runs == log->run_room) &&
+        !live_log_grow(log))
+        return false;
+    if (object != log->expected || UNLIKELY(log->open))
+        log->run[log->runs++] = (struct live_run){object, log->entries};
+    log->entry[log->entries++].class = LIVE_OPEN;
+    log->newest = object;
+    log->expected = 0;
+    log->open++;
+    return true;
+}
+
+static inline void live_known(struct live_log *log, const struct live_entry *known)
+{
+    struct live_entry *newest = &log->entry[log->entries - 1];
+
+    if (UNLIKELY(!log->open || newest->class != LIVE_OPEN)) {
+        live_known_late(log, known);
+        return;
+    }
+    *newest = *known;
+    log->expected = log->newest + (uintptr_t)known->size * 8;
+    log->open--;
+}
+
+/* What the object is, is not known: it counts for nothing, and the run ends. */
+void live_unknown(struct live_log *log);
+
+/* Where the object noted last lies by now, of those whose key is not known yet. */
+uintptr_t live_open_address(const struct live_log *log);
+
+/* A part of the heap. */
+struct live_bound {
+    uintptr_t start, end;
+    uint32_t generation;
+};
+
+/* What stays alive: bytes from `from` on lie at `to` from now on. */
+struct live_range {
+    uintptr_t from, to;
+    size_t size;
+};
+
+/* What is known of a collection at its end. */
+struct live_collection {
+    uint32_t depth; /* the oldest generation that was collected */
+    uint64_t ticks; /* a moment in its pause */
+    uint64_t began_ns;
+    uint64_t (*now_ns)(void);
+};
+
+/*
+ * One collection, while all threads are stopped. live_begin - the bounds of what there is; copied.
+ * live_moved - from several threads, too. live_end - returns false when the table is inexact now.
+ * live_skip  - instead of live_end, when nothing is known of it, after live_inexact: the logs are
+ *              emptied. Sums of before that are not taken yet stay what they are: its own total
+ *              comes behind theirs.
+ */
+void live_begin(struct live *live, const struct live_bound *bounds, size_t count);
+void live_moved(struct live *live, const struct live_range *ranges, size_t count);
+void live_end(struct live *live, const struct live_collection *collection);
+void live_skip(struct live *live, const struct live_collection *collection);
+
+/*
+ * live_over - no collection is told of any more: the sums stay as they are, and no more memory is
+ * taken. After live_inexact. Threads: any; the program's may run, which live_end cannot bear.
+ */
+void live_over(struct live *live, const struct live_collection *collection);
+
+/* ---- what became of objects: live_take ---- */
+
+struct live_died {
+    uint32_t next; /* of the same row: index + 1; 0: none */
+    uint8_t generation, age;
+    uint32_t objects;
+    uint64_t bytes;
+};
+
+struct live_row {
+    uint32_t key; /* id of the site: 1, 2, ... */
+    uint32_t node, site, class;
+    uint32_t died; /* as live_died.next */
+    uint32_t survived;
+    uint64_t survived_bytes;
+};
+
+/* Sums of the table after a collection. */
+struct live_total {
+    uint64_t collection; /* 1, 2, ...; 0: there was none */
+    uint64_t full;       /* the last one that was full */
+    uint64_t ticks, pause_ns, pauses_ns, table_ns;
+    uint64_t objects, bytes, memory, memory_most;
+    uint32_t depth;
+    enum sst_live_why why; /* 0: it is exact */
+    uint64_t looks;        /* see live_looked */
+};
+
+/* What is taken: all since the last time, up to the collection of `total`. */
+struct live_sums {
+    struct live_total total;
+    struct live_row *row;
+    struct live_died *died;
+    size_t rows, row_room, dead, dead_room;
+};
+
+/*
+ * live_take - *sums is exchanged for what has gathered; zeroed, or as it was taken before.
+ * Returns: whether there was a collection since. Threads: one; waits while a collection is at work.
+ */
+bool live_take(struct live *live, struct live_sums *sums);
+void live_sums_free(struct live_sums *sums);
+
+/* The ticks of the last collection. Threads: any. */
+uint64_t live_ticks(const struct live *live);
+
+/* So many collections have ended. Threads: any. */
+uint64_t live_collections(const struct live *live);
+
+/* After live_over: what was young then comes into no sums. Threads: any. */
+bool live_is_over(const struct live *live);
+
+/*
+ * live_forget - what these numbers stand for is gone, and they will be used again: sites with such
+ * a node, instruction or class are not found any more. gone: of a class. Sorted numbers. All sums
+ * of before must have been taken. Threads: one, beside all else.
+ */
+struct live_gone {
+    const uint32_t *nodes, *sites;
+    size_t node_count, site_count;
+    bool (*class_gone)(uintptr_t class);
+};
+void live_forget(struct live *live, const struct live_gone *gone);
+/*
+ * live_hold - nothing is forgotten until live_unhold; a collection waits. live_forgotten - of a key
+ * that was taken; while it is held.
+ */
+void live_hold(struct live *live);
+void live_unhold(struct live *live);
+bool live_forgotten(const struct live *live, uint32_t key, bool *class_gone);
+
+/*
+ * A look is a full collection at least LIVE_LOOK_NS after the one before: what is alive of each key
+ * is kept until the next. live_looks - so many were there; live_looked - what the last one found of
+ * a key that was taken; both while it is held.
+ */
+#define LIVE_LOOK_NS 1000000000u
+struct live_looked {
+    uint32_t alive;
+    uint32_t went; /* of those that a look had found, dead at a later one; of all looks so far */
+};
+uint64_t live_looks(const struct live *live);
+struct live_looked live_looked(const struct live *live, uint32_t key);
+
+/*
+ * live_each - every object of the table, with the id of its site; those of 4 MB ascend.
+ * Behind live_end, while all threads are stopped; allocates nothing.
+ */
+void live_each(struct live *live, void (*each)(void *context, uintptr_t object, uint32_t key),
+               void *context);
+
+/* ---- the table beside the heap: compare.c; all threads stand, and no collection runs ---- */
+
+struct live_compare;
+
+/* live_compare_new - all that should be there is noted. Returns: NULL when memory ran out. */
+struct live_compare *live_compare_new(struct live *live);
+
+/* live_compare_met - an object of the heap. Returns: log id of its class; 0: it is not there;
+ * LIVE_OPEN: its key is not known yet. */
+uint32_t live_compare_met(struct live_compare *compare, uintptr_t object);
+
+/* live_compare_end - Returns: how many of those that should be there were not met. */
+uint64_t live_compare_end(struct live_compare *compare);
+
+#endif

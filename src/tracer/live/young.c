@@ -1,0 +1,90 @@
+#include "live/internal.h"
+
+#include "base/memory.h"
+
+bool young_runs(struct live *live, struct live_log ***logs, struct young_run **out, size_t *count)
+{
+    struct live_log **list;
+    uint32_t number = 0;
+    size_t runs = 0;
+
+    for (struct live_log *log = live->logs; log; log = log->next, number++)
+        runs += log->runs;
+    *count = 0;
+    if (number * sizeof(*list) + runs * sizeof(**out) > live->run_pages.size &&
+        !pages_room(live, &live->run_pages, 2 * (number * sizeof(*list) + runs * sizeof(**out))))
+        return false;
+    *out = live->run_pages.data;
+    *logs = list = (struct live_log **)(void *)(*out + runs);
+    number = 0;
+    for (struct live_log *log = live->logs; log; log = log->next) {
+        for (size_t i = 0; i < log->runs; i++)
+            (*out)[(*count)++] = (struct young_run){log->run[i].start, number, (uint32_t)i};
+        list[number++] = log;
+    }
+    return pairs_sort(live, (struct pair *)*out, *count, UINT64_MAX);
+}
+
+static void put(struct live *live, const struct live_entry *entry, uintptr_t address)
+{
+    uint32_t key = entry->class && entry->size ? key_of(live, entry) : 0;
+    const struct place place = {
+        .key = key, .size = entry->size, .born = (uint32_t)load_relaxed(&live->collections)};
+    struct live_row *row = key ? row_of(live, key) : NULL;
+
+    if (row && place_put(live, address, place))
+        survived(live, row, entry->size);
+}
+
+/* Of a run: where what takes one object along would take all of it, without RULE_LIVE_SPLIT. */
+static uintptr_t unsplit(const struct live_range **first, const struct live_range *range)
+{
+    if (!*first || RULE(RULE_LIVE_SPLIT))
+        *first = range;
+    return (*first)->to - (*first)->from;
+}
+
+/* Entries of one run, the oldest first; what nothing takes along is passed over. */
+static void walk(struct live *live, const struct live_log *log, size_t run, struct cursor *at)
+{
+    uintptr_t address = log->run[run].start, stop;
+    size_t end = run_end(log, run), i = log->run[run].first;
+    const struct live_range *range, *first = NULL;
+    const struct live_bound *bound;
+
+    while (i < end) {
+        bound = bound_at(live, at, address);
+        if (!bound) { /* not collected: it is not known to be dead */
+            put(live, &log->entry[i], address);
+            address += (uintptr_t)log->entry[i++].size * 8;
+            continue;
+        }
+        range = range_from(live, at, address);
+        stop = range && range->from < bound->end ? range->from : bound->end;
+        if (address >= stop) {
+            put(live, &log->entry[i], address + unsplit(&first, range));
+            address += (uintptr_t)log->entry[i++].size * 8;
+        }
+        for (; i < end && address < stop; i++)
+            address += (uintptr_t)log->entry[i].size * 8;
+    }
+}
+
+void young_collect(struct live *live)
+{
+    struct live_log **logs;
+    struct young_run *run;
+    struct cursor at = {0, 0};
+    size_t count;
+
+    if (!young_runs(live, &logs, &run, &count)) {
+        live_inexact(live, SST_LIVE_MEMORY);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        struct live_log *log = logs[run[i].log];
+
+        walk(live, log, run[i].run, &at);
+        log_passed(log, log->run[run[i].run].first, run_end(log, run[i].run));
+    }
+}

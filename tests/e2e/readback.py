@@ -1,0 +1,159 @@
+"""
+What is made of a log, read back by whom it is made for: each export by its consumer, the page by its own scripts, views from
+their JSON and their text. What each of them says is a Sums.
+"""
+import fcntl
+import glob
+import json
+import os
+import re
+
+import consumers
+import harness
+from harness import OUT, Skip, run, tool, tool_json
+
+ENDINGS = {'pprof': '.pb.gz', 'speedscope': '.speedscope.json', 'nettrace': '.nettrace', 'perfview': '.perfView.xml.zip',
+           'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz'}
+
+# heaptrack's is for logs with --live: test_live_exports.py.
+OF_ALL_LOGS = tuple(form for form in ENDINGS if form != 'heaptrack')
+
+# What NuGet says where there is no feed, or not this package in it.
+NO_FEED = ('NU1101', 'NU1102', 'NU1301')
+
+
+class Sums:
+    """What allocates how much, as {name: [bytes, objects]}: types, methods themselves, methods with what they call."""
+
+    def __init__(self):
+        self.total, self.count = [0, 0], 0
+        self.types, self.own, self.whole, self.lines, self.threads = ({} for _ in range(5))
+
+    @staticmethod
+    def _put(table, name, size, objects):
+        sums = table.setdefault(name, [0, 0])
+        sums[0] += size
+        sums[1] += objects
+
+    def add(self, stack, type_name, size, objects=0, lines=()):
+        """One sample; the innermost frame of its stack is the first. lines: their 'file:line'."""
+        self.count += 1
+        self.total[0] += size
+        self.total[1] += objects
+        self._put(self.types, type_name, size, objects)
+        self._put(self.own, stack[0], size, objects)
+        for name in set(stack):
+            self._put(self.whole, name, size, objects)
+        for line in {line for line in lines if line}:
+            self._put(self.lines, line, size, objects)
+
+
+def export(t, form, logs, *options, name=None):
+    made = t.path((name or os.path.basename(logs[0]).replace('.ndjson', '')) + ENDINGS[form])
+    result = tool('export', '--format', form, '-o', made, *options, *logs)
+    t.equal(result.status, 0, result)
+    t.equal(result.out, b'', result)
+    return made
+
+
+def exact(log, *options):
+    """What the log's report says: bytes, objects, and both by type."""
+    report = tool_json('report', '--by', 'type', '--format', 'json', *options, log)
+    rows = {row['type']: (row['bytes'], row['allocs']) for row in report['rows']}
+    return report['total']['bytes'], report['total']['allocs'], rows
+
+
+def reader(name='TraceReader', library='TraceEvent'):
+    """A program of ours around that library, from NuGet: its path; built once for all runners."""
+    source, folder = os.path.join(harness.HERE, 'dotnet', name), os.path.join(OUT, 'dotnet', name)
+    made = os.path.join(folder, 'out', name + '.dll')
+    os.makedirs(folder, exist_ok=True)
+    stamp = '%s\n' % harness.SDK
+    for path in sorted(glob.glob(os.path.join(source, '*.cs*'))):
+        with open(path, encoding='utf-8') as file:
+            stamp += file.read()
+    with open(os.path.join(folder, '.lock'), 'w', encoding='utf-8') as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stamp_path = os.path.join(folder, '.stamp')
+        if os.path.exists(stamp_path):
+            with open(stamp_path, encoding='utf-8') as file:
+                if file.read() == stamp:
+                    return made
+        result = run(['nice', 'dotnet', 'build', '-c', 'Release', '-nologo', '-v', 'q', '-o', os.path.join(folder, 'out'),
+                      '-p:BaseIntermediateOutputPath=%s/' % os.path.join(folder, 'obj'), source], timeout=600)
+        if result.status:
+            for reason in NO_FEED:
+                if reason in result.text:
+                    raise Skip('%s cannot be had: NuGet says %s' % (library, reason))
+            raise AssertionError('tests/e2e/dotnet/%s does not build\n%s' % (name, result))
+        with open(stamp_path, 'w', encoding='utf-8') as file:
+            file.write(stamp)
+    return made
+
+
+def read_traces(t, paths, *options):
+    result = run(['dotnet', reader(), *options, *paths], timeout=300, cwd=t.folder)
+    t.equal(result.status, 0, result)
+    return json.loads(result.out)
+
+
+def from_trace(found):
+    """The Sums of what read_traces found: bytes only."""
+    sums = Sums()
+    sums.total[0], sums.count = found['bytes'], found.get('events', found.get('samples'))
+    sums.types = {name.removeprefix('Type ') if 'samples' in found else name: [size, 0] for name, size in found['types'].items()}
+    for name, (own, whole) in found['methods'].items():
+        name = re.sub(r'^shadowtrace\.(?=\()', '', name)  # what is no method has to be of some namespace
+        sums.own[name], sums.whole[name] = [own, 0], [whole, 0]
+    return sums
+
+
+def read_pprof(t, *paths):
+    """All samples, as pprof prints them; of a log with --live, what they allocated."""
+    text = consumers.pprof(t, '-raw', *paths)
+    head, rest = text.split('\nLocations\n')
+    t.true('alloc_objects/count alloc_space/bytes[dflt]' in head, head[:500])
+    places = {}
+    for number, name, file, line in re.findall(r'^ +(\d+): 0x[0-9a-f]+ (?:M=\d+ )?(.*) (\S*):(\d+)(?::\d+)? s=\d+\(.*\)$', rest, re.M):
+        places[number] = (name, '%s:%s' % (file, line) if int(line) else '')
+    sums = Sums()
+    for objects, size, stack, label in re.findall(
+            r'^ +(\d+) +(\d+)(?: +\d+ +\d+)?: ([\d ]+)\n(?: +(?:own:\[.*\] )?type:\[(.*)\]\n)?', head + '\n', re.M):
+        leaf, *frames = [places[number] for number in stack.split()]
+        t.equal(label, leaf[0], 'the label of a sample')
+        sums.add([name for name, _ in frames], leaf[0], int(size), int(objects), [line for _, line in frames])
+    return sums
+
+
+def read_speedscope(path):
+    with open(path, encoding='utf-8') as file:
+        made = json.load(file)
+    frames = [(frame['name'], '%s:%d' % (frame['file'], frame['line']) if frame.get('line') else '')
+              for frame in made['shared']['frames']]
+    sums = Sums()
+    bytes_, objects = made['profiles'][:2]
+    assert bytes_['samples'] == objects['samples'], path
+    for stack, size, count in zip(bytes_['samples'], bytes_['weights'], objects['weights'], strict=True):
+        *stack, leaf = [frames[number] for number in stack]
+        sums.add([name for name, _ in reversed(stack)], leaf[0], size, count, [line for _, line in stack])
+    assert [bytes_['endValue'], objects['endValue']] == sums.total, path
+    return sums
+
+
+def read_collapsed(path):
+    """Names as it writes them: `;` is `:`."""
+    sums = Sums()
+    with open(path, encoding='utf-8') as file:
+        for line in file:
+            stack, size = line.rstrip('\n').rsplit(' ', 1)
+            *frames, leaf = stack.split(';')
+            sums.add(frames[::-1], re.fullmatch(r'\[(.*)\]', leaf).group(1), int(size))
+    return sums
+
+
+def read_pages(pages):
+    """What pages sum up in some states, without a browser: [{'path':…, 'states': [what shadowtrace.set() takes, …]}, …]."""
+    result = run([consumers.program('node'), os.path.join(consumers.NODE, 'page.cjs')], stdin=json.dumps(pages).encode())
+    if result.status:
+        raise AssertionError(str(result))
+    return json.loads(result.out)

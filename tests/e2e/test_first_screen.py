@@ -1,0 +1,197 @@
+"""
+The first screen of `report LOG`, of programs as people have them: a formatter from NuGet, a database through EF Core, a
+server. The line that allocates most is on it, and record's last lines say how to get there: the tests type what they say.
+"""
+import glob
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import tempfile
+import threading
+import urllib.request
+
+import consumers
+import harness
+from harness import BUILDING, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, TOOL, Skip, early, needs, run, tool, until
+
+CSHARPIER = '1.3.0'
+COLUMNS, ROWS = 80, 24
+
+
+def marked(program, mark):
+    """The name of a line of its source, as reports have it: the one that ends with the mark."""
+    with open(os.path.join(PROGRAMS, program, 'Program.cs'), encoding='utf-8') as file:
+        found = [number for number, line in enumerate(file, 1) if line.rstrip().endswith('// ' + mark)]
+    if len(found) != 1:
+        raise AssertionError('%s: lines with the mark %r: %s' % (program, mark, found))
+    return 'Program.cs:%d' % found[0]
+
+
+def starting(program, text):
+    """The name of the line that is this text."""
+    with open(os.path.join(PROGRAMS, program, 'Program.cs'), encoding='utf-8') as file:
+        return 'Program.cs:%d' % (file.read().splitlines().index(text) + 1)
+
+
+def rows_of(command, cwd):
+    """What a command writes on a terminal, in rows: a line that is too long takes more than one."""
+    status, said, errors = harness.on_terminal(command, COLUMNS, ROWS, cwd)
+    if status:
+        raise AssertionError('exit status %d: %s' % (status, errors))
+    return [line[at:at + COLUMNS] for line in said.splitlines() for at in range(0, max(len(line), 1), COLUMNS)]
+
+
+class Recorded:
+    """What `shadowtrace record -- COMMAND` said when it was done; its commands work where it was typed."""
+
+    def __init__(self, t, folder, errors):
+        self.t, self.folder = t, folder
+        said = [line for line in errors.splitlines() if line.startswith('shadowtrace: ')]
+        self.commands = [re.sub(r' {4}\(.*\)$', '', line[len('shadowtrace: '):]).strip() for line in said[-3:]]
+        t.equal([shlex.split(command)[:2] for command in self.commands],
+                [['shadowtrace', 'report'], ['shadowtrace', 'browse'], ['shadowtrace', 'html']], errors)
+        self.log = os.path.join(folder, shlex.split(self.commands[0])[2])
+        t.true(' allocations, ' in said[-4], errors)
+
+    def first_screen(self):
+        """All of it, and the rows of own code's table."""
+        screen = rows_of([TOOL] + shlex.split(self.commands[0])[1:], self.folder)[:ROWS]
+        first = [i for i, line in enumerate(screen) if line.startswith('Lines of own code')]
+        self.t.equal(len(first), 1, '\n'.join(screen))
+        return '\n'.join(screen), screen[first[0] + 2:]
+
+    def json(self, *options):
+        return harness.tool_json('report', *options, '--format', 'json', self.log)
+
+    def first_row(self):
+        """Of own code, in JSON."""
+        return next(row for row in self.json('--view', 'overview')['rows'] if row['method'])
+
+    def page(self):
+        """Bytes by line of own code, as the page has them that the last command makes."""
+        words = shlex.split(self.commands[2])[1:]
+        result = tool(*words, cwd=self.folder)
+        self.t.equal(result.status, 0, result)
+        rows = consumers.browser_run(self.t, '''
+            await page.goto(args.url);
+            await page.waitForFunction('window.shadowtrace', {timeout: 90000});
+            return page.evaluate('shadowtrace.nearest().map(row => [row.name, row.bytes])');
+        ''', {'url': 'file://' + os.path.join(self.folder, words[-1])})
+        return {name: size for name, size in rows if '.cs:' in name}
+
+
+def where(row):
+    return '%s:%s' % (os.path.basename(row.get('file') or ''), row.get('line'))
+
+
+def record(t, command, status=0, **more):
+    """As it is typed: record chooses the name of the log."""
+    folder = t.path('typed')
+    os.makedirs(folder)
+    result = run([TOOL, 'record', '--'] + command, cwd=folder, **more)
+    t.equal(result.status, status, result)
+    return Recorded(t, folder, result.errors)
+
+
+def csharpier():
+    """The tool, installed once for all runners."""
+    folder = os.path.join(OUT, 'csharpier-' + CSHARPIER)
+    made = os.path.join(folder, 'csharpier')
+    with PROGRAM.alone():
+        if not os.path.exists(made):
+            shutil.rmtree(folder, ignore_errors=True)
+            result = run(['nice', 'dotnet', 'tool', 'install', 'csharpier', '--version', CSHARPIER, '--tool-path', folder],
+                         timeout=600, env=BUILDING)
+            if any(code in result.text + result.errors for code in NO_PACKAGE):
+                raise Skip('csharpier %s cannot be had from NuGet' % CSHARPIER)
+            if result.status:
+                raise AssertionError('csharpier does not install\n%s' % result)
+    return made
+
+
+@early
+def test_a_formatter(t):
+    """csharpier, a tool from NuGet, and a tree of sources. Its lists of documents grow in DocListBuilder."""
+    with tempfile.TemporaryDirectory() as tree:  # where no .gitignore hides it
+        for path in sorted(glob.glob(os.path.join(PROGRAMS, '*', '*.cs'))):
+            shutil.copy(path, os.path.join(tree, os.path.relpath(path, PROGRAMS).replace(os.sep, '.')))
+        r = record(t, [csharpier(), 'check', tree], status=1, timeout=600)  # 1: some are not formatted as it would
+    screen, _ = r.first_screen()
+    t.true(re.search(r'^Lines of own code, CSharpier.*: 9\d\.\d%', screen, re.M), screen)
+    types = re.search(r'^ *[\d,]+ +[\d.]+% +[\d,]+ +Doc\[\] +(DocListBuilder\.cs:\d+)$', screen, re.M)
+    t.true(types, screen)
+    overview = r.json('--view', 'overview')
+    t.equal(sorted(overview['own_code']['modules']), ['CSharpier', 'CSharpier.Core'])
+    docs = [(where(row), share['bytes']) for row in overview['rows'] for share in row['types']
+            if share['type'].endswith('.Doc[]') and row['method']]
+    t.equal(max(docs, key=lambda doc: doc[1])[0], types.group(1), docs)
+    lines = r.json('--by', 'line', '--type', '*.Doc[]', '--top', '1')['rows']
+    t.equal(where(lines[0]), types.group(1), 'what --by line says')
+
+
+@early
+def test_a_database(t):
+    program = PROGRAM.publish('Blogging', 'blogging', 'TargetFramework=' + SDK_FRAMEWORK)
+    r = record(t, [program, t.path('blogging.db')])
+    hot, copy = marked('Blogging', 'hot'), marked('Blogging', 'copy')
+    screen, own = r.first_screen()
+    t.true(re.match(r' *[\d,]+ +\d\d\.\d%.* ' + re.escape(hot) + ' ', own[0]), screen)
+    t.true(own[1].strip() == '| await db.SaveChangesAsync(); // hot', screen)
+    t.equal(where(r.first_row()), hot)
+    lines = {where(row): row for row in r.json('--by', 'own', '--top', '0')['rows'] if row['method']}
+    copies = [share for share in lines[copy]['types'] if share['type'] == 'Draft']
+    t.equal([(share['allocs'], share['bytes']) for share in copies], [(300, 300 * 32)], 'copies at the line that copies')
+    t.equal([row['method'] for row in lines.values() if 'Clone' in row['method']], [], 'lines of what the compiler wrote')
+    t.equal(r.page(), {line: row['bytes'] for line, row in lines.items() if row['bytes']}, 'lines of the page')
+
+
+def serve(t, *options):
+    """Records the server; 200 requests; Ctrl-C."""
+    folder = t.path('typed')
+    os.makedirs(folder)
+    process = t.start([TOOL, 'record', *options, '--'] + PROGRAM.command('Weather', SDK_FRAMEWORK) + ['--urls', 'http://127.0.0.1:0'],
+                      cwd=folder)
+    said, errors = [], []
+    readers = [threading.Thread(target=lambda of=of, to=to: to.extend(of), daemon=True)
+               for of, to in ((process.stdout, said), (process.stderr, errors))]
+    for reader in readers:
+        reader.start()
+    url = until(lambda: re.search(r'http://127\.0\.0\.1:\d+', b''.join(said).decode()), 'the server does not listen').group()
+    for _ in range(200):
+        with urllib.request.urlopen(url + '/weatherforecast', timeout=harness.PATIENCE) as answer:
+            t.equal(len(json.load(answer)), 200)
+    process.send_signal(signal.SIGINT)
+    t.equal(harness.wait(process, harness.PATIENCE), 0, b''.join(errors).decode())
+    for reader in readers:
+        reader.join()
+    return Recorded(t, folder, b''.join(errors).decode())
+
+
+def judge_server(t, r):
+    hot = marked('Weather', 'hot')
+    screen, own = r.first_screen()
+    t.true(re.match(r' *[\d,]+ .* ' + re.escape(hot) + ' .*Weath', own[0]), screen)
+    t.true(own[1].strip() == '| new WeatherForecast // hot', screen)
+    first = r.first_row()
+    t.equal((where(first), first['types'][0]['type'], first['types'][0]['allocs']), (hot, 'WeatherForecast', 40000))
+
+
+@needs('Weather', framework=SDK_FRAMEWORK)
+def test_a_server(t):
+    judge_server(t, serve(t))
+
+
+@needs('Weather', framework=SDK_FRAMEWORK)
+def test_a_server_and_its_own_code(t):
+    """What it makes before it serves is on the lines that make it: of methods without hooks, values stay on the stack."""
+    r = serve(t, '--own')
+    judge_server(t, r)
+    rows = [row for row in r.json('--view', 'overview')['rows'] if row['method']]
+    lines = {where(row): row for row in rows}
+    for line in 'var builder = WebApplication.CreateBuilder(args);', 'var app = builder.Build();', 'app.Run();':
+        row = lines.get(starting('Weather', line))
+        t.true(row and row['total_bytes'] > 100000, (line, lines))
+    t.equal([row['total_bytes'] for row in rows if not row.get('line') and row['total_bytes'] > 10000], [], 'without a line')

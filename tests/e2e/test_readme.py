@@ -1,0 +1,62 @@
+"""What READMEs tell a person to type is there: each command, each of its options, each view and word of `ctl`."""
+import os
+import re
+import shlex
+
+from harness import tool
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+READMES = 'README.md', 'examples/leak/README.md', 'examples/tutorial/README.md', 'examples/sql/README.md'
+
+
+def lines_of(text):
+    """Command lines in indented blocks, continued ones as one."""
+    text = re.sub(r'\\\n *', ' ', text)
+    return [line.strip() for line in text.split('\n') if line.startswith('    ') and 'shadowtrace ' in line]
+
+
+def commands_of(line):
+    """The words behind each `shadowtrace` of a line, up to a pipe, a redirection, and to what it starts."""
+    line = re.sub(r'    \(.*', '', line.removeprefix('$ ').removeprefix('shadowtrace: ').strip())
+    for piece in re.split(r'\||;|&&', line):
+        try:
+            words = shlex.split(piece.split('>')[0], comments=True)
+        except ValueError: # a quote of jq or SQL that goes on
+            continue
+        if len(words) > 1 and words[0] == 'shadowtrace' and not words[1].endswith(':'): # else a message
+            words = words[1:]
+            yield words[:words.index('--')] if words[:1] == ['record'] and '--' in words else words
+
+
+def test_commands_and_options_of_readmes_are_there(t):
+    pages, seen = {}, set()
+    for name in READMES:
+        with open(os.path.join(ROOT, name), encoding='utf-8') as file:
+            text = file.read()
+        for words in [words for line in lines_of(text) for words in commands_of(line)]:
+            command = words[0]
+            if command not in pages:
+                page = tool('help', command)
+                t.equal(page.status, 0, '%s: %s\n%s' % (name, ' '.join(words), page))
+                pages[command] = page.text
+            for word in words[1:]:
+                option = re.match(r'--?[a-zA-Z][a-z-]*', word)
+                if option and option[0] != '--':
+                    t.true(re.search(r'(^|[ ,])%s\b' % re.escape(option[0]), pages[command], re.M),
+                           '%s: %s: %s is no option of %s' % (name, ' '.join(words), option[0], command))
+                    seen.add((command, option[0]))
+    t.true({('record', '--live'), ('ctl', '--full'), ('report', '--view'), ('report', '--by')} <= seen, seen)
+
+
+def test_views_that_the_readme_explains_are_those_of_live_objects(t):
+    with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
+        section = file.read().split('## What stays alive')[1].split('### ')[0]
+    views = re.findall(r'^\| `(\w+)` \|', section, re.M)
+    page = ' '.join(tool('help', 'report').text.split())
+    t.equal(len(views), 6, views)
+    for view in views:
+        t.true(re.search(r'\b%s\b' % view, page), '%s is no view' % view)
+        refused = tool('report', '--view', view, os.devnull)
+        t.true('--view' not in refused.errors, refused)
+    for command, word in re.findall(r'`(ctl|mark|retained)(?: PID| LOG FILE)?[^`]*?(--[a-z-]+)', section):
+        t.true(word in tool('help', 'ctl' if command == 'mark' else command).text, '%s %s' % (command, word))
