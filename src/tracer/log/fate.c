@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +68,15 @@ static void set_moved(struct log_file *file, const char *where)
     file->fate.moved = where ? memory_strdup(where) : NULL;
 }
 
+static bool is_record(const char *text, size_t size)
+{
+    json_t *json = size > 0 ? json_loadb(text, size, 0, NULL) : NULL;
+    bool is = json_is_object(json);
+
+    json_decref(json);
+    return is;
+}
+
 /* Of a file that was cut in the middle: lines that are there still. */
 static void count_left(const struct log_file *file, struct log_tally *out)
 {
@@ -91,6 +101,10 @@ static void count_left(const struct log_file *file, struct log_tally *out)
     }
     if (fd >= 0)
         close(fd);
+    if (is_record(text.data, text.size)) { /* cut between a line and its newline: readers take it */
+        buffer_char(&text, '\n');
+        log_tally_lines(out, text.data, text.size);
+    }
     buffer_free(&text);
 }
 

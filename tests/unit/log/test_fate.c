@@ -161,7 +161,31 @@ TEST(a_log_that_is_moved_and_replaced_leaves_the_other_file_alone)
     fclose(file);
 }
 
-static void cut_to(long bytes)
+/* The end of the line that these bytes end in, its newline not with it. */
+static long end_of_line(long bytes)
+{
+    FILE *file = fopen(w->path, "re");
+    int c;
+
+    assert_int_equal(fseek(file, bytes, SEEK_SET), 0);
+    while ((c = fgetc(file)) != '\n')
+        assert_int_not_equal(c, EOF);
+    bytes = ftell(file) - 1;
+    fclose(file);
+    return bytes;
+}
+
+static void add_newline(const char *path)
+{
+    FILE *file = fopen(path, "ae");
+
+    fputc('\n', file);
+    fclose(file);
+}
+
+enum cut { ANYWHERE, AFTER_A_RECORD };
+
+static void cut_to(long bytes, enum cut where)
 {
     uint64_t recorded = 3000;
     json_t *lines;
@@ -169,6 +193,8 @@ static void cut_to(long bytes)
     start(w);
     allocate_many(1000);
     settle(1000);
+    if (where == AFTER_A_RECORD)
+        bytes = end_of_line(bytes);
     assert_int_equal(truncate(w->path, bytes), 0);
     allocate_many(1000);
     wait_until_begun_anew();
@@ -183,7 +209,10 @@ static void cut_to(long bytes)
         bool cut;
 
         snprintf(older, sizeof(older), "%s.1", w->path);
+        if (where == AFTER_A_RECORD) /* lines_read() would leave it out; readers do not */
+            add_newline(older);
         json_array_extend(lines, lines_read(older, &cut));
+        assert_true(cut == (where == ANYWHERE));
         json_array_append(lines, nth(lines, "end", 0));
         json_array_remove(lines, json_array_size(lines) - 1);
         unlink(older);
@@ -203,16 +232,17 @@ static void cut_to(long bytes)
 
 TEST(a_log_that_is_truncated_begins_anew_and_counts_what_was_cut)
 {
-    cut_to(0);
+    cut_to(0, ANYWHERE);
     w->options.compress = true;
-    cut_to(0);
+    cut_to(0, ANYWHERE);
 }
 
 TEST(what_is_left_of_a_log_that_is_cut_in_the_middle_is_set_aside)
 {
-    cut_to(20000);
+    cut_to(20000, ANYWHERE);
+    cut_to(20000, AFTER_A_RECORD);
     w->options.compress = true;
-    cut_to(100);
+    cut_to(100, ANYWHERE);
 }
 
 /* As when it is cut between the writer's look at the file and its write: lines that nothing defines are no part. */
