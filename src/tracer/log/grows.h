@@ -1,7 +1,8 @@
 /*
  * log/grows.h - places whose live objects grow, by what looks (live/live.h) find of the keys of the
  * table. A place is a frame and a type; several keys are of one place: call paths that differ above
- * it, and code that was compiled again.
+ * it, and code that was compiled again. What was made outside of every method has none: no line
+ * could be told of it.
  *
  * A place grows when
  *   - at each of the last so many looks it had more objects than at the one before;
@@ -25,7 +26,7 @@
 struct grows;
 
 struct grows_place {
-    uint32_t method; /* log id; 0: none */
+    uint32_t method; /* log id */
     int32_t il;
     uint32_t class;
 };
