@@ -737,12 +737,25 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
     record(a, s, t, object, class, bytes);
 }
 
+/* --live: *object is noted first, and where it is when a collection came meanwhile. */
+static struct metadata_class *class_noted(struct alloc *a, struct alloc_thread *t,
+                                          uintptr_t class_id, uintptr_t *object)
+{
+    uint64_t epoch = load_acquire(&a->heap_epoch);
+    struct metadata_class *class;
+
+    live_note(t->live, *object);
+    class = class_of(a, t, class_id, *object);
+    if (UNLIKELY(load_acquire(&a->heap_epoch) != epoch) && t->live->open)
+        *object = live_open_address(t->live);
+    return class;
+}
+
 void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
 {
     struct stack *s = stack_current_hot();
     struct alloc_thread *t;
     struct metadata_class *class;
-    uint64_t epoch;
     int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
@@ -764,12 +777,8 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
             lose(t->ring, EVENT_LOST_RING_FULL);
         return;
     }
-    epoch = load_acquire(&a->heap_epoch);
-    if (UNLIKELY(t->live != NULL))
-        live_note(t->live, object);
-    class = class_of(a, t, class_id, object);
-    if (UNLIKELY(t->live != NULL) && load_acquire(&a->heap_epoch) != epoch && t->live->open)
-        object = live_open_address(t->live); /* a collection came while the class was looked at */
+    class = LIKELY(t->live == NULL) ? class_of(a, t, class_id, object)
+                                    : class_noted(a, t, class_id, &object);
     if (UNLIKELY(!class)) {
         lose(t->ring, EVENT_LOST_NO_CLASS);
         if (t->live)
