@@ -23,6 +23,9 @@ enum options_kind {
     OPTIONS_KIND_PATH,  /* char *, absolute */
 };
 
+/* How whoever gave the options wrote their names: live_grows in JSON, or --live-grows. */
+enum options_names { OPTIONS_NAMES_KEYS, OPTIONS_NAMES_ARGUMENTS };
+
 struct options_field {
     const char *key; /* in JSON; on the command line `--` and this with hyphens */
     enum options_kind kind;
@@ -60,9 +63,11 @@ int options_field_text(struct options *o, const struct options_field *f, const c
 /*
  * options_settle - what depends on more than one option, once all are set: the default of `check`,
  * and choices that contradict each other.
- * Returns: 0, or -EINVAL with a line in why, which begins with the two keys and names what to do.
+ * Returns: 0, or -EINVAL with a line in why, which begins with the names of the options and says
+ *          what to do.
  */
-int options_settle(struct options *o, bool check_given, char *why, size_t why_size);
+int options_settle(struct options *o, bool check_given, enum options_names names, char *why,
+                   size_t why_size);
 
 /* Takes `text`, for memory_free. Returns: 0; -ENOMEM, and the text is still the caller's. */
 int options_patterns_append(struct options_patterns *list, char *text);

@@ -241,8 +241,8 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
     if (!root)
         return damaged(&r, &error);
     err = read_object(&r, root);
-    if (!err && options_settle(o, json_object_get(root, "check") != NULL, contradiction,
-                               sizeof(contradiction)))
+    if (!err && options_settle(o, json_object_get(root, "check") != NULL, OPTIONS_NAMES_KEYS,
+                               contradiction, sizeof(contradiction)))
         err = complain(&r, "%s", contradiction);
     json_decref(root);
     return err;
@@ -305,7 +305,7 @@ char *options_write(const struct options *o)
 
     options_init(&standard);
     standard.capture = o->capture; /* the default of check depends on it */
-    options_settle(&standard, false, unused, sizeof(unused));
+    options_settle(&standard, false, OPTIONS_NAMES_KEYS, unused, sizeof(unused));
     standard.capture = OPTIONS_CAPTURE_SHADOW;
     if (standard.check_bounded && !o->check_bounded)
         standard.check = o->check + 1; /* given: it is written whatever it is */

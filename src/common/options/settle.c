@@ -3,7 +3,6 @@
 #include "base/atomics.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 static bool needs_elt2(const struct options *o)
 {
@@ -21,7 +20,7 @@ static bool leaves_out(const struct options *o)
     return o->types.count || o->min_size || o->sample || o->paused;
 }
 
-/* The first two choices that contradict each other; NULL: none do. */
+/* The first choices that contradict each other, options as {key} for say(); NULL: none do. */
 static const char *contradiction(const struct options *o)
 {
     const bool snapshots = options_snapshots(o), calls = options_records(o, OPTIONS_CALLS);
@@ -30,53 +29,53 @@ static const char *contradiction(const struct options *o)
         const char *text;
     } rules[] = {
         {o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1,
-         "check and capture contradict each other: \"both\" compares every allocation; "
-         "leave check out"},
+         "{check} and {capture} contradict each other: \"both\" compares every allocation; "
+         "leave {check} out"},
         {snapshots && o->check,
-         "check and capture contradict each other: \"snapshot\" keeps no shadow stack to compare "
-         "with; use capture both, or leave check out"},
+         "{check} and {capture} contradict each other: \"snapshot\" keeps no shadow stack to "
+         "compare with; use {capture} both, or leave {check} out"},
         {snapshots && options_chooses_methods(o),
-         "only, own or exclude and capture contradict each other: \"snapshot\" sets no hooks to "
-         "choose; leave only, own and exclude, or capture out"},
+         "{only}, {own} or {exclude} and {capture} contradict each other: \"snapshot\" sets no "
+         "hooks to choose; leave {only}, {own} and {exclude}, or {capture} out"},
         {o->own && o->only.count,
-         "own and only contradict each other: each chooses the methods that are hooked; leave one "
-         "of them out, or say with own_code which code is own"},
+         "{own} and {only} contradict each other: each chooses the methods that are hooked; leave "
+         "one of them out, or say with {own_code} which code is own"},
         {o->live && leaves_out(o),
-         "live and types, min_size, sample or paused contradict each other: what is alive is known "
-         "only of objects that are recorded; leave one of them out"},
+         "{live} and {types}, {min_size}, {sample} or {paused} contradict each other: what is "
+         "alive is known only of objects that are recorded; leave one of them out"},
         {o->live && !options_records(o, OPTIONS_ALLOC),
-         "live and events contradict each other: what is alive is known only of objects that are "
-         "recorded; add alloc to events, or leave live out"},
+         "{live} and {events} contradict each other: what is alive is known only of objects that "
+         "are recorded; add alloc to {events}, or leave {live} out"},
         {o->live && o->stacks == OPTIONS_STACKS_INLINE,
-         "live and stacks contradict each other: sums of live objects are by node; leave one of "
-         "them out"},
+         "{live} and {stacks} contradict each other: sums of live objects are by node; leave one "
+         "of them out"},
         {!o->live && (o->check_live || o->live_memory != OPTIONS_LIVE_MEMORY ||
                       o->live_grows != OPTIONS_LIVE_GROWS),
-         "check_live, live_memory and live_grows are for the table of live objects, and there is "
-         "none; add --live"},
-        {o->native && !o->check && !snapshots, "native and check contradict each other: native "
-                                               "frames are those of snapshots, and check 0 "
-                                               "takes none; leave one of them out"},
+         "{check_live}, {live_memory} and {live_grows} are for the table of live objects, and "
+         "there is none; add {live}"},
+        {o->native && !o->check && !snapshots,
+         "{native} and {check} contradict each other: native frames are those of snapshots, and "
+         "{check} 0 takes none; leave one of them out"},
         {o->stacks == OPTIONS_STACKS_INLINE && o->log == OPTIONS_LOG_SITES,
-         "stacks and log contradict each other: \"sites\" writes no events that could carry a "
+         "{stacks} and {log} contradict each other: \"sites\" writes no events that could carry a "
          "stack; leave one of them out"},
         {!calls && tells_of_calls(o),
-         "calls, max_depth, min_duration and call_buffer are for traced calls, and calls are not "
-         "traced; add --events calls"},
+         "{calls}, {max_depth}, {min_duration} and {call_buffer} are for traced calls, and calls "
+         "are not traced; add calls to {events}"},
         {calls && snapshots,
-         "events and capture contradict each other: \"snapshot\" sets no hooks that could tell of "
-         "calls; leave calls or capture out"},
+         "{events} and {capture} contradict each other: \"snapshot\" sets no hooks that could "
+         "tell of calls; leave calls out of {events}, or leave {capture} out"},
         {o->hooks == OPTIONS_HOOKS_ELT3 && needs_elt2(o),
-         "hooks and args, returns or exact_generics contradict each other: only elt2 tells "
-         "arguments, results and exact types; leave hooks out"},
+         "{hooks} and {args}, {returns} or {exact_generics} contradict each other: only elt2 "
+         "tells arguments, results and exact types; leave {hooks} out"},
         {snapshots && needs_elt2(o),
-         "capture and args, returns or exact_generics contradict each other: \"snapshot\" runs "
-         "without hooks; use capture shadow or both"},
+         "{capture} and {args}, {returns} or {exact_generics} contradict each other: \"snapshot\" "
+         "runs without hooks; use {capture} shadow or both"},
         {o->profile_snapshot && !o->profile,
-         "profile_snapshot and profile contradict each other: how often is said by --profile HZ"},
+         "{profile_snapshot} and {profile} contradict each other: how often is said by {profile}"},
         {o->profile && snapshots && !o->profile_snapshot,
-         "profile and capture contradict each other: \"snapshot\" keeps no shadow stacks; give "
-         "--profile-snapshot too, or leave one of them out"},
+         "{profile} and {capture} contradict each other: \"snapshot\" keeps no shadow stacks; "
+         "give {profile_snapshot} too, or leave one of them out"},
     };
 
     for (size_t i = 0; i < COUNT_OF(rules); i++)
@@ -85,7 +84,29 @@ static const char *contradiction(const struct options *o)
     return NULL;
 }
 
-int options_settle(struct options *o, bool check_given, char *why, size_t why_size)
+/* `text` with each {key} as whoever gave the options wrote it: key, or --key with hyphens. */
+static void say(const char *text, enum options_names names, char *why, size_t why_size)
+{
+    const bool arguments = names == OPTIONS_NAMES_ARGUMENTS;
+    size_t used = 0;
+    bool key = false;
+
+    for (; *text; text++) {
+        char c = *text;
+
+        if (c == '{' || c == '}')
+            key = c == '{';
+        for (int i = 0; c == '{' && arguments && i < 2 && used + 1 < why_size; i++)
+            why[used++] = '-';
+        if (c != '{' && c != '}' && used + 1 < why_size)
+            why[used++] = key && arguments && c == '_' ? '-' : c;
+    }
+    if (why_size)
+        why[used] = '\0';
+}
+
+int options_settle(struct options *o, bool check_given, enum options_names names, char *why,
+                   size_t why_size)
 {
     static const uint32_t checks[] = {OPTIONS_CHECK_DEFAULT, 0, 1}; /* by capture */
     const char *wrong;
@@ -98,6 +119,6 @@ int options_settle(struct options *o, bool check_given, char *why, size_t why_si
     wrong = contradiction(o);
     if (!wrong)
         return 0;
-    snprintf(why, why_size, "%s", wrong);
+    say(wrong, names, why, why_size);
     return -EINVAL;
 }

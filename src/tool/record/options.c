@@ -186,7 +186,8 @@ int record_options_settle(const struct cli_command *command, const struct args *
 
     if (status == CLI_OK)
         status = set_heap(command, &r->options, r->heap);
-    if (status == CLI_OK && options_settle(&r->options, check_given, why, sizeof(why)))
+    if (status == CLI_OK &&
+        options_settle(&r->options, check_given, OPTIONS_NAMES_ARGUMENTS, why, sizeof(why)))
         status = cli_usage_error(command, "%s", why);
     return status;
 }

@@ -79,6 +79,11 @@ static const char *const refused[] = {
     "record --capture snapshot --args A.B -- true",
     "record --profile-snapshot -- true",
     "record --profile 10 --capture snapshot -- true",
+    "record --live --types A.B -- true",
+    "record --live --events gc -- true",
+    "record --live --stacks inline -- true",
+    "record --live-grows 3 -- true",
+    "env --check-live 1",
 
     "env report",
     "env --format yaml",

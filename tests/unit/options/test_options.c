@@ -266,6 +266,34 @@ TEST(choices_that_contradict_each_other_are_refused)
     assert_refused("{\"version\":1,\"stacks\":\"inline\",\"log\":\"sites\"}",
                    "stacks and log contradict");
     assert_refused("{\"version\":1,\"native\":true,\"check\":0}", "native and check contradict");
+    assert_refused(
+        "{\"version\":1,\"live_grows\":3}",
+        ": check_live, live_memory and live_grows are for the table of live objects, and "
+        "there is none; add live");
+    assert_null(strpbrk(why, "-{}"));
+}
+
+/* Both ways to write them; what was read from JSON is never told of --arguments. */
+TEST(a_contradiction_names_options_as_they_were_written)
+{
+    char small[12];
+    struct options o;
+
+    options_init(&o);
+    o.check_live = 1;
+    assert_int_equal(options_settle(&o, false, OPTIONS_NAMES_KEYS, why, sizeof(why)), -EINVAL);
+    assert_string_equal(why, "check_live, live_memory and live_grows are for the table of live "
+                             "objects, and there is none; add live");
+    assert_int_equal(options_settle(&o, false, OPTIONS_NAMES_ARGUMENTS, why, sizeof(why)), -EINVAL);
+    assert_string_equal(why, "--check-live, --live-memory and --live-grows are for the table of "
+                             "live objects, and there is none; add --live");
+    for (size_t size = 1; size <= sizeof(small); size++) {
+        memset(small, 'x', sizeof(small));
+        assert_int_equal(options_settle(&o, false, OPTIONS_NAMES_ARGUMENTS, small, size), -EINVAL);
+        assert_int_equal(strlen(small), size - 1);
+        assert_int_equal(strncmp(small, "--check-live", size - 1), 0);
+    }
+    options_fini(&o);
 }
 
 TEST(a_short_buffer_holds_the_beginning_of_the_line)

@@ -155,10 +155,17 @@ TEST(a_wrong_value_is_named)
 
 TEST(choices_that_contradict_each_other_are_named)
 {
-    assert_wrong(PARSE("--capture", "both", "--check", "5", "ls"), "check and capture contradict");
+    assert_wrong(PARSE("--capture", "both", "--check", "5", "ls"),
+                 "--check and --capture contradict");
     assert_wrong(PARSE("--capture", "snapshot", "--check", "1", "ls"),
-                 "check and capture contradict");
-    assert_wrong(PARSE("--stacks", "inline", "--log", "sites", "ls"), "stacks and log contradict");
+                 "--check and --capture contradict");
+    assert_wrong(PARSE("--stacks", "inline", "--log", "sites", "ls"),
+                 "--stacks and --log contradict");
+    assert_wrong(PARSE("--live-grows", "3", "ls"),
+                 "--check-live, --live-memory and --live-grows are for the table of live objects, "
+                 "and there is none; add --live ");
+    assert_wrong(PARSE_ENV("--live", "--min-size", "9"),
+                 "--live and --types, --min-size, --sample or --paused contradict");
     assert_int_equal(PARSE("--capture", "snapshot", "--check", "0", "ls"), CLI_OK);
     record_options_free(&parsed);
 }
