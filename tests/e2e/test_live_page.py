@@ -1,5 +1,7 @@
 """What is alive, in the page of `shadowtrace html`: each weight, view by view, against `report --view` of the same log."""
+import json
 import os
+import re
 
 import consumers
 import test_page
@@ -236,6 +238,37 @@ def test_pages_without_it_say_nothing_of_it(t):
     test_page.nobody_asked(t, found)
     t.equal([one[:2] for one in found['out']], [['made', 0]] * 4)
     t.true(all(one[2] for one in found['out']), found['out'])
+
+
+def growing(t, name, grows):
+    """The fixture, whose last collection says what grows: [site, collections, objects]."""
+    path = t.path(name)
+    total = '"gc":4,"depth":2,'
+    with open(ALIVE, encoding='utf-8') as old, open(path, 'w', encoding='utf-8') as new:
+        for line in old:
+            new.write(line.replace(total, '"grows":%s,' % json.dumps(grows) + total))
+    return path
+
+
+@each('browser', *consumers.BROWSERS)
+def test_what_grows_stands_in_the_head(t, browser):
+    """In the words of the report; several places one by one, behind the largest; and nothing where nothing grows."""
+    one, two = growing(t, 'one.ndjson', [[1, 5, 50]]), growing(t, 'two.ndjson', [[3, 6, 8], [1, 5, 50]])
+    said, = re.findall(r'^grows at each .*', tool('report', '--view', 'grown', '--no-lines', one).text, re.M)
+    t.equal(said, 'grows at each of 5 full collections: +50 objects, Cache.Put')
+    found = consumers.browser_run(t, test_page.OPEN + '''
+        const out = [];
+        for (const url of args.urls) {
+            await open(url);
+            out.push(await shown("[...document.querySelectorAll('#flags .warn')].map(e => [e.querySelector('summary') || e, " +
+                "...e.querySelectorAll('li')].map(e => e.textContent))"));
+        }
+        return {out, messages, requests};
+    ''', {'urls': [test_page.make(t, name + '.html', '--no-lines', log)
+                    for name, log in (('none', ALIVE), ('one', one), ('two', two))]}, browser=browser)
+    test_page.nobody_asked(t, found)
+    other = 'grows at each of 6 full collections: +8 objects, Web.Handle'
+    t.equal(found['out'], [[], [['⚠ ' + said]], [['⚠ %s; and 1 more' % said, said, other]]])
 
 
 @needs('Kept')

@@ -223,7 +223,7 @@ char *page_head_write(const struct page_head *h)
     jw_end(&w);
     put_filters(&w, h->options, h->sides[0].tree);
     if (side_is_live(&h->sides[0]))
-        live_head(&h->sides[0], &w);
+        live_head(h->all, &h->sides[0], &w);
     put_time(&w, h);
     jw_array(&w, "heaps");
     for (size_t i = 0; i < COUNT_OF(heaps); i++)

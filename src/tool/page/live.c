@@ -1,6 +1,7 @@
 #include "page/live.h"
 
 #include "command/print_complete.h"
+#include "report/estimate.h"
 
 #define NOWHERE UINT32_MAX
 
@@ -181,6 +182,23 @@ static int put_peak(struct live *l, struct amount *peak)
     return err;
 }
 
+/* ---- what grows ---- */
+
+static int add_growing(struct live *l)
+{
+    const struct report_live *live = l->live;
+
+    l->u->growing = memory_alloc((live->growing_count + 1) * sizeof(*l->u->growing));
+    for (size_t i = 0; l->u->growing && i < live->growing_count; i++) {
+        const struct report_live_growing *g = &live->growing[i];
+
+        if (l->nodes[g->site] != NOWHERE)
+            l->u->growing[l->u->growing_count++] =
+                (struct union_growing){l->nodes[g->site], g->looks, g->allocs};
+    }
+    return l->u->growing ? 0 : -ENOMEM;
+}
+
 int live_add(struct page_union *u, const struct side *s, const uint32_t *nodes)
 {
     struct live l = {.u = u, .s = s, .live = model_live(s->read.model)};
@@ -206,6 +224,8 @@ int live_add(struct page_union *u, const struct side *s, const uint32_t *nodes)
         err = put_over_time(&l);
     if (!err)
         err = put_peak(&l, sums + 5 * count);
+    if (!err)
+        err = add_growing(&l);
     memory_free_all(sums, l.nodes);
     return err;
 }
@@ -230,7 +250,24 @@ static void put_words(struct json_writer *w, const char *key, enum report_live_q
     jw_end(w);
 }
 
-void live_head(const struct side *s, struct json_writer *w)
+/* [[node, looks, objects]...], nodes in their order. */
+static void put_growing(const struct page_union *u, struct json_writer *w)
+{
+    jw_array(w, "grows");
+    for (size_t node = 0; u->growing_count && node < u->nodes_count; node++)
+        for (size_t i = 0; i < u->growing_count; i++) {
+            if (u->growing[i].node != u->order[node])
+                continue;
+            jw_array(w, NULL);
+            jw_unsigned(w, NULL, node);
+            jw_unsigned(w, NULL, report_whole(u->growing[i].looks));
+            jw_unsigned(w, NULL, report_whole(u->growing[i].allocs));
+            jw_end(w);
+        }
+    jw_end(w);
+}
+
+void live_head(const struct page_union *u, const struct side *s, struct json_writer *w)
 {
     const struct report_live *live = model_live(s->read.model);
 
@@ -249,5 +286,6 @@ void live_head(const struct side *s, struct json_writer *w)
     put_words(w, "temporary", REPORT_LIVE_TEMPORARY);
     put_words(w, "lifetimes", REPORT_LIVE_LIFETIMES);
     jw_end(w);
+    put_growing(u, w);
     jw_end(w);
 }

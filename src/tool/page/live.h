@@ -15,7 +15,7 @@ enum live_fate { LIVE_NEW, LIVE_ALIVE, LIVE_DIED_YOUNG, LIVE_DIED };
 /* live_add - of a side that is live; nodes: as union_add has told them. Returns: 0 or -ENOMEM. */
 int live_add(struct page_union *u, const struct side *s, const uint32_t *nodes);
 
-/* live_head - the member "live": what the numbers rest on, and what they mean. */
-void live_head(const struct side *s, struct json_writer *w);
+/* live_head - the member "live": what the numbers rest on, what they mean, what grows. */
+void live_head(const struct page_union *u, const struct side *s, struct json_writer *w);
 
 #endif

@@ -70,7 +70,7 @@ int union_init(struct page_union *u)
 void union_fini(struct page_union *u)
 {
     UNION_TABLES(FREE_TABLE)
-    memory_free_all(u->order, u->first_cell, u->cell_order);
+    memory_free_all(u->order, u->first_cell, u->cell_order, u->growing);
 }
 
 /* ---- Adding ---- */

@@ -65,6 +65,12 @@ struct union_cell {
     double weight[MODEL_WEIGHTS];
 };
 
+/* What grows, at each of so many full collections, as a log says it of a path and a type. */
+struct union_growing {
+    uint32_t node;
+    double looks, allocs;
+};
+
 /* X(a record of the table, the table's name) */
 #define UNION_TABLES(X) \
     X(union_name, names) \
@@ -82,6 +88,8 @@ struct union_cell {
 
 struct page_union {
     UNION_TABLES(UNION_TABLE)
+    struct union_growing *growing;
+    size_t growing_count;
     /* After union_finish: */
     uint32_t *order;      /* nodes in preorder, the heaviest child first */
     uint32_t *first_cell; /* by node, one more than nodes, into cell_order */

@@ -366,7 +366,8 @@ static int take_total(struct report_live *l, struct report_defs *defs,
     }
     if (span && (l->seen == span->from || l->seen == span->to))
         reach(l, span);
-    if (l->question == REPORT_LIVE_GROWN && (!span || l->seen <= span->to) && take_growing(l, r))
+    if ((l->question == REPORT_LIVE_GROWN || l->keeps_changes) && (!span || l->seen <= span->to) &&
+        take_growing(l, r))
         return -ENOMEM;
     return add_change(l, &(struct report_live_change){.site = UINT32_MAX,
                                                       .recording = (uint32_t)l->ended + 1,

@@ -101,7 +101,7 @@ struct report_live_change {
     double survived_bytes, survived_allocs, died_bytes, died_allocs;
 };
 
-/* A site that grows, as the last live_total up to the second moment says (GROWN). */
+/* A site that grows, as the last live_total says: of GROWN up to the second moment. */
 struct report_live_growing {
     uint32_t site; /* later a cell, of those before some went */
     uint32_t cell; /* UINT32_MAX: it went */
@@ -110,7 +110,7 @@ struct report_live_growing {
 
 struct report_live {
     enum report_live_question question;
-    bool keeps_changes; /* set by the caller: all of them, in the order of the log */
+    bool keeps_changes; /* set by the caller: all, in the order of the log, and what grows */
     struct report_live_change *changes;
     size_t change_count, change_capacity;
     const struct report_live_spans *spans; /* of the log being read; NULL: all, to its end */

@@ -301,6 +301,75 @@ TEST(what_became_of_objects_stands_beside_what_was_allocated)
     free(ran.out);
 }
 
+/* alive.ndjson with what its last collection says of what grows: site, collections, objects. */
+static void write_growing(const char *path, const char *grows)
+{
+    static const char total[] = "\"gc\":4,\"depth\":2,";
+    FILE *from = fopen(FIXTURES "alive.ndjson", "r"), *to = fopen(path, "w");
+    char line[4096], *at;
+
+    assert_non_null(from);
+    assert_non_null(to);
+    while (fgets(line, sizeof(line), from)) {
+        at = strstr(line, total);
+        if (at)
+            fprintf(to, "%.*s\"grows\":%s,%s", (int)(at - line), line, grows, at);
+        else
+            fputs(line, to);
+    }
+    fclose(from);
+    assert_int_equal(fclose(to), 0);
+}
+
+/* The type that a node is of, and the method above it. */
+static void assert_made_in(const struct data *d, const json_t *node, const char *type,
+                           const char *method)
+{
+    const json_t *names = json_object_get(d->head, "names");
+    uint64_t up[256], place[256], name[256];
+    size_t at = (size_t)json_integer_value(node), nodes = column(d, "up", up, 256);
+    int64_t depth[256] = {0};
+    size_t over = at;
+
+    assert_int_equal(column(d, "place", place, 256), nodes);
+    assert_true(column(d, "place_name", name, 256) > 0 && at > 1 && at < nodes);
+    assert_string_equal(json_string_value(json_array_get(names, (size_t)name[place[at]])), type);
+    for (size_t i = 1; i <= at; i++)
+        depth[i] = depth[i - 1] + 1 - (int64_t)up[i];
+    while (depth[over] >= depth[at])
+        over--;
+    assert_string_equal(json_string_value(json_array_get(names, (size_t)name[place[over]])),
+                        method);
+}
+
+TEST(what_grows_stands_with_its_path)
+{
+    char path[] = "/tmp/shadowtrace-grows-XXXXXX";
+    static struct data d;
+    const json_t *grows;
+    struct ran ran;
+
+    close(mkstemp(path));
+    write_growing(path, "[[3,6,8],[1,5,50]]");
+    ran = HTML(path);
+    unlink(path);
+    assert_int_equal(ran.status, CLI_OK);
+    unpack(ran.out, &d);
+    free(ran.out);
+    grows = json_object_get(json_object_get(d.head, "live"), "grows");
+    assert_int_equal(json_array_size(grows), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *row = json_array_get(grows, i);
+        bool item = json_integer_value(json_array_get(row, 1)) == 5;
+
+        assert_int_equal(json_integer_value(json_array_get(row, 1)), item ? 5 : 6);
+        assert_int_equal(json_integer_value(json_array_get(row, 2)), item ? 50 : 8);
+        assert_made_in(&d, json_array_get(row, 0), item ? "Item" : "byte[]",
+                       item ? "Cache.Put" : "Web.Handle");
+    }
+    json_decref(d.head);
+}
+
 static void run_out_of_memory(const char *log)
 {
     struct ran whole = HTML(log);

@@ -372,6 +372,18 @@ function nearestNamed(app, rows, title, hint) {
 function nearestSums(app, wanted) {
     const {tree, places} = app.log;
     const {self} = app.weights();
+    const near = nearestPlaces(app.log, wanted);
+    const sums = Object.keys(self).map(measure => [measure, self[measure], new Float64Array(places.count)]);
+    for (let node = 1; node < tree.count; node++)
+        if (near[node] >= 0 && self.allocs[node])
+            for (const [, from, to] of sums)
+                to[near[node]] += from[node];
+    return rowsOfPlaces(sums, places.count);
+}
+
+// By node: the place of the nearest wanted frame, it or a caller; -1: there is none.
+function nearestPlaces(log, wanted) {
+    const {tree, places} = log;
     const lined = new Set();
     for (let place = 0; place < places.count; place++)
         if (places.line[place])
@@ -379,17 +391,13 @@ function nearestSums(app, wanted) {
     const is = Uint8Array.from({length: places.count}, (_, place) =>
         !wanted(place) ? 0 : places.kind[place] === KIND.METHOD && lined.has(places.name[place]) ? 2 : 1);
     const near = new Int32Array(tree.count);
-    const sums = Object.keys(self).map(measure => [measure, self[measure], new Float64Array(places.count)]);
     near[0] = -1;
     for (let node = 1; node < tree.count; node++) {
         const place = tree.place[node], outer = near[tree.parent[node]];
         const keeps = is[place] === 2 || is[place] === 1 && !(outer >= 0 && is[outer] === 2);
-        const nearest = near[node] = keeps ? place : outer;
-        if (nearest >= 0 && self.allocs[node])
-            for (const [, from, to] of sums)
-                to[nearest] += from[node];
+        near[node] = keeps ? place : outer;
     }
-    return rowsOfPlaces(sums, places.count);
+    return near;
 }
 
 function rowsOfPlaces(sums, count) {

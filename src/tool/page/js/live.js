@@ -91,6 +91,26 @@ function sumByFate(log, filter) {
     return [...rows.values()];
 }
 
+// What grows at each of several full collections, by place, most objects first: the nearest own frame
+// above the objects, as in `report --view grown`; where there is none the nearest of a package, or any.
+function growingPlaces(log) {
+    const {grows} = log.head.live;
+    const is = (place, least) => log.places.kind[place] === KIND.METHOD && log.owner[place] >= least;
+    const near = grows.length ? [OWNER.OWN, OWNER.PACKAGE, OWNER.FRAMEWORK].map(least => nearestPlaces(log, place => is(place, least))) : [];
+    const rows = new Map();
+    for (const [node, looks, objects] of grows) {
+        const place = Math.max(0, near.map(places => places[node]).find(found => found >= 0));
+        const row = rows.get(place) || {place, looks, objects: 0};
+        rows.set(place, {place, looks: Math.min(row.looks, looks), objects: row.objects + objects});
+    }
+    return [...rows.values()].sort((a, b) => b.objects - a.objects);
+}
+
+function growingText(log, {place, looks, objects}) {
+    const where = place && log.where(place), method = place ? log.name(place) : 'code outside of every method';
+    return `grows at each of ${looks} full collections: ${where ? where + ', ' : ''}+${formatCount(objects)} object${objects === 1 ? '' : 's'}, ${method}`;
+}
+
 function fateName(fate) {
     if (fate < FATE.DIED)
         return ['new', 'alive', 'died young'][fate];

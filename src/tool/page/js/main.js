@@ -46,7 +46,7 @@ class Page {
         this.byId('help').addEventListener('click', () => this.help.showModal());
     }
 
-    // What must not be overlooked: that a log is not whole, that numbers are estimates.
+    // What must not be overlooked: that a log is not whole, what grows, that numbers are estimates.
     drawFlags() {
         const {head} = this.app.log;
         const flags = [];
@@ -56,6 +56,8 @@ class Page {
                 flags.push(el('details', {class: 'flag warn'}, el('summary', {}, '⚠ ' + whose + 'log is not complete'),
                     el('ul', {}, ...side.gaps.map(gap => el('li', {}, clean(gap))))));
         });
+        if (this.app.log.live)
+            flags.push(...this.growthFlags());
         if (head.estimated)
             flags.push(el('span', {class: 'flag', title: 'a sample was recorded; intervals hold 95 of 100 times'}, '≈ estimated'));
         if (head.filters.length)
@@ -64,6 +66,19 @@ class Page {
         if (!this.app.log.hasTime)
             flags.push(el('span', {class: 'flag faint', title: 'recorded with --log sites, or within one slice of time'}, 'no time line'));
         replace(this.byId('flags'), ...flags);
+    }
+
+    // The first place in full; where there are more, all of them behind it.
+    growthFlags() {
+        const {app} = this;
+        const places = growingPlaces(app.log);
+        const [first, ...more] = places.map(row => '⚠ ' + growingText(app.log, row));
+        if (!first)
+            return [];
+        if (!more.length)
+            return [el('span', {class: 'flag warn'}, first)];
+        return [el('details', {class: 'flag warn'}, el('summary', {}, `${first}; and ${more.length} more`),
+            el('ul', {}, ...places.map(row => el('li', {}, growingText(app.log, row)))))];
     }
 
     threadChoice() {
