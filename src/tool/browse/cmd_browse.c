@@ -122,15 +122,18 @@ static int has_terminal(const struct args *args)
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct load_options *how = into;
+    size_t count = args->count;
     int status = has_terminal(args);
     struct browse browse;
     struct loaded l;
 
     (void)out;
+    if (!status)
+        status = reading_once(&cmd_browse, args->word, &count);
     if (status)
         return status;
     naming_choose(&how->naming, &cmd_browse, args, NAMES_SHORT);
-    status = browse_load(&cmd_browse, how, args->word, args->count, &l);
+    status = browse_load(&cmd_browse, how, args->word, count, &l);
     if (!status) {
         status = cli_failed(&cmd_browse, browse_init(&browse, &l.data));
         if (!status)

@@ -2,6 +2,7 @@
 
 #include "command/print_complete.h"
 #include "command/rows.h"
+#include "readers/parts.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -29,6 +30,11 @@ unsigned reading_threads(const struct reading_options *options)
         return options->jobs;
     count = sched_getaffinity(0, sizeof(mine), &mine) ? 1 : CPU_COUNT(&mine);
     return count > 8 ? 8 : (unsigned)count;
+}
+
+int reading_once(const struct cli_command *command, char **logs, size_t *count)
+{
+    return cli_failed(command, report_parts_once(logs, count));
 }
 
 void reading_progress_init(struct reading_progress *p, const struct reading_options *options)

@@ -72,6 +72,12 @@ int reading_spans(const struct cli_command *command, const char *path,
 void reading_bounds(const struct reading_window *window, const struct report_window *found,
                     FILE *out);
 
+/*
+ * reading_once - of the logs that are added up, those that are to be read: each file once, however
+ * often it is named (report_parts_once). Returns: the exit status.
+ */
+int reading_once(const struct cli_command *command, char **logs, size_t *count);
+
 /* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
 int reading_failed(const struct cli_command *command, const char *path,
                    const struct report_log *log, int err);

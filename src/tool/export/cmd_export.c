@@ -312,9 +312,12 @@ static int run(void *into, const struct args *args, FILE *out)
     struct export_args *a = into;
     struct export_state s = {.a = a};
     struct output o;
+    size_t count = args->count;
     char *path;
-    int status = check(a, args->word[0]);
+    int status = reading_once(&cmd_export, args->word, &count);
 
+    if (!status)
+        status = check(a, args->word[0]);
     naming_choose(&a->naming, &cmd_export, args, NAMES_FULL);
     if (status)
         return status;

@@ -128,12 +128,14 @@ static int html(struct html_args *a, const struct args *args, FILE *out)
 {
     struct side sides[2] = {{0}, {0}};
     struct held heap = {.command = NULL};
-    size_t count = a->diff ? 2 : 1;
+    size_t count = a->diff ? 2 : 1, logs = a->diff ? 1 : args->count;
     int status = a->heap ? read_heap(a, args->word[0], &heap) : CLI_OK;
 
+    if (!status)
+        status = reading_once(&cmd_html, args->word, &logs);
     for (size_t i = 0; !status && i < count; i++)
-        status = side_read(&cmd_html, &a->side, args->word + i, a->diff ? 1 : args->count,
-                           i ? &sides[0] : NULL, &sides[i]);
+        status =
+            side_read(&cmd_html, &a->side, args->word + i, logs, i ? &sides[0] : NULL, &sides[i]);
     if (!status)
         status = make_page(a, sides, count, a->heap ? &heap : NULL, out);
     while (count-- > 0)

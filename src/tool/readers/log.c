@@ -4,7 +4,6 @@
 #include "readers/parts.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #define PROGRESS_LINES 32768
 #define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
@@ -22,7 +21,7 @@ void report_log_fini(struct report_log *log)
                         log->header, log->end);
     for (size_t i = 0; i < log->path_count; i++)
         memory_free(log->paths[i]);
-    memory_free_all(log->paths, log->read);
+    memory_free(log->paths);
     report_log_init(log);
 }
 
@@ -393,24 +392,16 @@ out:
     return err == -ENOMSG ? -EBADMSG : err;
 }
 
-/* Whether the file was read before. If not, it has been from now on: 0 or 1; -ENOMEM. */
-static int read_before(struct report_log *log, const char *path)
+/* The name of a part, which nobody else keeps. Returns: NULL without memory. */
+static const char *keep_name(struct report_log *log, const char *path)
 {
-    struct report_file_id id;
-    struct stat st;
+    char *name = memory_strdup(path);
 
-    if (strcmp(path, "-") == 0 || stat(path, &st))
-        return 0;
-    id = (struct report_file_id){st.st_dev, st.st_ino};
-    for (size_t i = 0; i < log->path_count; i++)
-        if (log->read[i].device == id.device && log->read[i].inode == id.inode)
-            return 1;
-    if (!array_reserve(&log->paths, &log->path_capacity, log->path_count + 1) ||
-        !array_reserve(&log->read, &log->read_capacity, log->path_count + 1))
-        return -ENOMEM;
-    log->paths[log->path_count] = memory_strdup(path);
-    log->read[log->path_count] = id;
-    return log->paths[log->path_count++] ? 0 : -ENOMEM;
+    if (!name || !array_reserve(&log->paths, &log->path_capacity, log->path_count + 1)) {
+        memory_free(name);
+        return NULL;
+    }
+    return log->paths[log->path_count++] = name;
 }
 
 static int read_file(const char *path, struct report_defs *defs,
@@ -429,15 +420,12 @@ int report_log_read(const char *path, struct report_defs *defs,
                     const struct report_consumer *consumer, struct report_log *log)
 {
     struct report_parts parts = {NULL, 0, 0, 0};
-    int err = report_parts_find(path, &parts), before = 0;
+    int err = report_parts_find(path, &parts);
 
     for (size_t i = 0; !err && i < parts.count; i++) {
-        bool asked = i + 1 == parts.count, part = parts.last > 1;
+        const char *name = i + 1 == parts.count ? path : keep_name(log, parts.paths[i]);
 
-        if (part && (before = read_before(log, parts.paths[i])) != 0)
-            err = before < 0 ? before : 0;
-        else
-            err = read_file(asked ? path : log->paths[log->path_count - 1], defs, consumer, log);
+        err = name ? read_file(name, defs, consumer, log) : -ENOMEM;
     }
     if (parts.last > log->tally.last)
         log->tally.last = parts.last;

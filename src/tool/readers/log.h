@@ -41,11 +41,7 @@ struct report_log {
     json_t *not_written;   /* of the recording being read: lines by kind */
     json_t *header, *end;  /* the last ones */
     char **paths; /* of the files that were read: parts that were found are named by nobody else */
-    /* Beside each path: parts of a recording are read once, however often they are named. */
-    struct report_file_id {
-        uint64_t device, inode;
-    } * read;
-    size_t path_count, path_capacity, read_capacity;
+    size_t path_count, path_capacity;
     struct report_tally tally;       /* of the recording being read */
     struct report_completeness gaps; /* of recordings that are over; see report_log_completeness */
     char why[200]; /* after -EPROTO and -EBADMSG: what is wrong, without the file's name */
@@ -56,8 +52,7 @@ void report_log_fini(struct report_log *log);
 
 /*
  * report_log_read - read the log at `path` ("-": standard input), with the earlier parts of its
- * recording that lie beside it (readers/parts.h), in their order; one that was read before is not
- * read again.
+ * recording that lie beside it (readers/parts.h), in their order.
  * Returns: 0; -EPROTO: of a version that this program cannot read; -EBADMSG: not a log at all;
  *          -errno of opening or reading; -ENOMEM. What was read until then is counted.
  * Owns:    all arguments stay the caller's; path is kept in log->file. Problems name files by text

@@ -142,6 +142,83 @@ int report_parts_find(const char *path, struct report_parts *out)
     return err ? err : add(out, memory_strdup(path));
 }
 
+struct file_id {
+    dev_t device;
+    ino_t inode;
+    bool known; /* a file, and not a pipe or a name that stands for one */
+};
+
+static struct file_id id_of(const char *path)
+{
+    struct stat st;
+
+    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode))
+        return (struct file_id){.known = false};
+    return (struct file_id){st.st_dev, st.st_ino, true};
+}
+
+static bool same_file(const struct file_id *a, const struct file_id *b)
+{
+    return a->known && b->known && a->device == b->device && a->inode == b->inode;
+}
+
+/* Leaves `path` out of `ids` wherever it is named, from `from` on. */
+static void forget(struct file_id *ids, char **paths, size_t from, size_t count,
+                   const struct file_id *id)
+{
+    for (size_t i = from; i < count; i++)
+        if (paths[i] && same_file(&ids[i], id))
+            paths[i] = NULL;
+}
+
+/* What is named again, or comes with another. A part is earlier: it brings none that brings it. */
+static int leave_out(struct file_id *ids, char **paths, size_t count)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (paths[i])
+            forget(ids, paths, i + 1, count, &ids[i]);
+    for (size_t i = 0; !err && i < count; i++) {
+        struct report_parts parts = {NULL, 0, 0, 0};
+
+        if (!paths[i])
+            continue;
+        err = report_parts_find(paths[i], &parts);
+        for (size_t k = 0; !err && k + 1 < parts.count; k++) {
+            struct file_id part = id_of(parts.paths[k]);
+
+            forget(ids, paths, 0, count, &part);
+        }
+        report_parts_fini(&parts);
+    }
+    return err;
+}
+
+int report_parts_once(char **paths, size_t *count)
+{
+    struct file_id *ids;
+    size_t kept = 0;
+    int err;
+
+    if (*count < 2)
+        return 0;
+    ids = memory_alloc(*count * sizeof(*ids));
+    if (!ids)
+        return -ENOMEM;
+    for (size_t i = 0; i < *count; i++)
+        ids[i] = id_of(paths[i]);
+    err = leave_out(ids, paths, *count);
+    for (size_t i = 0; i < *count; i++)
+        if (paths[i])
+            paths[kept++] = paths[i];
+    if (kept < *count)
+        paths[kept] = NULL;
+    *count = kept;
+    memory_free(ids);
+    return err;
+}
+
 void report_parts_fini(struct report_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)

@@ -23,4 +23,12 @@ struct report_parts {
 int report_parts_find(const char *path, struct report_parts *out);
 void report_parts_fini(struct report_parts *parts);
 
+/*
+ * report_parts_once - of the paths of logs that are added up, those that are to be read, in their
+ * order: not one whose file (device and inode) was named before, nor an earlier part of a recording
+ * that another one brings along. Whoever reads several logs as one asks this first.
+ * Returns: 0 or -ENOMEM. paths has *count entries, and later fewer; then NULL.
+ */
+int report_parts_once(char **paths, size_t *count);
+
 #endif

@@ -228,6 +228,20 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
     return status;
 }
 
+/* Each side reads a file once; what both name is read for both. Returns: the exit status. */
+static int name_once(struct sides *s)
+{
+    size_t *count = s->count, olds = count[REPORT_DIFF_OLD];
+    int status = reading_once(&cmd_diff, s->names + olds, &count[REPORT_DIFF_NEW]);
+
+    if (!status)
+        status = reading_once(&cmd_diff, s->names, &count[REPORT_DIFF_OLD]);
+    memmove(s->names + count[REPORT_DIFF_OLD], s->names + olds,
+            count[REPORT_DIFF_NEW] * sizeof(*s->names));
+    s->all = count[REPORT_DIFF_OLD] + count[REPORT_DIFF_NEW];
+    return status;
+}
+
 /* OLD NEW, or `apart` logs before "--" and others behind. Returns: are they of two sides? */
 static bool take_names(struct sides *s, const struct args *args)
 {
@@ -253,6 +267,7 @@ static int run(void *into, const struct args *args, FILE *out)
 {
     struct diff_args *a = into;
     struct sides sides = {.names = NULL};
+    int status;
 
     if (!take_names(&sides, args))
         return CLI_USAGE;
@@ -265,7 +280,8 @@ static int run(void *into, const struct args *args, FILE *out)
     if (print_stack_choose(&a->stack, &a->top, &cmd_diff, args, a->format == READING_JSON,
                            a->inline_stacks))
         return CLI_USAGE;
-    return diff(a, &sides, out);
+    status = name_once(&sides);
+    return status ? status : diff(a, &sides, out);
 }
 
 CLI_COMMAND(

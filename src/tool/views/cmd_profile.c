@@ -127,8 +127,11 @@ static int run(void *into, const struct args *args, FILE *out)
     struct profile_args *a = into;
     struct report_problems problems;
     struct reader r = {0};
+    size_t count = args->count;
     int status = check(a, args);
 
+    if (!status)
+        status = reading_once(&cmd_profile, args->word, &count);
     if (status)
         return status;
     report_problems_init(&problems);

@@ -368,6 +368,8 @@ static int check_view(const struct report_args *a, const struct args *args)
 static int run_view(struct report_args *a, const struct args *args, FILE *out)
 {
     struct view *v = &a->view;
+    size_t count = args->count;
+    int status;
 
     if (check_view(a, args) || check_live(a, args))
         return CLI_USAGE;
@@ -376,11 +378,15 @@ static int run_view(struct report_args *a, const struct args *args, FILE *out)
             return cli_usage_error(&cmd_report, "expected a method and a log: --view %s METHOD LOG",
                                    view_word(v));
         v->of = take_method(args->word);
+        count--;
     }
     v->min_share = -1;
     if (filters_share(&cmd_report, a->min_share, &v->min_share))
         return CLI_USAGE;
     v->logs = args->word;
+    status = reading_once(&cmd_report, v->logs, &count);
+    if (status)
+        return status;
     fill_view(a, args, out);
     return show(a, out);
 }
@@ -390,6 +396,8 @@ static int run_view(struct report_args *a, const struct args *args, FILE *out)
 static int run_rows(struct report_args *a, const struct args *args, FILE *out)
 {
     const struct filters *f = &a->filters;
+    size_t count = args->count;
+    int status;
 
     if (a->view.sort == VIEW_SORT_TOTAL)
         return cli_usage_error(&cmd_report, "--sort total needs --view methods, lines, modules or "
@@ -409,7 +417,8 @@ static int run_rows(struct report_args *a, const struct args *args, FILE *out)
     a->print.found = &a->found;
     a->print.filtered = filters_any(f);
     fill_view(a, args, out);
-    return report(a, args->word, out);
+    status = reading_once(&cmd_report, args->word, &count);
+    return status ? status : report(a, args->word, out);
 }
 
 static int run(void *into, const struct args *args, FILE *out)

@@ -157,6 +157,16 @@ TEST(the_same_log_gives_the_same_page)
     free(other.out);
 }
 
+TEST(a_log_that_is_named_twice_is_read_once)
+{
+    struct ran once = HTML(FIXTURES "alive.ndjson"),
+               twice = HTML(FIXTURES "alive.ndjson", FIXTURES "alive.ndjson");
+
+    assert_string_equal(once.out, twice.out); /* its marks and its name, too */
+    free(once.out);
+    free(twice.out);
+}
+
 TEST(a_difference_has_a_side_for_each_cell)
 {
     struct ran ran = HTML("--diff", FIXTURES "small.ndjson", FIXTURES "newer.ndjson");

@@ -107,6 +107,60 @@ TEST(no_part_is_counted_twice)
     expect(REPORT(first, second, last), "The log is complete to its end.", true);
 }
 
+/* By its own name, by another one, and as what is no log of several parts. */
+TEST(a_file_is_read_once_however_often_it_is_named)
+{
+    char link[120], alone[120];
+
+    snprintf(link, sizeof(link), "%s/link", folder);
+    snprintf(alone, sizeof(alone), "%s/alone", folder);
+    assert_int_equal(symlink(first, link), 0);
+    expect(REPORT(link, last, last), "6 allocations, 192 bytes", true);
+    expect(REPORT("--by=type", link, last, last), "6 allocations, 192 bytes", true);
+    store(alone, HEADER("", "") DEFINITIONS ALLOC(1));
+    expect(REPORT(alone, alone), "1 allocation, 32 bytes", true);
+    expect(REPORT("--view=callers", "A.B", alone, alone), "1 allocation, 32 bytes", true);
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink(alone, link), 0);
+    expect(REPORT("--by=type", alone, last, link), "7 allocations, 224 bytes", true);
+    unlink(link);
+    unlink(alone);
+}
+
+#define FOLDED(...) \
+    RUN(&cmd_export, "export", "--format=collapsed", "-o", "-", "--no-lines", __VA_ARGS__)
+#define PROFILE "tests/fixtures/logs/shop-profile.ndjson"
+
+TEST(whatever_adds_up_logs_reads_a_part_once)
+{
+    struct ran once = RUN(&cmd_profile, "profile", PROFILE),
+               twice = RUN(&cmd_profile, "profile", PROFILE, PROFILE);
+
+    assert_string_equal(once.out, twice.out);
+    free(once.out);
+    free(twice.out);
+    expect(FOLDED(last), "A.B();[System.String] 192\n", true);
+    expect(FOLDED(first, last), "A.B();[System.String] 192\n", true);
+    expect(FOLDED(last, second), "A.B();[System.String] 192\n", true);
+}
+
+#define DIFF(...) RUN(&cmd_diff, "diff", "--no-lines", __VA_ARGS__)
+
+TEST(each_side_of_a_difference_reads_a_part_once)
+{
+    expect(DIFF(first, last, "--", second, second), "log.ndjson: 6 allocations, 192 bytes", true);
+    expect(DIFF(first, last, "--", second, second), "log.ndjson.2: 2 allocations, 64 bytes", true);
+    expect(DIFF(second, "--", last, first), "log.ndjson: 6 allocations, 192 bytes", true);
+}
+
+/* Both sides of a difference may be the same file. */
+TEST(what_two_sides_name_is_read_for_both)
+{
+    expect(RUN(&cmd_diff, "diff", "--no-lines", "--format=json", last, last), "\"allocs\":6", true);
+    expect(RUN(&cmd_diff, "diff", "--no-lines", "--format=json", first, "--", last), "\"allocs\":6",
+           true);
+}
+
 TEST(a_part_alone_says_so)
 {
     expect(REPORT(first), "1 allocation, 32 bytes", true);
