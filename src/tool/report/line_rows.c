@@ -2,8 +2,6 @@
 
 #include "base/path.h"
 
-#define LAST (1 << 28) /* behind the code of every method: its last line */
-
 void line_rows_init(struct line_rows *l, const struct report_defs *defs, struct source_lines *lines)
 {
     *l = (struct line_rows){.defs = defs, .lines = lines};
@@ -49,7 +47,7 @@ uint32_t line_rows_of(void *context, uint32_t path, int32_t il)
 
         if (source_line_of(l->lines, row.method, il, &row.line))
             return number_of(l, &row);
-        if (source_line_of(l->lines, row.method, LAST, &row.line)) {
+        if (source_line_of(l->lines, row.method, SOURCE_LINE_LAST, &row.line)) {
             row.line = (struct source_line){.module = row.line.module};
             return number_of(l, &row); /* it has lines, and which is not known */
         }

@@ -15,8 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MISSING_NAMED 3         /* modules without symbols that are named; the rest is counted */
-#define LAST          (1 << 28) /* an offset behind the code of every method: its last line */
+#define MISSING_NAMED 3 /* modules without symbols that are named; the rest is counted */
 
 struct module_lines {
     bool tried;
@@ -290,7 +289,7 @@ bool source_line_any(struct source_lines *s, uint32_t method)
 {
     struct source_line line;
 
-    return source_line_of(s, method, LAST, &line);
+    return source_line_of(s, method, SOURCE_LINE_LAST, &line);
 }
 
 /* ---- addresses ---- */
