@@ -111,6 +111,12 @@ def early(function):
     return function
 
 
+def waits(function):
+    """Hardly does anything but wait: runs beside those that keep the processors busy, and takes the place of none."""
+    function.waits = True
+    return function
+
+
 def built(path, how, newer_than=None):
     """A file below the build folder. No test runs make there: its user may be running it, and with other options."""
     made = os.path.join(BUILD, path)
@@ -564,6 +570,42 @@ class Test:
                 path = os.path.join(folder, file)
                 if file.endswith('.ndjson') and path not in self.unchecked:
                     check_log(path, path in self.killed)
+
+
+class Shared:
+    """What several tests look at, made once in a run: by the first that asks, with a Test of its own."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.made = {}
+
+    def get(self, name, make):
+        """What make(t) returned; logs are checked as after a test. What failed once fails each that asks."""
+        with self.lock:
+            one = self.made.setdefault(name, {'lock': threading.Lock()})
+        with one['lock']:
+            if 'result' not in one and 'error' not in one:
+                t = Test('shared.' + name)
+                try:
+                    one['result'] = make(t)
+                    t.finish()
+                    one['folder'] = t.folder
+                except Exception as error:  # as a test may fail
+                    one['error'] = error
+                finally:
+                    t.close()
+        if 'error' in one:
+            raise one['error']
+        return one['result']
+
+    def end(self):
+        """No test looks at it any more; what failed stays."""
+        for one in self.made.values():
+            if 'folder' in one:
+                shutil.rmtree(one['folder'], ignore_errors=True)
+
+
+SHARED = Shared()
 
 
 def show_mismatch(log):

@@ -38,11 +38,11 @@ class Live:
         self.last = None
         self.opened = 0  # parts that begin with what is alive
         self.early = []  # sites of which more is alive than the lines before say was allocated
-        opening = False
+        opening, decode = False, json.JSONDecoder().raw_decode  # json.loads asks each line's encoding
         for path in paths:
-            with open(path, 'rb') as file:
+            with open(path, encoding='utf-8', newline='\n') as file:
                 for line in file:
-                    r = json.loads(line)
+                    r = decode(line)[0]
                     kind = r['kind']
                     self.lines[kind] += 1
                     if kind == 'live':

@@ -5,7 +5,8 @@ End-to-end tests on the real runtime: one line per test, and a last line that co
 usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--build] [--framework F]
 
 -k TEXT        only tests whose name contains TEXT (several: any of them)
--j N           so many at once (default: one more than there are processors, at most 4); 1 tells the CPU time of each
+-j N           so many at once (default: one more than there are processors, at most 4), and beside them a few that only
+               wait; 1: one after the other, with the CPU time of each
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
 --build        only build the programs that the tests need, and install what they open our files with
 --framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
@@ -28,6 +29,8 @@ sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import consumers  # noqa: E402
 import harness  # noqa: E402
+
+WAITING = 3  # of those that only wait (@waits), beside the others
 
 
 def variants(function):
@@ -132,10 +135,13 @@ def main():
     harness.PROGRAM.build(sorted(wanted), say=lambda text: print('       ' + text, flush=True))
     if arguments.build:
         return 0
-    with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
-        many = [test for test in tests if not getattr(test[1], 'heavy', False)]
-        many.sort(key=lambda test: not getattr(test[1], 'early', False))
-        list(pool.map(lambda test: runner.one(*test), many))
+    many = [test for test in tests if not getattr(test[1], 'heavy', False)]
+    many.sort(key=lambda test: not getattr(test[1], 'early', False))
+    beside = [test for test in many if arguments.j > 1 and getattr(test[1], 'waits', False)]
+    with concurrent.futures.ThreadPoolExecutor(WAITING) as waiting, concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
+        jobs = [(waiting if test in beside else pool).submit(runner.one, *test) for test in many]
+        for job in jobs:
+            job.result()
     runner.alone = True
     harness.PROGRAM.server.end()
     for test in tests:
@@ -143,6 +149,8 @@ def main():
             runner.one(*test)
     print('%d passed, %d failed%s' % (runner.passed, runner.failed,
                                       ', %d skipped' % runner.skipped if runner.skipped else ''))
+    if not arguments.keep:
+        harness.SHARED.end()
     return 1 if runner.failed or not runner.passed else 0
 
 

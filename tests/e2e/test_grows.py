@@ -7,7 +7,7 @@ import time
 
 import test_compiler
 from control import Living
-from harness import HOOKS, PROGRAM, each, needs, tool
+from harness import HOOKS, PROGRAM, each, needs, tool, waits
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'Grower', 'Program.cs')
 APART = 1.05 # seconds: looks are a second apart
@@ -35,6 +35,7 @@ def grows_in(text):
     return re.findall(r'grows at each(?: of)?:? (.*)', text)
 
 
+@waits
 @needs('Grower')
 @each('hooks', *HOOKS)
 def test_a_list_that_is_never_emptied_is_the_only_thing_that_grows(t, hooks):
@@ -58,6 +59,7 @@ def test_a_list_that_is_never_emptied_is_the_only_thing_that_grows(t, hooks):
     t.equal(tool('validate', program.path).status, 0, 'validate')
 
 
+@waits
 @needs('Grower')
 def test_fewer_collections_are_enough_if_one_says_so(t):
     program = Grower(t, '--live-grows', '2')
@@ -66,6 +68,7 @@ def test_fewer_collections_are_enough_if_one_says_so(t):
     t.true(any(re.fullmatch(r'2 full collections: .*, \+20 objects, Leaked', line) for line in grows_in(program.err)), program.err)
 
 
+@waits
 @needs('Grower')
 def test_collections_of_one_second_are_one_look(t):
     program = Grower(t, '--live-grows', '2')
@@ -74,6 +77,7 @@ def test_collections_of_one_second_are_one_look(t):
     t.equal(grows_in(program.err), [], program.err)
 
 
+@waits
 @needs('Grower')
 def test_nothing_is_said_of_growth_if_nobody_wants_to_know(t):
     program = Grower(t, '--live-grows', '0')

@@ -4,6 +4,7 @@ lines, read here without the command (live.py), and against `report --view live`
 runtime's own walk of the heap, object by object (--check-live).
 """
 import collections
+import copy
 import json
 import os
 import re
@@ -12,7 +13,8 @@ import live
 import matrix
 import test_compiler
 import test_negative
-from harness import ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, Record, built, each, early, needs, one_line, run, tool
+from harness import (ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, SHARED, Record, built, each, early, needs, one_line, run, tool,
+                     waits)
 
 FRAMEWORKS = ('net8.0', 'net9.0', 'net10.0')
 
@@ -30,16 +32,18 @@ COLLECTORS = {
 }
 
 # The log has the sums of at most one collection a second: so long Keeper waits after each of which it says something,
-# before another can come.
-WAIT = ['--wait', '1300']
+# before another can come, ms.
+WAIT = 1300
 
 SETTINGS = collections.OrderedDict([
     ('framework', FRAMEWORKS), ('hooks', HOOKS), ('collector', tuple(COLLECTORS)), ('log', ('events', 'sites')),
     ('build', ('Keeper', 'KeeperDebug'))])
 
-SHORT = (('net10.0', 'elt3', 'workstation', 'events', 'Keeper'), ('net10.0', 'elt2', 'server', 'sites', 'KeeperDebug'),
-         ('net9.0', 'elt3', 'segments', 'sites', 'Keeper'), ('net8.0', 'elt2', 'conservative', 'events', 'Keeper'),
-         ('net10.0', 'elt3', 'large-gen0', 'events', 'KeeperDebug'))
+# Other tests look at these, too.
+PLAIN = (SDK_FRAMEWORK, 'elt3', 'workstation', 'events', 'Keeper')
+SITES = (SDK_FRAMEWORK, 'elt2', 'server', 'sites', 'KeeperDebug')
+SHORT = (PLAIN, SITES, ('net9.0', 'elt3', 'segments', 'sites', 'Keeper'), ('net8.0', 'elt2', 'conservative', 'events', 'Keeper'),
+         (SDK_FRAMEWORK, 'elt3', 'large-gen0', 'events', 'KeeperDebug'))
 
 
 def cells():
@@ -56,18 +60,27 @@ def environment(collector):
     return dict(ENVIRONMENT, **{'DOTNET_' + name: value for name, value in COLLECTORS[collector].items()})
 
 
-def kept(t, framework, hooks, collector, log, build, *options):
-    """A recording of Keeper that ended well."""
-    command = PROGRAM.command(build, framework) + WAIT + (['--conservative'] if collector == 'conservative' else [])
-    r = t.record(command, '--live', '--log', log, *options, hooks=hooks, env=environment(collector))
-    t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % '\n'.join(
-        line for line in r.text.splitlines() if '"alive"' not in line) + r.errors)
-    return r
+class Keeping:
+    """A recording of Keeper that ended well: what it said, and what its log says."""
+
+    def __init__(self, t, cell, *options, wait=WAIT):
+        framework, hooks, collector, log, build = cell
+        command = PROGRAM.command(build, framework) + ['--wait', str(wait)] + (['--conservative'] if collector == 'conservative' else [])
+        self.record = r = t.record(command, '--live', '--log', log, *options, hooks=hooks, env=environment(collector))
+        t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % '\n'.join(
+            line for line in r.text.splitlines() if '"alive"' not in line) + r.errors)
+        self.path, self.paths = r.path, r.paths[:0:-1] + [r.path]
+        self.said, self.found = live.printed(r.text), live.Live(self.paths, build)
 
 
-def judged(t, r, own, moments=17):
+def kept(t, cell):
+    """One that several tests look at is made once; none of them changes it."""
+    return SHARED.get('keeper-' + ','.join(cell), lambda own: Keeping(own, cell)) if cell in SHORT else Keeping(t, cell)
+
+
+def judged(t, keeping, moments=17):
     """All that Keeper says of itself is in the log."""
-    said, found = live.printed(r.text), live.Live([r.path], own)
+    said, found = keeping.said, keeping.found
     equal, wrong = live.judge(said, found)
     t.true(not wrong, '%d differ, %d are equal:\n%s' % (len(wrong), equal, '\n'.join(wrong[:40])))
     t.true(sum(row['kind'] == 'moment' for row in said) == moments and equal > 60 * moments, 'only %d numbers' % equal)
@@ -78,22 +91,26 @@ def judged(t, r, own, moments=17):
 
 
 @early
+@waits
 @each('cell', *CELLS)
 def test_keeper(t, cell):
-    framework, hooks, collector, log, build = CELLS[cell]
-    judged(t, kept(t, *CELLS[cell]), build)
+    judged(t, kept(t, CELLS[cell]))
 
 
 test_keeper.needs = sorted({(cell[4], cell[0]) for cell in CELLS.values()})
 
 
-@needs('Keeper')
+@needs('Keeper', framework=PLAIN[0])
 def test_the_judge_sees_one_object(t):
     """One that is missing, of another site, or dead a collection too late."""
-    said, found = judged(t, kept(t, SDK_FRAMEWORK, 'elt3', 'workstation', 'sites', 'Keeper'), 'Keeper')
+    keeping = kept(t, PLAIN)
+    said = keeping.said
     moment = [row for row in said if row['kind'] == 'moment'][3]
     row = next(row for row in said if row['kind'] == 'alive' and row['moment'] == moment['moment'] and row['objects'] > 100)
-    alive = found.moments[moment['gc']].alive
+    found = copy.copy(keeping.found)
+    found.moments = dict(found.moments)
+    found.moments[moment['gc']] = changed = copy.copy(found.moments[moment['gc']])
+    changed.alive = alive = copy.deepcopy(changed.alive)
     key = live.matched(row, alive)[0]
     for change in ((-1, 0), (1, 0), (0, 8), (0, -8)):
         before = list(alive[key])
@@ -106,31 +123,34 @@ def test_the_judge_sees_one_object(t):
     t.true(not live.judge(said, found)[1], 'seen where there is nothing')
 
 
-@needs('Keeper')
+@needs('Keeper', framework=PLAIN[0])
 def test_parts_of_a_rotated_log_open_with_what_is_alive(t):
-    r = kept(t, SDK_FRAMEWORK, 'elt3', 'workstation', 'events', 'Keeper', '--max-log', '8M')
-    said = live.printed(r.text)
-    t.true(len(r.paths) > 1, 'parts: %s' % r.paths)
-    newest, both = live.Live([r.path], 'Keeper'), live.Live(r.paths[:0:-1] + [r.path], 'Keeper')
+    """Of moments that are closer together, so that the log has sums of a few."""
+    keeping = Keeping(t, PLAIN, '--max-log', '8M', wait=300)
+    said, both, newest = keeping.said, keeping.found, live.Live([keeping.path], 'Keeper')
+    t.true(len(keeping.paths) > 1, 'parts: %s' % keeping.paths)
     t.true(newest.opened, 'the newest part does not open with what is alive')
-    for moment in [row for row in said if row['kind'] == 'moment' and row['gc'] in newest.moments][-3:]:
+    moments = [row for row in said if row['kind'] == 'moment' and row['gc'] in newest.moments][-3:]
+    t.true(moments, 'no moment is in the newest part')
+    for moment in moments:
         for row in [row for row in said if row['kind'] == 'alive' and row['moment'] == moment['moment']]:
             for found, what in (newest, 'the newest part alone'), (both, 'all parts'):
                 alive = found.moments[moment['gc']].alive
                 sums = [sum(alive[key][i] for key in live.matched(row, alive)) for i in (0, 1)]
                 t.equal(sums, [row['objects'], row['bytes']], '%s of %s at gc %d, by %s' % (row['type'], row['method'], moment['gc'], what))
+    t.note('%d moments in the newest part' % len(moments))
 
 
 # ---- the views, against the log's lines
 
-@needs('Keeper')
+@needs('KeeperDebug', framework=SITES[0])
 def test_views_say_what_the_lines_say(t):
     """By call path and type: alive after each collection, at the peak, at the end, grown, and how old what died had become."""
-    r = kept(t, SDK_FRAMEWORK, 'elt3', 'large-gen0', 'sites', 'Keeper')
-    said, found = judged(t, r, 'Keeper')
+    keeping = kept(t, SITES)
+    said, found = keeping.said, keeping.found
 
     def view(name, *options):
-        return r.report('--view', name, '--by', 'site', '--raw', *options)
+        return keeping.record.report('--view', name, '--by', 'site', '--raw', *options)
 
     def alive(gc):
         return live.own(found.moments[gc].alive)

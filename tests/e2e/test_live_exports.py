@@ -6,21 +6,10 @@ import os
 import re
 
 import consumers
-import live
 from consumers import pprof
-from harness import ENVIRONMENT, PROGRAM, SDK_FRAMEWORK, needs, run, tool_json
+from harness import ENVIRONMENT, needs, run, tool_json
 from readback import export
-
-WAIT = ['--wait', '1300']
-
-
-def recorded(t):
-    r = t.record(PROGRAM.command('Keeper', SDK_FRAMEWORK) + WAIT, '--live')
-    t.equal(r.status, 0, str(r))
-    found = live.Live([r.path], 'Keeper')
-    if not found.lines['live_total']:
-        t.skip('the tracer writes no live lines yet')
-    return r, found
+from test_live import PLAIN, kept
 
 
 def heaptrack_costs(t, path, kind):
@@ -67,17 +56,17 @@ def view(r, name, member):
     return rows
 
 
-@needs('Keeper')
+@needs('Keeper', framework=PLAIN[0])
 def test_heaptrack_reads_what_was_made_and_freed(t):
     """To the byte: allocations, what is never freed, the peak, what died at once, and the course over time."""
     consumers.program('heaptrack_print')
-    r, found = recorded(t)
+    r = kept(t, PLAIN)
     made = export(t, 'heaptrack', [r.path], '--min-share', '0')
     total = tool_json('report', '--by', 'type', '--format', 'json', '--quiet', r.path)['total']
     t.equal(sum(heaptrack_costs(t, made, 'allocations').values()), total['allocs'], 'allocations')
     t.equal(by_type(heaptrack_costs(t, made, 'leaked')), view(r, 'end', 'bytes'), 'not known dead')
     t.equal(by_type(heaptrack_costs(t, made, 'temporary')), view(r, 'temporary', 'allocs'), 'died young')
-    totals = [moment.total for moment in found.moments.values()]
+    totals = [moment.total for moment in r.found.moments.values()]
     peak = max(totals, key=lambda one: one['bytes'])
     end = sum(view(r, 'end', 'bytes').values())
     if peak['bytes'] > end:
@@ -88,9 +77,9 @@ def test_heaptrack_reads_what_was_made_and_freed(t):
         t.true((one['t'] // 1000000 / 1000, one['bytes']) in course, 'no moment of %s in %s' % (one, course))
 
 
-@needs('Keeper')
+@needs('Keeper', framework=PLAIN[0])
 def test_pprof_has_what_is_in_use(t):
-    r, _ = recorded(t)
+    r = kept(t, PLAIN)
     made = export(t, 'pprof', [r.path], '--min-share', '0')
     for index, member in ('inuse_space', 'bytes'), ('inuse_objects', 'allocs'):
         text = pprof(t, '-raw', made) if index == 'inuse_space' else text

@@ -6,8 +6,9 @@ import re
 import consumers
 import test_page
 from control import Kept
-from harness import PROGRAM, SDK_FRAMEWORK, each, needs, one_line, tool, tool_json
+from harness import each, needs, one_line, tool, tool_json
 from test_heap import dump
+from test_live import PLAIN, kept
 
 ALIVE, MISSED = (os.path.join(test_page.LOGS, name + '.ndjson') for name in ('alive', 'alive-missed'))
 
@@ -214,12 +215,10 @@ def test_a_log_that_can_be_added_up(t, browser):
     t.equal((out['nonsense']), ['made', -1])
 
 
-@needs('Keeper')
+@needs('Keeper', framework=PLAIN[0])
 @each('browser', *consumers.BROWSERS)
 def test_a_program_that_keeps_in_every_way(t, browser):
-    r = t.record(PROGRAM.command('Keeper', SDK_FRAMEWORK) + ['--wait', '1300'], '--live')
-    t.equal(r.status, 0, str(r))
-    pages_agree(t, browser, [r.path])
+    pages_agree(t, browser, [kept(t, PLAIN).path])
 
 
 def test_pages_without_it_say_nothing_of_it(t):
