@@ -194,9 +194,10 @@ class Run:
         for line in lines:
             if line['kind'] == 'class':
                 names[line['id']] = line['name']
-            elif line['kind'] == 'live_site':
-                site[line['id']] = line['class']
-            elif line['kind'] == 'live':
+            elif line['kind'] in ('live_site', 'live'):
+                if line['kind'] == 'live_site':
+                    line['site'] = line['id']
+                    site[line['id']] = line['class']
                 name, gone = names[site[line['site']]], line.get('died', [])
                 lived[name] += line.get('survived', 0)
                 died[name] += sum(objects for _, _, objects, _ in gone)

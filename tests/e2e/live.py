@@ -45,14 +45,17 @@ class Live:
                     r = decode(line)[0]
                     kind = r['kind']
                     self.lines[kind] += 1
-                    if kind == 'live':
+                    if kind == 'live_site':
+                        self._take(kind, r)
+                        r['site'] = r['id']
+                    if kind == 'live' or 'gc' in r and kind == 'live_site':
                         if r.get('opening') and not opening:
                             self.alive.clear()
                             self.opened += 1
                         opening = bool(r.get('opening'))
                         self._live(r)
-                    else:
-                        opening = opening and kind in ('live_site', 'node', 'method', 'class', 'module')
+                    elif kind != 'live_site':
+                        opening = opening and kind in ('node', 'method', 'class', 'module')
                         self._take(kind, r)
         self._finish()
 

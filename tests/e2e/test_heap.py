@@ -242,7 +242,7 @@ def test_a_dump_says_where_living_objects_were_made(t):
         made = [found.sites.get(a) for a in found.of(name)]
         t.equal((len(made), len(set(made)), None in made), (count, 1, False), 'sites of ' + name)
     alive = 0
-    for r in lines_of(program.path, 'live'):
+    for r in lines_of(program.path, 'live_site', 'live'):
         if r['gc'] <= found.collection:
             alive += r.get('survived', 0) - sum(objects for _, _, objects, _ in r.get('died', []))
     t.equal(alive, len(found.sites), 'alive by the lines of the log')

@@ -87,7 +87,7 @@ static void same_live(const struct report_live_line *a, const struct report_live
     struct report_died x = {0, 0, 0, 0}, y = x;
     bool more = true;
 
-    MUST(a->t == b->t && a->gc == b->gc && a->site == b->site && a->opening == b->opening);
+    MUST(a->gc == b->gc && a->site == b->site && a->opening == b->opening);
     MUST(a->survived == b->survived && a->survived_bytes == b->survived_bytes);
     MUST(!one == !other);
     while (one && more) {
@@ -109,13 +109,14 @@ static void same_record(const struct report_record *a, const struct report_recor
         same_calls(&a->calls, &b->calls);
     else if (a->kind == SST_KIND_LIVE)
         same_live(&a->live, &b->live);
-    else if (a->kind == SST_KIND_LIVE_SITE)
+    else if (a->kind == SST_KIND_LIVE_SITE) {
         MUST(a->alloc.id == b->alloc.id && a->alloc.node == b->alloc.node &&
              a->alloc.class_id == b->alloc.class_id && a->alloc.il == b->alloc.il &&
              a->alloc.call == b->alloc.call && a->alloc.cut == b->alloc.cut &&
              a->alloc.unoptimised == b->alloc.unoptimised &&
              a->alloc.unloaded == b->alloc.unloaded);
-    else
+        same_live(&a->live, &b->live);
+    } else
         same_alloc(&a->alloc, &b->alloc);
 }
 

@@ -372,27 +372,6 @@ static inline const char *hand_alloc_member(const char *at, void *record, unsign
     return hand_alloc_rare(at, a, bit, unknown);
 }
 
-/* A live_site's, which are where its objects are made, and of what type. */
-static const char *hand_live_site_member(const char *at, void *record, unsigned *bit,
-                                         uint64_t *unknown)
-{
-    struct report_alloc *a = record;
-
-    READ_MEMBER("id", SAW_ID, hand_id(at, 1, &a->id))
-    READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
-    READ_MEMBER("il", SAW_IL, hand_il(at, &a->il))
-    READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
-    READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
-    READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
-    READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
-    if (KEY(at, "il0")) {
-        *bit = SAW_IL;
-        a->unoptimised = true;
-        return hand_il(at, &a->il);
-    }
-    return hand_unknown(at, unknown);
-}
-
 /* Arrays of four whole numbers each; what is behind them all, or NULL. */
 static const char *hand_died(const char *at, const char **out)
 {
@@ -419,14 +398,34 @@ static const char *hand_live_member(const char *at, void *record, unsigned *bit,
 {
     struct report_live_line *l = record;
 
-    READ_MEMBER("t", SAW_T, hand_unsigned(at, &l->t))
-    READ_MEMBER("gc", SAW_GC, hand_unsigned(at, &l->gc))
     READ_MEMBER("site", SAW_SITE, hand_id(at, 1, &l->site))
+    READ_MEMBER("gc", SAW_GC, hand_unsigned(at, &l->gc))
     READ_MEMBER("survived", SAW_SURVIVED, hand_unsigned(at, &l->survived))
     READ_MEMBER("survived_bytes", SAW_SURVIVED_BYTES, hand_unsigned(at, &l->survived_bytes))
     READ_MEMBER("died", SAW_DIED, hand_died(at, &l->died))
     READ_MEMBER("opening", SAW_OPENING, hand_bool(at, &l->opening))
     return hand_unknown(at, unknown);
+}
+
+/* A live_site's: where its objects are made, of what type, and what a live line says of them. */
+static const char *hand_live_site_member(const char *at, void *record, unsigned *bit,
+                                         uint64_t *unknown)
+{
+    struct report_alloc *a = &((struct report_record *)record)->alloc;
+
+    READ_MEMBER("id", SAW_ID, hand_id(at, 1, &a->id))
+    READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
+    READ_MEMBER("il", SAW_IL, hand_il(at, &a->il))
+    READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
+    READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
+    READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
+    READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
+    if (KEY(at, "il0")) {
+        *bit = SAW_IL;
+        a->unoptimised = true;
+        return hand_il(at, &a->il);
+    }
+    return hand_live_member(at, &((struct report_record *)record)->live, bit, unknown);
 }
 
 static inline const char *hand_node_member(const char *at, void *record, unsigned *bit,
@@ -487,21 +486,27 @@ static bool hand_node(const char *at, const char *end, struct report_node *n, ui
     return (hand_members(at, end, hand_node_member, n, unknown) & need) == need;
 }
 
-static bool hand_live_site(const char *at, const char *end, struct report_alloc *a,
+static bool hand_live_site(const char *at, const char *end, struct report_record *r,
                            uint64_t *unknown)
 {
-    unsigned need = SAW_ID | SAW_NODE | SAW_CLASS;
+    unsigned need = SAW_ID | SAW_NODE | SAW_CLASS, saw;
 
-    *a = (struct report_alloc){.il = REPORT_NO_IL};
-    return (hand_members(at, end, hand_live_site_member, a, unknown) & need) == need;
+    r->alloc = (struct report_alloc){.il = REPORT_NO_IL};
+    r->live = (struct report_live_line){.gc = 0};
+    saw = hand_members(at, end, hand_live_site_member, r, unknown);
+    if (saw & SAW_GC)
+        r->live.site = r->alloc.id;
+    else
+        r->live = (struct report_live_line){.gc = 0};
+    return (saw & need) == need && !(saw & SAW_SITE);
 }
 
 static bool hand_live(const char *at, const char *end, struct report_live_line *l,
                       uint64_t *unknown)
 {
-    unsigned need = SAW_T | SAW_GC | SAW_SITE;
+    unsigned need = SAW_GC | SAW_SITE;
 
-    *l = (struct report_live_line){.t = 0};
+    *l = (struct report_live_line){.gc = 0};
     return (hand_members(at, end, hand_live_member, l, unknown) & need) == need;
 }
 
@@ -581,7 +586,7 @@ bool report_parse_by_hand(struct report_parser *p, const struct report_line *lin
         done = hand_live(at, end, &out->live, &unknown);
     } else if ((at = MEMBERS_OF(line, "{\"kind\":\"live_site\",")) != NULL) {
         out->kind = SST_KIND_LIVE_SITE;
-        done = hand_live_site(at, end, &out->alloc, &unknown);
+        done = hand_live_site(at, end, out, &unknown);
     }
     if (LIKELY(done)) {
         out->at = line->at;
@@ -831,18 +836,6 @@ static void any_calls(struct report_parser *p, struct report_batch *b)
         bad(p, "e", "is empty");
 }
 
-static void any_live_site(struct report_parser *p, struct report_alloc *a)
-{
-    *a = (struct report_alloc){.il = REPORT_NO_IL};
-    any_id(p, "id", 1, true, &a->id);
-    any_bool(p, "unloaded", &a->unloaded);
-    any_alloc_il(p, a);
-    any_bool(p, "cut", &a->cut);
-    a->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
-    any_id(p, "class", 1, true, &a->class_id);
-    any_id(p, "node", 0, true, &a->node);
-}
-
 /* Arrays of four whole numbers, as text again, the parser's. */
 static const char *any_died(struct report_parser *p)
 {
@@ -865,17 +858,40 @@ static const char *any_died(struct report_parser *p)
     return p->err ? NULL : any_text(p, array, &p->stack);
 }
 
-static void any_live(struct report_parser *p, struct report_live_line *l)
+static void any_objects(struct report_parser *p, struct report_live_line *l)
 {
-    *l = (struct report_live_line){.t = 0};
-    any_count(p, "t", true, &l->t);
+    *l = (struct report_live_line){.gc = 0};
     any_count(p, "gc", true, &l->gc);
-    any_id(p, "site", 1, true, &l->site);
     any_count(p, "survived", false, &l->survived);
     any_count(p, "survived_bytes", false, &l->survived_bytes);
     any_bool(p, "opening", &l->opening);
     if (json_object_get(p->json, "died"))
         l->died = any_died(p);
+}
+
+static void any_live(struct report_parser *p, struct report_live_line *l)
+{
+    any_objects(p, l);
+    any_id(p, "site", 1, true, &l->site);
+}
+
+static void any_live_site(struct report_parser *p, struct report_record *r)
+{
+    struct report_alloc *a = &r->alloc;
+
+    *a = (struct report_alloc){.il = REPORT_NO_IL};
+    r->live = (struct report_live_line){.gc = 0};
+    any_id(p, "id", 1, true, &a->id);
+    any_bool(p, "unloaded", &a->unloaded);
+    any_alloc_il(p, a);
+    any_bool(p, "cut", &a->cut);
+    a->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
+    any_id(p, "class", 1, true, &a->class_id);
+    any_id(p, "node", 0, true, &a->node);
+    if (!json_object_get(p->json, "gc"))
+        return;
+    any_objects(p, &r->live);
+    r->live.site = a->id;
 }
 
 /* What this version knows of each kind, so that what it does not know can be counted. */
@@ -925,8 +941,9 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate", "cut"},
     [SST_KIND_PROFILE] = {"t", "source", "hz", SST_COUNTERS_PROFILE(MEMBER) "cost_ns", "worst_ns",
                           "cost"},
-    [SST_KIND_LIVE_SITE] = {"id", "node", "il", "call", "il0", "cut", "class", "unloaded"},
-    [SST_KIND_LIVE] = {"t", "gc", "site", "survived", "survived_bytes", "died", "opening"},
+    [SST_KIND_LIVE_SITE] = {"id", "node", "il", "call", "il0", "cut", "class", "unloaded", "gc",
+                            "survived", "survived_bytes", "died", "opening"},
+    [SST_KIND_LIVE] = {"site", "gc", "survived", "survived_bytes", "died", "opening"},
     [SST_KIND_LIVE_TOTAL] = {"t", "gc", "depth", "full", "pause", "pauses", "table_ns", "allocs",
                              "bytes", "memory", "memory_most", "exact", "why", "grows", "opening"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
@@ -985,7 +1002,7 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
     else if (out->kind == SST_KIND_CALLS)
         any_calls(p, &out->calls);
     else if (out->kind == SST_KIND_LIVE_SITE)
-        any_live_site(p, &out->alloc);
+        any_live_site(p, out);
     else if (out->kind == SST_KIND_LIVE)
         any_live(p, &out->live);
     if (!p->err)

@@ -63,11 +63,11 @@ struct report_batch {
 
 /* What collections found of the objects of one live_site since its last such line. */
 struct report_live_line {
-    uint64_t t, gc;
+    uint64_t gc;
     uint64_t survived, survived_bytes; /* objects found alive for the first time; opening: alive */
-    uint32_t site;
-    bool opening;     /* of a part: all that is alive of the site */
-    const char *died; /* "[[generation,age,objects,bytes],...]"; NULL: none */
+    uint32_t site;                     /* 0: of a live_site that says nothing of its objects */
+    bool opening;                      /* of a part: all that is alive of the site */
+    const char *died;                  /* "[[generation,age,objects,bytes],...]"; NULL: none */
 };
 
 /* Of those: objects that had survived `age` collections, 15: or more. */
@@ -80,10 +80,10 @@ struct report_record {
     struct report_place at;
     union {
         struct report_alloc alloc; /* alloc, site, live_site */
-        struct report_live_line live;
         struct report_node node;
         struct report_batch calls;
     };
+    struct report_live_line live; /* live, and of a live_site what is in its line */
     const json_t *json; /* the record; NULL if read by hand; the parser's, until the next line */
 };
 

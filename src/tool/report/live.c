@@ -287,7 +287,6 @@ static int take_live(struct report_live *l, struct report_defs *defs, const stru
                : add_change(
                      l, &(struct report_live_change){.site = (uint32_t)(site - l->sites),
                                                      .recording = (uint32_t)l->ended + 1,
-                                                     .t = r->live.t,
                                                      .survived_bytes = bytes,
                                                      .survived_allocs = allocs,
                                                      .died_bytes = before_bytes - site->bytes,
@@ -378,14 +377,21 @@ static int take_total(struct report_live *l, struct report_defs *defs,
 
 int report_live_take(struct report_live *l, struct report_defs *defs, const struct report_record *r)
 {
+    int err = 0;
+
     l->lines++;
     if (r->kind == SST_KIND_LIVE_TOTAL)
         return take_total(l, defs, r);
     if (!l->question)
         return 0;
     if (r->kind == SST_KIND_LIVE_SITE)
-        return take_site(l, defs, r);
-    return take_live(l, defs, r);
+        err = take_site(l, defs, r);
+    if (r->live.site && err != -ENOMEM) {
+        int live_err = take_live(l, defs, r);
+
+        err = err ? err : live_err;
+    }
+    return err;
 }
 
 enum report_live_when report_live_when(const struct report_live *l, const struct report_record *r)

@@ -91,13 +91,13 @@ struct report_live_death {
 };
 
 /*
- * What a live line, not of an opening, says of a site. Of a live_total site is UINT32_MAX, and
- * survived all that is alive after it.
+ * What a line, not of an opening, says of the objects of a site. Of a live_total site is
+ * UINT32_MAX, and survived all that is alive after it.
  */
 struct report_live_change {
     uint32_t site;      /* later a cell */
     uint32_t recording; /* 1, 2, ... of those that have a live_total, of all logs */
-    uint64_t t;         /* ns */
+    uint64_t t;         /* ns, of a live_total: the lines before it are as of then; else 0 */
     double survived_bytes, survived_allocs, died_bytes, died_allocs;
 };
 

@@ -543,21 +543,6 @@ static int on_not_written(struct validator *v, const struct report_record *r)
     return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
 }
 
-static int on_live_site(struct validator *v, const struct report_record *r)
-{
-    uint32_t node = id_in(r, "node"), class_id = id_in(r, "class"), id = id_in(r, "id");
-    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, report_count_in(r->json, "il"));
-    int err;
-
-    expect(v, CLASSES, class_id, r->at);
-    if (node != SST_NODE_EMPTY)
-        expect(v, NODES, node, r->at);
-    err = define(v, LIVE_SITES, id, fact, r->at);
-    if (!err && !array_reserve_zeroed(&v->live, &v->live_capacity, v->known[LIVE_SITES].count))
-        err = -ENOMEM;
-    return err;
-}
-
 /* A part opens with what is alive, whatever was before. */
 static void live_begin(struct validator *v, const struct report_record *r)
 {
@@ -585,9 +570,10 @@ static bool live_take(struct live_sum *from, uint64_t allocs, uint64_t bytes)
     return true;
 }
 
-static int on_live(struct validator *v, const struct report_record *r)
+/* What a line says of the objects of a site. */
+static void on_objects(struct validator *v, const struct report_record *r, uint32_t site)
 {
-    uint32_t found = expect(v, LIVE_SITES, id_in(r, "site"), r->at);
+    uint32_t found = expect(v, LIVE_SITES, site, r->at);
     uint64_t survived = report_count_in(r->json, "survived");
     uint64_t bytes = report_count_in(r->json, "survived_bytes");
     const json_t *died = json_object_get(r->json, "died"), *row;
@@ -595,7 +581,7 @@ static int on_live(struct validator *v, const struct report_record *r)
 
     live_begin(v, r);
     if (!found)
-        return 0;
+        return;
     v->live[found - 1].allocs += survived;
     v->live[found - 1].bytes += bytes;
     v->alive.allocs += survived;
@@ -612,6 +598,30 @@ static int on_live(struct validator *v, const struct report_record *r)
             !live_take(&v->alive, cell[2], cell[3]))
             report_problem(v->problems, r->at, "live: more of a site died than was alive");
     }
+}
+
+static int on_live_site(struct validator *v, const struct report_record *r)
+{
+    uint32_t node = id_in(r, "node"), class_id = id_in(r, "class"), id = id_in(r, "id");
+    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, report_count_in(r->json, "il"));
+    int err;
+
+    expect(v, CLASSES, class_id, r->at);
+    if (node != SST_NODE_EMPTY)
+        expect(v, NODES, node, r->at);
+    err = define(v, LIVE_SITES, id, fact, r->at);
+    if (!err && !array_reserve_zeroed(&v->live, &v->live_capacity, v->known[LIVE_SITES].count))
+        err = -ENOMEM;
+    if (!err && json_object_get(r->json, "gc"))
+        on_objects(v, r, id);
+    else if (json_object_get(r->json, "survived") || json_object_get(r->json, "died"))
+        report_problem(v->problems, r->at, "live_site: what became of objects has a gc");
+    return err;
+}
+
+static int on_live(struct validator *v, const struct report_record *r)
+{
+    on_objects(v, r, id_in(r, "site"));
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /*
  * log/live.c - --live: what became of objects, as it is taken from the table at most once a second:
- * sites before their first line, a line for each that has changed, and a total.
+ * a line for each site that has changed, the first of which says what the site is, and a total.
  *
  * A part opens with what the lines before have added up to. What grows is known by places, which
  * are coarser than sites (grows.h).
@@ -63,16 +63,24 @@ static const char *why_word(enum sst_live_why why)
     return words[why];
 }
 
-static int write_site(struct log *log, uint32_t id, const struct site *site, bool gone)
+/* A line that has begun, of one site. */
+struct line {
+    enum sst_kind kind;
+    size_t mark; /* where in the buffer */
+};
+
+static int begin_site(struct log *log, uint32_t id, const struct site *site, bool gone,
+                      struct line *line)
 {
     struct buffer *b = &log->file.buffer;
-    size_t mark = b->size;
-    char *line = buffer_reserve(b, LOG_LINE), *at = line;
     uint32_t class_id =
         ((const struct metadata_class *)live_class(log->config.live, site->class))->id;
+    char *first, *at;
 
-    if (!line)
-        return log_line_drop(log, mark);
+    *line = (struct line){SST_KIND_LIVE_SITE, b->size};
+    first = at = buffer_reserve(b, LOG_LINE);
+    if (!first)
+        return log_line_drop(log, line->mark);
     at = LOG_PUT_NUMBER(at, "{\"kind\":\"live_site\",\"id\":", id);
     at = LOG_PUT_NUMBER(at, ",\"node\":", gone ? SST_NODE_EMPTY : log_node_id(log, site->node));
     if (gone)
@@ -80,10 +88,10 @@ static int write_site(struct log *log, uint32_t id, const struct site *site, boo
     else if (!tree_is_cut(site->node))
         at = log_put_il(at, log_site_il(log, site->site));
     at = LOG_PUT_NUMBER(at, ",\"class\":", class_id);
-    b->size += (size_t)(at - line);
+    b->size += (size_t)(at - first);
     if (!gone)
         log_put_heap(b, EVENT_HEAP_NORMAL, site->node);
-    return log_line_end(log, SST_KIND_LIVE_SITE, mark);
+    return 0;
 }
 
 /* Where a site is: the frame of own code nearest to it, or the one that allocates. */
@@ -128,7 +136,7 @@ static int note_place(struct log *log, uint32_t id, const struct site *site,
                       &(struct grows_place){where.method->id, where.il, class->id});
 }
 
-static int define_held(struct log *log, uint32_t id, struct site *site)
+static int define_held(struct log *log, uint32_t id, const struct site *site, struct line *line)
 {
     const struct metadata_class *class;
     bool class_gone, gone = live_forgotten(log->config.live, id, &class_gone);
@@ -144,24 +152,38 @@ static int define_held(struct log *log, uint32_t id, struct site *site)
         err = -EAGAIN;
     if (!err && !gone)
         err = note_place(log, id, site, class);
+    return err ? err : begin_site(log, id, site, gone, line);
+}
+
+/*
+ * The line of a site, up to what it says of its objects; its first one in a part says what the site
+ * is. 0; -EAGAIN: something has no name yet; -ENOENT: its class is gone; as define.c.
+ */
+static int begin(struct log *log, uint32_t id, uint64_t collection, struct line *line)
+{
+    const struct site *site = &log->live->site[id];
+    struct buffer *b = &log->file.buffer;
+    int err = 0;
+
+    if (site->part == log->part) {
+        *line = (struct line){SST_KIND_LIVE, b->size};
+        log_put_number(b, "{\"kind\":\"live\",\"site\":", id);
+    } else {
+        live_hold(log->config.live); /* what is unloaded is not given back meanwhile */
+        err = define_held(log, id, site, line);
+        live_unhold(log->config.live);
+    }
     if (!err)
-        err = write_site(log, id, site, gone);
-    if (!err)
-        site->part = log->part;
+        log_put_number(b, ",\"gc\":", collection);
     return err;
 }
 
-/* 0; -EAGAIN: something has no name yet; -ENOENT: its class is gone; as define.c. */
-static int define(struct log *log, uint32_t id)
+static int end(struct log *log, uint32_t id, const struct line *line)
 {
-    struct site *site = &log->live->site[id];
-    int err;
+    int err = log_line_end(log, line->kind, line->mark);
 
-    if (site->part == log->part)
-        return 0;
-    live_hold(log->config.live); /* what is unloaded is not given back meanwhile */
-    err = define_held(log, id, site);
-    live_unhold(log->config.live);
+    if (!err)
+        log->live->site[id].part = log->part;
     return err;
 }
 
@@ -170,38 +192,31 @@ static bool opens(struct log_live *live)
     return live->opening > 0;
 }
 
-static void put_head(struct log *log, const char *kind, const struct live_total *total)
-{
-    struct buffer *b = &log->file.buffer;
-
-    buffer_text(b, kind);
-    log_put_number(b, ",\"t\":", log_t(log, clock_ticks_to_ns(total->ticks)));
-    log_put_number(b, ",\"gc\":", total->collection);
-}
-
 static int write_opening(struct log *log, uint32_t id)
 {
     const struct site *site = &log->live->site[id];
     struct buffer *b = &log->file.buffer;
-    size_t mark = b->size;
+    struct line line;
+    int err = begin(log, id, log->live->last.collection, &line);
 
-    put_head(log, "{\"kind\":\"live\"", &log->live->last);
-    log_put_number(b, ",\"site\":", id);
+    if (err)
+        return err;
     log_put_number(b, ",\"survived\":", site->objects);
     log_put_number(b, ",\"survived_bytes\":", site->bytes);
     buffer_text(b, ",\"opening\":true");
-    return log_line_end(log, SST_KIND_LIVE, mark);
+    return end(log, id, &line);
 }
 
 static int write_row(struct log *log, const struct live_row *row)
 {
     const struct live_sums *sums = &log->live->sums;
     struct buffer *b = &log->file.buffer;
-    size_t mark = b->size;
     const char *separator = ",\"died\":[[";
+    struct line line;
+    int err = begin(log, row->key, sums->total.collection, &line);
 
-    put_head(log, "{\"kind\":\"live\"", &sums->total);
-    log_put_number(b, ",\"site\":", row->key);
+    if (err)
+        return err;
     if (row->survived) {
         log_put_number(b, ",\"survived\":", row->survived);
         log_put_number(b, ",\"survived_bytes\":", row->survived_bytes);
@@ -218,7 +233,7 @@ static int write_row(struct log *log, const struct live_row *row)
     }
     if (row->died)
         buffer_char(b, ']');
-    return log_line_end(log, SST_KIND_LIVE, mark);
+    return end(log, row->key, &line);
 }
 
 static void settle(struct log *log, const struct live_row *row)
@@ -262,7 +277,9 @@ static int write_total(struct log *log, const struct live_total *total, bool ope
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
 
-    put_head(log, "{\"kind\":\"live_total\"", total);
+    log_put_number(b,
+                   "{\"kind\":\"live_total\",\"t\":", log_t(log, clock_ticks_to_ns(total->ticks)));
+    log_put_number(b, ",\"gc\":", total->collection);
     log_put_number(b, ",\"depth\":", total->depth);
     if (total->full)
         log_put_number(b, ",\"full\":", total->full);
@@ -305,10 +322,8 @@ static bool write_openings(struct log *log)
 
     for (; opens(live) && live->opening < live->sites; live->opening++) {
         struct site *site = &live->site[live->opening];
-        int err = site->objects ? define(log, (uint32_t)live->opening) : 0;
+        int err = site->objects ? write_opening(log, (uint32_t)live->opening) : 0;
 
-        if (!err && site->objects)
-            err = write_opening(log, (uint32_t)live->opening);
         if (err == -ENOENT) { /* none of its objects can be alive */
             live->objects -= site->objects;
             live->bytes -= site->bytes;
@@ -357,9 +372,7 @@ static bool write_sums(struct log *log)
         int err = note(live, row);
 
         if (!err)
-            err = log_file_full(log) ? -ENOSPC : define(log, row->key);
-        if (!err)
-            err = write_row(log, row);
+            err = log_file_full(log) ? -ENOSPC : write_row(log, row);
         if (err && err != -ENOENT)
             return false;
         settle(log, row);

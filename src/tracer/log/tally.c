@@ -128,8 +128,8 @@ size_t log_tally_lines(struct log_tally *t, const char *data, size_t size)
 static bool is_missed(enum sst_kind kind)
 {
     return kind == SST_KIND_SNAPSHOT || kind == SST_KIND_MISMATCH || kind == SST_KIND_SAMPLE ||
-           kind == SST_KIND_MARK || kind == SST_KIND_CONFIG || kind == SST_KIND_LIVE ||
-           kind == SST_KIND_LIVE_TOTAL;
+           kind == SST_KIND_MARK || kind == SST_KIND_CONFIG || kind == SST_KIND_LIVE_SITE ||
+           kind == SST_KIND_LIVE || kind == SST_KIND_LIVE_TOTAL;
 }
 
 void log_lose(struct log *log, const struct log_tally *lost)

@@ -143,7 +143,6 @@ static void expect_same_live(const struct report_live_line *a, const struct repo
     const char *one = a->died, *other = b->died;
     struct report_died x = {0, 0, 0, 0}, y = x;
 
-    assert_int_equal(a->t, b->t);
     assert_int_equal(a->gc, b->gc);
     assert_int_equal(a->site, b->site);
     assert_int_equal(a->survived, b->survived);
@@ -160,14 +159,12 @@ static void expect_same_live(const struct report_live_line *a, const struct repo
 TEST(lines_of_live_objects_are_read_by_hand_as_jansson_reads_them)
 {
     static const char *const lines[] = {
-        "{\"kind\":\"live\",\"t\":5,\"gc\":2,\"site\":7,\"survived\":3,\"survived_bytes\":72}",
-        "{\"kind\":\"live\",\"t\":5,\"gc\":2,\"site\":7,\"died\":[[0,1,2,48],[4,15,1,"
+        "{\"kind\":\"live\",\"site\":7,\"gc\":2,\"survived\":3,\"survived_bytes\":72}",
+        "{\"kind\":\"live\",\"site\":7,\"gc\":2,\"died\":[[0,1,2,48],[4,15,1,"
         "9007199254740991]]}",
-        "{\"kind\":\"live\",\"t\":5,\"gc\":0,\"site\":4294967294,\"survived\":1,"
+        "{\"kind\":\"live\",\"site\":4294967294,\"gc\":0,\"survived\":1,"
         "\"survived_bytes\":24,\"opening\":true}",
     };
-    static const char site[] = "{\"kind\":\"live_site\",\"id\":9,\"node\":3,\"il0\":12,\"class\":2,"
-                               "\"unloaded\":true}";
     struct report_record hand, any;
     struct report_died died;
     struct report_line line;
@@ -189,13 +186,33 @@ TEST(lines_of_live_objects_are_read_by_hand_as_jansson_reads_them)
     assert_int_equal(died.objects, 1);
     assert_int_equal(died.bytes, 9007199254740991);
     assert_false(report_died_next(&at, &died));
-    line = line_of(site);
-    assert_true(report_parse_by_hand(&parser, &line, &hand));
-    assert_int_equal(report_parse_any(&parser, &line, &any), 0);
-    expect_same_alloc(&hand.alloc, &any.alloc);
-    assert_int_equal(hand.alloc.id, 9);
-    assert_int_equal(any.alloc.id, 9);
-    assert_true(hand.alloc.unloaded && any.alloc.unloaded);
+}
+
+#define SITE "{\"kind\":\"live_site\",\"id\":9,\"node\":3,\"il0\":12,\"class\":2,\"unloaded\":true"
+
+TEST(a_site_is_read_by_hand_as_jansson_reads_it_with_what_became_of_its_objects)
+{
+    static const char *const lines[] = {
+        SITE "}", SITE ",\"survived\":3,\"survived_bytes\":72}",
+        SITE ",\"gc\":2,\"survived\":3,\"survived_bytes\":72,\"died\":[[0,1,2,48]]}",
+        SITE ",\"gc\":2,\"survived\":3,\"survived_bytes\":72,\"opening\":true}"};
+    struct report_record hand, any;
+    struct report_line line;
+
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        line = line_of(lines[i]);
+        assert_true(report_parse_by_hand(&parser, &line, &hand));
+        assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+        expect_same_alloc(&hand.alloc, &any.alloc);
+        expect_same_live(&hand.live, &any.live);
+        assert_int_equal(hand.alloc.id, 9);
+        assert_int_equal(any.alloc.id, 9);
+        assert_true(hand.alloc.unloaded && any.alloc.unloaded);
+        assert_int_equal(hand.live.site, i > 1 ? 9 : 0);
+        assert_int_equal(hand.live.survived, i > 1 ? 3 : 0);
+        assert_int_equal(!hand.live.died, i != 2);
+        assert_int_equal(hand.live.opening, i == 3);
+    }
 }
 
 /* Right, but written otherwise: jansson reads them. */
@@ -256,11 +273,13 @@ TEST(what_is_wrong_is_refused_and_named)
         {"{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":99999999999999999999,"
          "\"node\":1}",
          "not JSON"},
-        {"{\"kind\":\"live\",\"t\":1,\"gc\":1}", "site"},
-        {"{\"kind\":\"live\",\"t\":1,\"gc\":1,\"site\":1,\"died\":[[1,2,3]]}", "died"},
-        {"{\"kind\":\"live\",\"t\":1,\"gc\":1,\"site\":1,\"died\":[[1,2,3,-4]]}", "died"},
-        {"{\"kind\":\"live\",\"t\":1,\"gc\":1,\"site\":1,\"died\":7}", "died"},
+        {"{\"kind\":\"live\",\"gc\":1}", "site"},
+        {"{\"kind\":\"live\",\"site\":1}", "gc"},
+        {"{\"kind\":\"live\",\"site\":1,\"gc\":1,\"died\":[[1,2,3]]}", "died"},
+        {"{\"kind\":\"live\",\"site\":1,\"gc\":1,\"died\":[[1,2,3,-4]]}", "died"},
+        {"{\"kind\":\"live\",\"site\":1,\"gc\":1,\"died\":7}", "died"},
         {"{\"kind\":\"live_site\",\"id\":0,\"node\":3,\"class\":2}", "id"},
+        {"{\"kind\":\"live_site\",\"id\":1,\"node\":3,\"class\":2,\"gc\":1,\"died\":7}", "died"},
         {"[1]", "no record"},
         {"{}", "no record"},
         {"{\"kind\":3}", "no record"},

@@ -75,15 +75,17 @@ TEST(sums_of_live_objects_that_do_not_add_up_are_noticed)
     text = strndup(file, size);
     assert_int_equal(validate(text, size), 0);
     assert_int_equal(problems.count, 0);
-    breach(text, "\"site\":3,\"survived\":1", "\"site\":3,\"survived\":2", "by the lines before");
-    breach(text, "\"site\":3,\"survived\":1", "\"site\":4,\"survived\":1", "live_site 4 is not");
+    breach(text, "\"class\":3,\"gc\":1,\"survived\":1", "\"class\":3,\"gc\":1,\"survived\":2",
+           "by the lines before");
+    breach(text, "\"class\":3,\"gc\":1,", "\"class\":3,", "has a gc");
+    breach(text, "\"site\":3,\"gc\":4", "\"site\":4,\"gc\":4", "live_site 4 is not");
     breach(text, "[[1,2,1,32]]", "[[1,2,9,32]]", "more of a site died");
     breach(text, "[[1,2,1,32]]", "[[5,2,1,32]]", "of no generation or age");
     breach(text, "[[1,2,1,32]]", "[[1,0,1,32]]", "of no generation or age");
     breach(text, "\"gc\":4,\"depth\"", "\"gc\":2,\"depth\"", "gc falls from 4 to 2");
     breach(text, "\"exact\":true", "\"exact\":false", "says why");
-    breach(text, "\"node\":2,\"il\":7,\"class\":2}\n{\"kind\":\"live\"",
-           "\"node\":9,\"il\":7,\"class\":2}\n{\"kind\":\"live\"", "node 9 is not defined");
+    breach(text, "\"node\":2,\"il\":7,\"class\":2,\"gc\"", "\"node\":9,\"il\":7,\"class\":2,\"gc\"",
+           "node 9 is not defined");
     free(text);
     free(file);
 }
