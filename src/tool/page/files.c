@@ -24,8 +24,12 @@
     X(dom) \
     X(colors) \
     X(flame) \
-    X(list) X(tables) X(treeview) X(flameview) X(butterfly) X(timeline) X(heapview) X(overview) \
-        X(source) X(help) X(paper) X(address) X(app) X(main)
+    X(list) \
+    X(tables) \
+    X(treeview) \
+    X(flameview) \
+    X(butterfly) \
+    X(timeline) X(heapview) X(overview) X(source) X(help) X(paper) X(address) X(app) X(main)
 
 #define EMBED_SCRIPT(name) EMBED(page_script_##name, "js/" #name ".js");
 SCRIPTS(EMBED_SCRIPT)
