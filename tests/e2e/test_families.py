@@ -401,5 +401,5 @@ def test_wrong_families_are_refused(t):
     one_line(run([TOOL, 'replay']), 2, 'log')
     one_line(run([TOOL, 'replay', '--depth', 'x', 'a.log']), 2, '--depth')
     one_line(run([TOOL, 'replay', '/nonexistent/a.log']), 3, 'a.log')
-    one_line(run([TOOL, 'record', '--max-depth', '3', '--', 'true']), 2, '--events calls')
+    one_line(run([TOOL, 'record', '--max-depth', '3', '--', 'true']), 2, '--max-depth', 'add calls to --events')
     one_line(run([TOOL, 'record', '--events', 'calls', '--capture', 'snapshot', '--', 'true']), 2, 'calls', 'capture')
