@@ -441,10 +441,16 @@ static class Makers
         }
     }
 
-    /// A tree that has more nodes than the collector's mark stack is deep.
+    /// A tree that has more nodes than the collector's mark stack is deep. Children first: a collection while they are made would
+    /// leave a node older than the ledger, which is told of it when it is whole, believes.
     [MethodImpl(MethodImplOptions.NoInlining)]
-    public static Node Trees(int depth) => depth == 0 ? null :
-        Ledger.Track(new Node { Left = Trees(depth - 1), Right = Trees(depth - 1) }, At.Trees);
+    public static Node Trees(int depth)
+    {
+        if (depth == 0)
+            return null;
+        Node left = Trees(depth - 1), right = Trees(depth - 1);
+        return Ledger.Track(new Node { Left = left, Right = right }, At.Trees);
+    }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static void LinkedLists(int n)
@@ -494,7 +500,10 @@ static class Makers
     public static void Young(int n)
     {
         for (int i = 0; i < n; i++)
-            Ledger.Track(new Item { Next = Ledger.Track(new Item(), At.Young) }, At.Young).Next = null;
+        {
+            Item next = Ledger.Track(new Item(), At.Young);
+            Ledger.Track(new Item { Next = next }, At.Young).Next = null;
+        }
     }
 
     /// Random replacement: what a thread keeps changes all the time, while the main thread has it collected.
