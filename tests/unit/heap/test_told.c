@@ -108,6 +108,20 @@ static void tell(uint32_t survivors)
     deliver(21, stay, sizeof(stay));
 }
 
+/* Collections of generation 0: the session tells what survives; it tells nothing. */
+static void collect_told(uint32_t survivors)
+{
+    heap_collection_started(heap, 0);
+    tell(survivors);
+    heap_collection_finished(heap);
+}
+
+static void collect_untold(void)
+{
+    heap_collection_started(heap, 0);
+    heap_collection_finished(heap);
+}
+
 static void expect(uint64_t collection, uint64_t objects, enum sst_live_why why)
 {
     assert_true(live_take(live, &sums));
@@ -121,9 +135,7 @@ TEST(what_is_told_of_is_exact)
     (void)state;
     heap_start(heap);
     allocate();
-    heap_collection_started(heap, 0);
-    tell(40);
-    heap_collection_finished(heap);
+    collect_told(40);
     expect(1, 40, SST_LIVE_EXACT);
     assert_false(live_take(live, &sums));
 }
@@ -132,13 +144,10 @@ TEST(a_collection_before_the_session_leaves_a_total_that_says_so_and_nothing_is_
 {
     (void)state;
     allocate();
-    heap_collection_started(heap, 0);
-    heap_collection_finished(heap);
+    collect_untold();
     expect(1, 0, SST_LIVE_LATE);
     heap_start(heap);
-    heap_collection_started(heap, 0);
-    tell(40); /* of those nothing is known any more */
-    heap_collection_finished(heap);
+    collect_told(40); /* of those nothing is known any more */
     expect(2, 0, SST_LIVE_LATE);
 }
 
@@ -149,8 +158,7 @@ TEST(a_session_that_cannot_be_had_leaves_totals_that_say_so)
     heap_start(heap);
     allocate();
     for (uint64_t i = 1; i < 4; i++) {
-        heap_collection_started(heap, 0);
-        heap_collection_finished(heap);
+        collect_untold();
         expect(i, 0, SST_LIVE_SESSION);
     }
 }
@@ -160,18 +168,13 @@ TEST(collections_while_the_runtime_ends_are_in_no_sums_and_spoil_none)
     (void)state;
     heap_start(heap);
     allocate();
-    heap_collection_started(heap, 0);
-    tell(40);
-    heap_collection_finished(heap);
+    collect_told(40);
     for (int i = 0; i < 3; i++) { /* the session is over; nobody takes anything meanwhile */
-        heap_collection_started(heap, 0);
-        heap_collection_finished(heap);
+        collect_untold();
     }
     expect(1, 40, SST_LIVE_EXACT);
     assert_false(live_take(live, &sums));
-    heap_collection_started(heap, 0); /* it was not: some were missed */
-    tell(40);
-    heap_collection_finished(heap);
+    collect_told(40); /* it was not: some were missed */
     assert_true(live_take(live, &sums));
     assert_int_equal(sums.total.why, SST_LIVE_SESSION);
 }
@@ -198,14 +201,11 @@ TEST(a_collection_beside_the_program_ends_the_table)
     (void)state;
     heap_start(heap);
     allocate();
-    heap_collection_started(heap, 0);
-    tell(40);
-    heap_collection_finished(heap);
+    collect_told(40);
     heap_collection_started(heap, 2);
     deliver(1, start, sizeof(start));
     heap_collection_finished(heap);
-    heap_collection_started(heap, 0);
-    heap_collection_finished(heap);
+    collect_untold();
     expect(1, 40, SST_LIVE_EXACT);
     expect(2, 40, SST_LIVE_CONCURRENT);
     assert_true(live_is_over(live));
