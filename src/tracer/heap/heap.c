@@ -153,6 +153,7 @@ void heap_collection_started(struct heap *heap, uint32_t deepest)
 
     heap->began_ns = clock_ns();
     heap->deepest = deepest;
+    live_settle(heap->config.live); /* ranges come, whatever else is known */
     if (load_acquire(&heap->beside))
         return;
     if (!session_runs(heap->config.session)) {
@@ -165,10 +166,10 @@ void heap_collection_started(struct heap *heap, uint32_t deepest)
             (struct live_bound){heap->range[i].range_start,
                                 heap->range[i].range_start + heap->range[i].range_length_reserved,
                                 (uint32_t)heap->range[i].generation};
-    if (heap->known)
-        live_begin(heap->config.live, heap->bound, count);
-    if (heap->known)
-        heap_references_begin(heap);
+    if (!heap->known)
+        return;
+    live_begin(heap->config.live, heap->bound, count);
+    heap_references_begin(heap);
 }
 
 /*

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define STEP_BYTES (1u << 15)
+
 static uint32_t *slot_of(const struct live *live, uintptr_t number)
 {
     uint32_t at = (uint32_t)(hash_word(number) >> 32) & (live->block_slots - 1);
@@ -83,10 +85,10 @@ static void spares_free(struct live *live)
         spare_free(live);
 }
 
-/* For so many places more. */
+/* For so many places more. What comes singly does not ask for a page at a time. */
 static bool room(struct live *live, struct block *block, uint32_t more)
 {
-    size_t size = (block->count + (size_t)more) * sizeof(*block->place);
+    size_t size = (block->count + (size_t)more) * sizeof(*block->place), beside = size / 8;
 
     if (LIKELY(size <= block->pages.size))
         return true;
@@ -96,7 +98,9 @@ static bool room(struct live *live, struct block *block, uint32_t more)
     }
     if (size > block->pages.size && live->spare.size) /* it would come on top of them */
         spare_free(live);
-    if (size > block->pages.size && !pages_room(live, &block->pages, size + size / 8))
+    if (more == 1 && beside < STEP_BYTES)
+        beside = STEP_BYTES;
+    if (size > block->pages.size && !pages_room(live, &block->pages, size + beside))
         return false;
     block->place = block->pages.data;
     return true;
@@ -292,6 +296,7 @@ void blocks_collect(struct live *live)
             if (block && block->sorted)
                 collect(live, (uint32_t)(block - live->block), &at);
             next = number + 1;
+            settle_let(live);
         }
     }
 }
@@ -340,6 +345,7 @@ void blocks_merge(struct live *live)
         block->sorted = block->count;
         block->dirty = block->falls = false;
         trim(live, block);
+        settle_let(live);
     }
     live->dirties = 0;
     spares_free(live);
@@ -359,6 +365,7 @@ void blocks_free(struct live *live)
 void live_each(struct live *live, void (*each)(void *context, uintptr_t object, uint32_t key),
                void *context)
 {
+    live_settle(live);
     pthread_mutex_lock(&live->lock); /* not while somebody forgets keys */
     for (uint32_t i = 1; i <= live->blocks; i++) {
         const struct block *block = &live->block[i];

@@ -20,16 +20,16 @@ static size_t entries_of(const struct live *live)
     size_t count = 0;
 
     for (const struct live_log *log = live->logs; log; log = log->next)
-        count += log->entries;
+        count += log->now.entries;
     return count;
 }
 
-static void run_add(struct live_compare *c, const struct live_log *log, size_t run)
+static void run_add(struct live_compare *c, const struct live_noted *now, size_t run)
 {
-    uintptr_t address = log->run[run].start;
+    uintptr_t address = now->run[run].start;
 
-    for (size_t i = log->run[run].first; i < run_end(log, run); i++) {
-        const struct live_entry *entry = &log->entry[i];
+    for (size_t i = now->run[run].first; i < run_end(now, run); i++) {
+        const struct live_entry *entry = &now->entry[i];
 
         if (entry->class)
             c->young[c->count++] = (struct young){address, entry->class, false};
@@ -40,22 +40,23 @@ static void run_add(struct live_compare *c, const struct live_log *log, size_t r
 struct live_compare *live_compare_new(struct live *live)
 {
     struct live_compare *c = memory_zalloc(1, sizeof(*c));
-    size_t entries = entries_of(live), runs;
     struct young_run *run;
     struct live_log **logs;
+    size_t runs;
 
     if (!c)
         return NULL;
+    live_settle(live);
     c->live = live;
-    c->size = (entries + 1) * sizeof(*c->young);
+    c->size = (entries_of(live) + 1) * sizeof(*c->young);
     c->young = memory_pages_map(c->size);
-    if (!c->young || !young_runs(live, &logs, &run, &runs)) {
+    if (!c->young || !young_runs(live, false, &logs, &run, &runs)) {
         memory_pages_unmap(c->young, c->size);
         memory_free(c);
         return NULL;
     }
     for (size_t i = 0; i < runs; i++)
-        run_add(c, logs[run[i].log], run[i].run);
+        run_add(c, &logs[run[i].log]->now, run[i].run);
     return c;
 }
 

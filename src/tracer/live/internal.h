@@ -5,13 +5,15 @@
  *     keys.c     sites, and the sums of what became of their objects
  *     blocks.c   the table: places of live objects
  *     young.c    logs into the table
- *     live.c     one collection; compare.c: the table beside the heap
+ *     live.c     one collection; settle.c: what it leaves to be done
+ *     compare.c  the table beside the heap
  */
 #ifndef SHADOWTRACE_LIVE_INTERNAL_H
 #define SHADOWTRACE_LIVE_INTERNAL_H
 
 #include "live/live.h"
 
+#include "base/parker.h"
 #include "stack/stack_hot.h" /* RULE */
 
 #define PAGE        4096
@@ -56,9 +58,17 @@ struct key {
 };
 
 struct live {
-    pthread_mutex_t lock; /* keys, sums: a collection, who takes them, who forgets */
+    pthread_mutex_t settling; /* blocks, bounds, ranges, what logs have in `past`; before `lock` */
+    pthread_mutex_t lock;     /* keys, sums: who settles, who takes them, who forgets */
     pthread_mutex_t logs_lock, ranges_lock; /* the lists of that name; under `lock` */
-    _Atomic(uint64_t) limit;                /* of memory */
+    _Atomic(uint32_t) wanted;               /* so many wait for `lock` while somebody settles */
+    _Atomic(bool) unsettled;                /* of the collection `at_hand`; set under `lock` */
+    struct live_collection at_hand;
+    uint64_t pause_ns, took_ns; /* its pause; what the table took of it */
+    struct parker wake;         /* of the thread that settles */
+    pthread_t thread;
+    _Atomic(bool) started, stopping, stopped; /* of it */
+    _Atomic(uint64_t) limit;                  /* of memory */
     _Atomic(uint64_t) memory, memory_most;
     _Atomic(uint32_t) why; /* enum sst_live_why */
     _Atomic(uint64_t) ticks, collections;
@@ -76,7 +86,7 @@ struct live {
 
     struct live_sums sums; /* what has gathered */
     uint32_t stamp;
-    bool fresh;     /* a collection came since they were taken */
+    bool fresh;     /* a collection was settled since they were taken */
     bool is_behind; /* and then one of which nothing is known: */
     struct live_total behind;
 
@@ -151,7 +161,17 @@ static inline const struct live_range *range_from(const struct live *live, struc
 /* keys.c: what was summed is to be taken */
 void sums_tell(struct live *live);
 
-/* logs.c. log_passed: of what has survived the table has places by now; the rest is dead. */
+/* live.c. settle_let: between two steps, those who wait for `lock` have it. */
+bool threes_sort(struct live *live, void *threes, size_t count);
+void total_of(struct live *live, const struct live_collection *c, uint64_t pause, uint64_t took);
+void settle_let(struct live *live);
+
+/*
+ * logs.c. logs_turn: `now` becomes `past`, which is empty. log_passed: of what has survived the
+ * table has places by now; the rest is dead. logs_clear: nothing of `past` is needed any more.
+ */
+struct live_log *logs_first(struct live *live); /* new ones come before it */
+void logs_turn(struct live *live);
 void logs_clear(struct live *live);
 void log_passed(struct live_log *log, size_t first, size_t end);
 
@@ -175,12 +195,18 @@ struct young_run {
     uint64_t start;
     uint32_t log, run;
 };
-/* All runs of all logs by their start; *out is live->run_pages. false: no memory. */
-bool young_runs(struct live *live, struct live_log ***logs, struct young_run **out, size_t *count);
+/* All runs of all logs, of before or of now, by their start; *out is live->run_pages. false: no
+ * memory. */
+bool young_runs(struct live *live, bool past, struct live_log ***logs, struct young_run **out,
+                size_t *count);
 void young_collect(struct live *live);
-static inline size_t run_end(const struct live_log *log, size_t run)
+static inline struct live_noted *noted_of(struct live_log *log, bool past)
 {
-    return run + 1 < log->runs ? log->run[run + 1].first : log->entries;
+    return past ? &log->past : &log->now;
+}
+static inline size_t run_end(const struct live_noted *noted, size_t run)
+{
+    return run + 1 < noted->runs ? noted->run[run + 1].first : noted->entries;
 }
 
 #endif

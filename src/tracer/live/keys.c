@@ -166,8 +166,10 @@ bool live_take(struct live *live, struct live_sums *sums)
     struct live_sums gathered;
     bool fresh;
 
-    pthread_mutex_lock(&live->lock);
-    fresh = live->fresh;
+    if (!load_relaxed(&live->started) || load_acquire(&live->stopped))
+        live_settle(live);
+    live_hold(live);
+    fresh = live->fresh && !load_relaxed(&live->unsettled);
     if (fresh) {
         live->sums.total.memory = load_relaxed(&live->memory);
         live->sums.total.memory_most = load_relaxed(&live->memory_most);
@@ -210,7 +212,7 @@ static bool is_in(const uint32_t *sorted, size_t count, uint32_t number)
 
 void live_forget(struct live *live, const struct live_gone *gone)
 {
-    pthread_mutex_lock(&live->lock);
+    live_hold(live);
     for (uint32_t i = 1; i <= live->keys; i++) {
         struct key *key = &live->key[i];
         uintptr_t class = live_class(live, key->class);
@@ -234,7 +236,9 @@ void live_forget(struct live *live, const struct live_gone *gone)
 
 void live_hold(struct live *live)
 {
+    add_relaxed(&live->wanted, 1);
     pthread_mutex_lock(&live->lock);
+    add_relaxed(&live->wanted, -1u);
 }
 
 void live_unhold(struct live *live)

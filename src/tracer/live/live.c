@@ -6,14 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define KEEP_BYTES (1u << 20) /* of what a collection works with */
-
 void live_free(struct live *live)
 {
     if (!live)
         return;
     for (struct live_log *log = live->logs; log; log = log->next)
-        store_relaxed(&log->ended, true);
+        log->over = true;
     logs_clear(live);
     blocks_free(live);
     keys_free(live);
@@ -33,6 +31,7 @@ int live_new(uint64_t memory, struct live **out)
         return -ENOMEM;
     store_relaxed(&live->limit, memory);
     live->stamp = 1;
+    pthread_mutex_init(&live->settling, NULL);
     pthread_mutex_init(&live->lock, NULL);
     pthread_mutex_init(&live->logs_lock, NULL);
     pthread_mutex_init(&live->ranges_lock, NULL);
@@ -68,10 +67,10 @@ struct three {
 static_assert(sizeof(struct three) == sizeof(struct live_bound), "three words");
 static_assert(sizeof(struct three) == sizeof(struct live_range), "three words");
 
-static bool threes_sort(struct live *live, struct three *three, size_t count)
+bool threes_sort(struct live *live, void *threes, size_t count)
 {
     struct pages pages = {NULL, 0};
-    struct three *sorted;
+    struct three *three = threes, *sorted;
     struct pair *order;
     size_t i = 1;
     bool done;
@@ -97,12 +96,13 @@ static bool threes_sort(struct live *live, struct three *three, size_t count)
 
 void live_begin(struct live *live, const struct live_bound *bounds, size_t count)
 {
+    live_settle(live);
     live->ranges = live->bounds = 0;
     if (!pages_room(live, &live->bound_pages, (count + 1) * sizeof(*bounds)))
         return;
     live->bound = live->bound_pages.data;
     memcpy(live->bound, bounds, count * sizeof(*bounds));
-    live->bounds = threes_sort(live, (struct three *)live->bound, count) ? count : 0;
+    live->bounds = threes_sort(live, live->bound, count) ? count : 0;
     for (size_t i = 1; i < live->bounds; i++) /* none reaches into the next */
         if (live->bound[i - 1].end > live->bound[i].start)
             live->bound[i - 1].end = live->bound[i].start;
@@ -122,19 +122,18 @@ void live_moved(struct live *live, const struct live_range *ranges, size_t count
     pthread_mutex_unlock(&live->ranges_lock);
 }
 
-static void total(struct live *live, const struct live_collection *c, uint64_t from)
+void total_of(struct live *live, const struct live_collection *c, uint64_t pause, uint64_t took)
 {
     struct live_total *sums = &live->sums.total;
-    uint64_t now = c->now_ns();
 
     sums->collection = load_relaxed(&live->collections);
     if (c->depth == 2)
         sums->full = sums->collection;
     sums->depth = c->depth;
     sums->ticks = c->ticks;
-    sums->pause_ns = now - c->began_ns;
-    sums->pauses_ns += sums->pause_ns;
-    sums->table_ns += now - from;
+    sums->pause_ns = pause;
+    sums->pauses_ns += pause;
+    sums->table_ns += took;
     sums->why = (enum sst_live_why)load_relaxed(&live->why);
 }
 
@@ -149,7 +148,7 @@ static void untold(struct live *live, const struct live_collection *c)
     add_relaxed(&live->collections, 1);
     if (live->is_behind)
         live->sums.total = live->behind;
-    total(live, c, c->now_ns());
+    total_of(live, c, c->now_ns() - c->began_ns, 0);
     if (!live->fresh) {
         sums_tell(live);
         return;
@@ -161,45 +160,35 @@ static void untold(struct live *live, const struct live_collection *c)
 
 void live_end(struct live *live, const struct live_collection *collection)
 {
-    uint64_t from = collection->now_ns();
+    uint64_t from = collection->now_ns(), now;
 
     pthread_mutex_lock(&live->lock);
-    pthread_mutex_lock(&live->logs_lock);
     add_relaxed(&live->collections, 1);
-    live->depth = collection->depth;
-    live->to = NULL;
-    if (live->is_behind)
-        live->sums.total = live->behind;
-    if (!threes_sort(live, (struct three *)live->range, live->ranges))
-        live->ranges = 0;
-    blocks_collect(live);
-    young_collect(live);
-    blocks_merge(live);
-    logs_clear(live);
-    pages_trim(live, &live->scratch, KEEP_BYTES);
-    pages_trim(live, &live->run_pages, KEEP_BYTES);
-    pages_trim(live, &live->range_pages, KEEP_BYTES);
-    if (collection->depth == 2)
-        keys_look(live, from);
-    total(live, collection, from);
-    sums_tell(live);
-    pthread_mutex_unlock(&live->logs_lock);
+    logs_turn(live);
+    now = collection->now_ns();
+    live->at_hand = *collection;
+    live->pause_ns = now - collection->began_ns;
+    live->took_ns = now - from;
+    store_release(&live->ticks, collection->ticks);
+    store_release(&live->unsettled, true);
     pthread_mutex_unlock(&live->lock);
+    parker_unpark(&live->wake);
 }
 
 void live_skip(struct live *live, const struct live_collection *collection)
 {
+    live_settle(live);
     pthread_mutex_lock(&live->lock);
-    pthread_mutex_lock(&live->logs_lock);
     live->ranges = live->bounds = 0;
+    logs_turn(live);
     logs_clear(live);
     untold(live, collection);
-    pthread_mutex_unlock(&live->logs_lock);
     pthread_mutex_unlock(&live->lock);
 }
 
 void live_over(struct live *live, const struct live_collection *collection)
 {
+    live_settle(live);
     pthread_mutex_lock(&live->lock);
     store_relaxed(&live->limit, 0); /* logs that are full stay as they are: nobody may empty them */
     untold(live, collection);

@@ -6,7 +6,11 @@
  *   allocation   into a log of the thread's own (struct live_log): runs of objects that lie one
  *                behind the other, of which only the sizes are kept. What dies young costs no more.
  *   collection   live_begin: the parts of the heap, by generation; live_moved: what survives, and
- *                where it is from now on; live_end: logs and blocks are held against that.
+ *                where it is from now on; live_end: each thread gets an empty log.
+ *   settling     logs and blocks are held against that while the program runs on, by a thread of
+ *                ours, or by who needs the table first: the next collection, who compares. A
+ *                runtime with several heaps keeps a processor busy for each until its pause is
+ *                over.
  *   table        blocks of 4 MB of address space, each a sorted list of places (16 bytes an
  *                object). Blocks of what is not collected are not touched.
  *   sums         what survived and died, by site, until somebody takes them: live_take.
@@ -41,21 +45,29 @@ struct live_run {
     size_t first;    /* its entry; the run ends where the next one begins */
 };
 
-/*
- * What one thread has allocated since the last collection. Written by that thread, where it holds
- * up collections; by the collection while all threads are stopped. No lock.
- */
-struct live_log {
+/* Allocations one behind the other. */
+struct live_noted {
     struct live_entry *entry;
     struct live_run *run;
     size_t entries, entry_room, runs, run_room;
-    uintptr_t expected; /* where the next object lies if it goes on with the run; 0: nowhere */
-    uintptr_t newest;   /* address of the newest entry */
-    uint32_t open;      /* entries whose key is not known yet */
-    uint32_t lost;      /* for lack of memory */
-    size_t passed_from, passed_to; /* entries that the collection at hand needs no more */
-    size_t given;                  /* bytes of such that are given back until it ends */
+};
+
+/*
+ * What one thread has allocated since the last collection, and what it had allocated before that
+ * until it is settled. `now` is written by that thread, where it holds up collections; by the
+ * collection while all threads are stopped. No lock.
+ */
+struct live_log {
+    struct live_noted now;
+    uintptr_t expected;     /* where the next object lies if it goes on with the run; 0: nowhere */
+    uintptr_t newest;       /* address of the newest entry */
+    uint32_t open;          /* entries whose key is not known yet */
+    uint32_t lost;          /* for lack of memory */
+    struct live_noted past; /* of who settles; in the end it is empty, and the next `now` */
+    size_t passed_from, passed_to; /* entries of it that are needed no more */
+    size_t given;                  /* bytes of such that are given back until it is empty */
     size_t kept;                   /* bytes of entries, of those that collections before needed */
+    bool over;                     /* `ended` when the collection came: nothing is behind `past` */
     struct live *live;
     struct live_log *next;
     _Atomic(bool) ended; /* its thread has: the next collection frees it */
@@ -85,12 +97,14 @@ void live_known_late(struct live_log *log, const struct live_entry *known);
  */
 static inline bool live_note(struct live_log *log, uintptr_t object)
 {
-    if (UNLIKELY(log->entries == log->entry_room || log->runs == log->run_room) &&
+    struct live_noted *now = &log->now;
+
+    if (UNLIKELY(now->entries == now->entry_room || now->runs == now->run_room) &&
         !live_log_grow(log))
         return false;
     if (object != log->expected || UNLIKELY(log->open))
-        log->run[log->runs++] = (struct live_run){object, log->entries};
-    log->entry[log->entries++].class = LIVE_OPEN;
+        now->run[now->runs++] = (struct live_run){object, now->entries};
+    now->entry[now->entries++].class = LIVE_OPEN;
     log->newest = object;
     log->expected = 0;
     log->open++;
@@ -99,7 +113,7 @@ static inline bool live_note(struct live_log *log, uintptr_t object)
 
 static inline void live_known(struct live_log *log, const struct live_entry *known)
 {
-    struct live_entry *newest = &log->entry[log->entries - 1];
+    struct live_entry *newest = &log->now.entry[log->now.entries - 1];
 
     if (UNLIKELY(!log->open || newest->class != LIVE_OPEN)) {
         live_known_late(log, known);
@@ -138,7 +152,7 @@ struct live_collection {
 
 /*
  * One collection, while all threads are stopped. live_begin - the bounds of what there is; copied.
- * live_moved - from several threads, too. live_end - returns false when the table is inexact now.
+ * live_moved - from several threads, too. live_end - what it did is known, and is to be settled.
  * live_skip  - instead of live_end, when nothing is known of it, after live_inexact: the logs are
  *              emptied. Sums of before that are not taken yet stay what they are: its own total
  *              comes behind theirs.
@@ -147,6 +161,16 @@ void live_begin(struct live *live, const struct live_bound *bounds, size_t count
 void live_moved(struct live *live, const struct live_range *ranges, size_t count);
 void live_end(struct live *live, const struct live_collection *collection);
 void live_skip(struct live *live, const struct live_collection *collection);
+
+/*
+ * live_settle - what the last collection did is in the table and the sums when it returns. Threads:
+ * any; waits for who is at it, takes its share otherwise.
+ * live_start  - a thread that settles from here on. Returns: 0 or -errno; without it, whoever needs
+ *               the table does. live_stop - and its end, or timeout_ms.
+ */
+void live_settle(struct live *live);
+int live_start(struct live *live);
+void live_stop(struct live *live, unsigned timeout_ms);
 
 /*
  * live_over - no collection is told of any more: the sums stay as they are, and no more memory is
@@ -192,12 +216,13 @@ struct live_sums {
 
 /*
  * live_take - *sums is exchanged for what has gathered; zeroed, or as it was taken before.
- * Returns: whether there was a collection since. Threads: one; waits while a collection is at work.
+ * Returns: whether there was a collection since; false while the last one is not settled, and
+ * live_start's thread will do so. Threads: one.
  */
 bool live_take(struct live *live, struct live_sums *sums);
 void live_sums_free(struct live_sums *sums);
 
-/* The ticks of the last collection. Threads: any. */
+/* The ticks of the last collection, settled or not. Threads: any. */
 uint64_t live_ticks(const struct live *live);
 
 /* So many collections have ended. Threads: any. */
@@ -218,7 +243,7 @@ struct live_gone {
 };
 void live_forget(struct live *live, const struct live_gone *gone);
 /*
- * live_hold - nothing is forgotten until live_unhold; a collection waits. live_forgotten - of a key
+ * live_hold - nothing is forgotten until live_unhold; who settles waits. live_forgotten - of a key
  * that was taken; while it is held.
  */
 void live_hold(struct live *live);
@@ -240,7 +265,7 @@ struct live_looked live_looked(const struct live *live, uint32_t key);
 
 /*
  * live_each - every object of the table, with the id of its site; those of 4 MB ascend.
- * Behind live_end, while all threads are stopped; allocates nothing.
+ * Behind live_end, while all threads are stopped.
  */
 void live_each(struct live *live, void (*each)(void *context, uintptr_t object, uint32_t key),
                void *context);

@@ -4,9 +4,9 @@
 
 #define FIRST_ENTRIES 1024
 #define FIRST_RUNS    256
-#define OPEN_MOST     16          /* allocations of a thread that are told of within each other */
-#define KEEP_BYTES    (12u << 20) /* of a log, at most; the rest is given back */
-#define GIVE_BYTES    (1u << 18)  /* at once, at least */
+#define OPEN_MOST     16         /* allocations of a thread that are told of within each other */
+#define KEEP_BYTES    (6u << 20) /* of a log, at most; the rest is given back */
+#define GIVE_BYTES    (1u << 18) /* at once, at least */
 
 struct live_log *live_log_new(struct live *live)
 {
@@ -36,10 +36,11 @@ static bool grow(struct live *live, void *data, size_t *room, size_t first, size
 
 bool live_log_grow(struct live_log *log)
 {
-    bool room = (log->entries < log->entry_room || grow(log->live, &log->entry, &log->entry_room,
-                                                        FIRST_ENTRIES, sizeof(*log->entry))) &&
-                (log->runs < log->run_room ||
-                 grow(log->live, &log->run, &log->run_room, FIRST_RUNS, sizeof(*log->run)));
+    struct live_noted *now = &log->now;
+    bool room = (now->entries < now->entry_room || grow(log->live, &now->entry, &now->entry_room,
+                                                        FIRST_ENTRIES, sizeof(*now->entry))) &&
+                (now->runs < now->run_room ||
+                 grow(log->live, &now->run, &now->run_room, FIRST_RUNS, sizeof(*now->run)));
 
     if (!room) {
         log->lost++;
@@ -52,9 +53,9 @@ bool live_log_grow(struct live_log *log)
 /* The youngest entry that is open; they nest. */
 static size_t open_entry(const struct live_log *log)
 {
-    size_t at = log->entries;
+    size_t at = log->now.entries;
 
-    while (at-- > 0 && log->entry[at].class != LIVE_OPEN)
+    while (at-- > 0 && log->now.entry[at].class != LIVE_OPEN)
         ;
     return at;
 }
@@ -63,7 +64,7 @@ void live_known_late(struct live_log *log, const struct live_entry *known)
 {
     if (!log->open)
         return;
-    log->entry[open_entry(log)] = *known;
+    log->now.entry[open_entry(log)] = *known;
     log->open--;
 }
 
@@ -77,50 +78,58 @@ void live_unknown(struct live_log *log)
 
 uintptr_t live_open_address(const struct live_log *log)
 {
-    size_t entry = open_entry(log), run = log->runs;
+    const struct live_noted *now = &log->now;
+    size_t entry = open_entry(log), run = now->runs;
     uintptr_t address;
 
     if (!log->open)
         return 0;
-    while (run-- > 0 && log->run[run].first > entry)
+    while (run-- > 0 && now->run[run].first > entry)
         ;
-    address = log->run[run].start;
-    for (size_t i = log->run[run].first; i < entry; i++)
-        address += (uintptr_t)log->entry[i].size * 8;
+    address = now->run[run].start;
+    for (size_t i = now->run[run].first; i < entry; i++)
+        address += (uintptr_t)now->entry[i].size * 8;
     return address;
+}
+
+static void noted_free(struct live *live, struct live_noted *noted)
+{
+    struct pages entry = {noted->entry, noted->entry_room * sizeof(*noted->entry)};
+    struct pages run = {noted->run, noted->run_room * sizeof(*noted->run)};
+
+    pages_free(live, &entry);
+    pages_free(live, &run);
 }
 
 static void log_free(struct live *live, struct live_log *log)
 {
-    struct pages entry = {log->entry, log->entry_room * sizeof(*log->entry)};
-    struct pages run = {log->run, log->run_room * sizeof(*log->run)};
-
-    pages_free(live, &entry);
-    pages_free(live, &run);
+    noted_free(live, &log->now);
+    noted_free(live, &log->past);
     memory_free(log);
 }
 
 void log_passed(struct live_log *log, size_t first, size_t end)
 {
-    size_t from, to = end * sizeof(*log->entry) / PAGE * PAGE;
+    size_t from, to = end * sizeof(*log->past.entry) / PAGE * PAGE;
 
     if (first != log->passed_to)
         log->passed_from = first;
     log->passed_to = end;
-    from = log->passed_from * sizeof(*log->entry);
+    from = log->passed_from * sizeof(*log->past.entry);
     from = from < KEEP_BYTES ? KEEP_BYTES : (from + PAGE - 1) / PAGE * PAGE;
-    if (to < from + GIVE_BYTES || log->open) /* what is open is looked for once more */
+    if (to < from + GIVE_BYTES)
         return;
-    memory_pages_clear((char *)log->entry + from, to - from);
+    memory_pages_clear((char *)log->past.entry + from, to - from);
     add_relaxed(&log->live->memory, -(uint64_t)(to - from));
     log->given += to - from;
-    log->passed_from = to / sizeof(*log->entry);
+    log->passed_from = to / sizeof(*log->past.entry);
 }
 
 /* What threads use again and again they keep: touching new pages costs more than what is noted. */
 static size_t kept(struct live_log *log)
 {
-    size_t used = log->entries * sizeof(*log->entry), first = FIRST_ENTRIES * sizeof(*log->entry);
+    size_t used = log->past.entries * sizeof(*log->past.entry);
+    size_t first = FIRST_ENTRIES * sizeof(*log->past.entry);
 
     log->kept -= log->kept / 4; /* of a thread that makes less and less */
     if (log->kept < used)
@@ -130,16 +139,19 @@ static size_t kept(struct live_log *log)
 
 static void clear(struct live_log *log)
 {
-    struct pages pages = {log->entry, log->entry_room * sizeof(*log->entry)};
+    struct live_noted *past = &log->past;
+    struct pages entry = {past->entry, past->entry_room * sizeof(*past->entry)};
+    struct pages run = {past->run, past->run_room * sizeof(*past->run)};
     size_t keep = kept(log);
 
     add_relaxed(&log->live->memory, log->given);
     log->given = log->passed_from = log->passed_to = 0;
-    if (pages.size > KEEP_BYTES || pages.size / 2 > keep)
-        pages_trim(log->live, &pages, keep);
-    log->entry_room = pages.size / sizeof(*log->entry);
-    log->entries = log->runs = log->open = 0;
-    log->expected = 0;
+    if (entry.size > KEEP_BYTES || entry.size / 2 > keep)
+        pages_trim(log->live, &entry, keep);
+    pages_trim(log->live, &run, KEEP_BYTES);
+    past->entry_room = entry.size / sizeof(*past->entry);
+    past->run_room = run.size / sizeof(*past->run);
+    past->entries = past->runs = 0;
 }
 
 /* Where an object lies after the collection; where it was, if that does not take it along. */
@@ -161,34 +173,64 @@ static uintptr_t moved_to(const struct live *live, uintptr_t address)
 }
 
 /* Objects whose keys are not known yet stay young, wherever they lie from now on. */
-static void clear_but_open(struct live *live, struct live_log *log)
+static void turn(struct live *live, struct live_log *log)
 {
     uintptr_t address[OPEN_MOST];
+    struct live_noted past = log->now;
     size_t count = 0;
 
     while (log->open && count < OPEN_MOST) {
         size_t entry = open_entry(log);
 
         address[count++] = moved_to(live, live_open_address(log));
-        log->entry[entry].class = 0;
+        past.entry[entry].class = 0;
         log->open--;
     }
     if (log->open)
         live_inexact(live, SST_LIVE_MEMORY);
-    clear(log);
+    log->now = log->past;
+    log->past = past;
+    log->over = load_acquire(&log->ended);
+    log->expected = log->open = 0;
     while (count > 0 && RULE(RULE_LIVE_OPEN))
         live_note(log, address[--count]);
 }
 
+void logs_turn(struct live *live)
+{
+    bool sorted = false;
+
+    pthread_mutex_lock(&live->logs_lock);
+    for (struct live_log *log = live->logs; log; log = log->next) {
+        if (log->open && !sorted && !threes_sort(live, live->range, live->ranges))
+            live->ranges = 0;
+        sorted |= log->open > 0;
+        turn(live, log);
+    }
+    pthread_mutex_unlock(&live->logs_lock);
+}
+
 void logs_clear(struct live *live)
 {
+    pthread_mutex_lock(&live->logs_lock);
     for (struct live_log **link = &live->logs, *log; (log = *link);) {
-        clear_but_open(live, log);
-        if (!load_acquire(&log->ended)) {
+        clear(log);
+        if (!log->over) {
             link = &log->next;
             continue;
         }
         *link = log->next;
         log_free(live, log);
     }
+    pthread_mutex_unlock(&live->logs_lock);
+}
+
+struct live_log *logs_first(struct live *live)
+{
+    struct live_log *first;
+
+    pthread_mutex_lock(&live->logs_lock);
+    first = live->logs;
+    pthread_mutex_unlock(&live->logs_lock);
+    return first;
 }

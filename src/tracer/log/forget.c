@@ -52,6 +52,8 @@ void log_forget(struct log *log, const struct tree_list *nodes)
 {
     for (size_t i = 0; i < nodes->count; i++)
         store_relaxed(&log->node_id[nodes->number[i]], NODE_ID_OPEN);
+    if (log->live)
+        log_live_forget(log, nodes);
 }
 
 void log_grace_take(struct log *log)

@@ -448,13 +448,14 @@ void log_sites_thaw(struct log *log);
  * live.c: --live
  * log_live_write  - what the table has, at most once a second. Returns: false: some waits for a
  *                   name, or for the file. log_live_finish: all of it, at the end.
- * log_live_part   - a part begins: what is alive is said anew.
+ * log_live_part   - a part begins: what is alive is said anew. log_live_forget: as log_forget.
  */
-int log_live_new(uint32_t grows_after, struct log_live **out);
+int log_live_new(uint32_t grows_after, uint32_t max_nodes, struct log_live **out);
 void log_live_free(struct log_live *live); /* NULL is fine */
 bool log_live_write(struct log *log, uint64_t now);
 bool log_live_finish(struct log *log);
 void log_live_part(struct log *log);
+void log_live_forget(struct log *log, const struct tree_list *nodes);
 json_t *log_live_json(const struct log *log);
 
 /* header.c */

@@ -18,6 +18,9 @@
 
 #define TAKE_NS 1000000000ull
 
+#define BELOW_UNKNOWN 0          /* log_live.below; else a node */
+#define BELOW_NONE    UINT32_MAX /* no caller is own code */
+
 /* A site, by its id. */
 struct site {
     uint32_t node, site, class;
@@ -37,13 +40,20 @@ struct log_live {
     uint64_t objects, bytes;   /* alive, by the lines: a part may begin between those of a total */
     _Atomic(uint64_t) written; /* its number, for others */
     struct grows *grows;
-    uint64_t looks; /* that grows knows of */
+    uint64_t looks;           /* that grows knows of */
+    _Atomic(uint32_t) *below; /* by node: below_own(); pages come as they are touched */
+    size_t nodes;
 };
 
-int log_live_new(uint32_t grows_after, struct log_live **out)
+int log_live_new(uint32_t grows_after, uint32_t max_nodes, struct log_live **out)
 {
-    *out = memory_zalloc(1, sizeof(**out));
-    return *out ? grows_new(grows_after, &(*out)->grows) : -ENOMEM;
+    struct log_live *live = *out = memory_zalloc(1, sizeof(**out));
+
+    if (!live)
+        return -ENOMEM;
+    live->nodes = max_nodes;
+    live->below = memory_pages_map(live->nodes * sizeof(*live->below));
+    return live->below ? grows_new(grows_after, &live->grows) : -ENOMEM;
 }
 
 void log_live_free(struct log_live *live)
@@ -52,6 +62,7 @@ void log_live_free(struct log_live *live)
         return;
     grows_free(live->grows);
     live_sums_free(&live->sums);
+    memory_pages_unmap((void *)(uintptr_t)live->below, live->nodes * sizeof(*live->below));
     memory_free_all(live->site, live);
 }
 
@@ -105,23 +116,63 @@ static const struct metadata_method *method_of(const struct log *log, const stru
     return (const struct metadata_method *)tree_method(log->config.tree, node);
 }
 
+static bool is_own(const struct log *log, const struct tree_node *node)
+{
+    const struct metadata_module *module = method_of(log, node)->module;
+
+    return module && module->owner == SST_OWNER_OWN;
+}
+
+/*
+ * The node on the way up whose caller is the first one in own code; NULL: there is none. Said of
+ * all nodes on the way, for the next site: paths may be thousands of frames long.
+ */
+static const struct tree_node *below_own(const struct log *log, const struct tree_node *node)
+{
+    const struct tree *tree = log->config.tree;
+    _Atomic(uint32_t) *below = log->live->below;
+    const struct tree_node *at = node, *caller;
+    uint32_t found = BELOW_UNKNOWN;
+    size_t steps = 0;
+
+    for (; found == BELOW_UNKNOWN; at = caller, steps++) {
+        caller = tree_caller(tree, at);
+        found = load_relaxed(&below[tree_id(tree, at)]);
+        if (found == BELOW_UNKNOWN && (!caller || !caller->up))
+            found = BELOW_NONE;
+        else if (found == BELOW_UNKNOWN && is_own(log, caller))
+            found = tree_id(tree, at);
+    }
+    for (at = node; steps > 0; at = tree_caller(tree, at), steps--)
+        store_relaxed(&below[tree_id(tree, at)], found);
+    return found == BELOW_NONE ? NULL : tree_node_by_id(log->config.tree, found);
+}
+
 static struct where where_of(const struct log *log, const struct site *site)
 {
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(site->node));
     int32_t il = tree_is_cut(site->node) ? CODE_IL_NONE : log_site_il(log, site->site);
-    struct where first = {NULL, CODE_IL_NONE};
+    struct where where = {NULL, CODE_IL_NONE};
+    const struct tree_node *below = NULL;
 
-    for (; node && node->up; node = tree_caller(log->config.tree, node)) {
-        struct where here = {method_of(log, node), il < 0 ? il : il & ~CODE_IL_UNOPTIMISED};
-
-        if (here.method->module && here.method->module->owner == SST_OWNER_OWN)
-            return here;
-        first = first.method ? first : here;
-        il = tree_caller(log->config.tree, node) == tree_parent(node)
-                 ? load_relaxed(&tree_call(log->config.tree, node)->il)
-                 : CODE_IL_NONE;
+    if (!node || !node->up)
+        return where;
+    if (!is_own(log, node))
+        below = below_own(log, node);
+    if (below) {
+        node = tree_caller(log->config.tree, below);
+        il = node == tree_parent(below) ? load_relaxed(&tree_call(log->config.tree, below)->il)
+                                        : CODE_IL_NONE;
     }
-    return first;
+    where.method = method_of(log, node);
+    where.il = il < 0 ? il : il & ~CODE_IL_UNOPTIMISED;
+    return where;
+}
+
+void log_live_forget(struct log *log, const struct tree_list *nodes)
+{
+    for (size_t i = 0; i < nodes->count; i++)
+        store_relaxed(&log->live->below[nodes->number[i]], BELOW_UNKNOWN);
 }
 
 /* Known by the time that it is defined. */
@@ -440,6 +491,7 @@ bool log_live_finish(struct log *log)
 {
     if (!log->live)
         return true;
+    live_settle(log->config.live);
     for (int i = 0; i < 3; i++) { /* what is being written, what has gathered, what is behind it */
         log->live->next_ns = 0;
         if (!log_live_write(log, clock_ns()))

@@ -30,7 +30,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     if (config->options->log == OPTIONS_LOG_SITES)
         err = log_sites_new(&log->sites);
     if (!err && config->live)
-        err = log_live_new(config->options->live_grows, &log->live);
+        err = log_live_new(config->options->live_grows, config->tree->config.max_nodes, &log->live);
     if (!err)
         err = log_write_header(log);
     if (!err) {

@@ -4,6 +4,7 @@
 #include "stack/stack_hot.h" /* rules that are off */
 #include "support/test.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -394,6 +395,50 @@ TEST(an_object_whose_key_comes_late_is_young_until_it_is_known)
     sums();
 }
 
+/* What is allocated before the last collection is settled, in ever larger logs. */
+TEST(the_program_runs_on_while_a_collection_is_settled)
+{
+    (void)state;
+    assert_int_equal(live_start(h.live), 0);
+    h.mixes = true;
+    for (unsigned round = 0; round < 100; round++) {
+        fill(1000 + 100 * round);
+        collect((uint32_t)(draw(4) ? draw(2) : 2), draw(4) != 0, (uint32_t)draw(3) + 3);
+        live_hold(h.live);
+        live_unhold(h.live);
+        fill(1000 + (size_t)draw(5000));
+        if (draw(3))
+            compare();
+        if (draw(2)) {
+            live_settle(h.live);
+            sums();
+        }
+    }
+    live_stop(h.live, 10000);
+    compare();
+    collect(2, true, 3);
+    sums();
+}
+
+TEST(sums_are_taken_once_the_thread_has_settled_them)
+{
+    (void)state;
+    assert_int_equal(live_start(h.live), 0);
+    for (unsigned round = 0; round < 100; round++) {
+        uint64_t ticks = live_ticks(h.live);
+
+        fill(2000);
+        collect(0, true, 2);
+        assert_int_equal(live_ticks(h.live), 1);
+        assert_true(!round == !ticks);
+        while (!live_take(h.live, &h.sums))
+            sched_yield();
+        assert_int_equal(h.sums.total.collection, round + 1);
+        assert_int_equal(h.sums.total.objects, h.count);
+    }
+    live_stop(h.live, 10000);
+}
+
 TEST(allocations_told_of_within_another_get_their_own_keys)
 {
     struct object *outer, *inner;
@@ -476,6 +521,7 @@ TEST(a_collection_of_which_nothing_is_known_comes_behind_what_was_exact)
     fill(1000);
     collect(2, true, 3);
     fill(1000);
+    live_settle(h.live); /* as it was exact then */
     live_inexact(h.live, SST_LIVE_SESSION);
     live_skip(h.live, &c);
     live_skip(h.live, &c);
