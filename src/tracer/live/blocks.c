@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define STEP_BYTES (1u << 15)
+#define STEP_BYTES (1u << 15) /* by which room for single places grows, at least */
 
 static uint32_t *slot_of(const struct live *live, uintptr_t number)
 {

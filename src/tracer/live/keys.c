@@ -31,6 +31,7 @@ static bool is(const struct key *key, const struct live_entry *entry)
            !key->forgotten;
 }
 
+/* Each key on the way is another miss of the cache: at most half of the slots are taken. */
 static uint32_t *slot_of(struct live *live, const struct live_entry *entry)
 {
     uint64_t hash = hash_mix((uint64_t)entry->node << 32 | entry->site, entry->class);
@@ -62,7 +63,7 @@ static uint32_t key_new(struct live *live, const struct live_entry *entry)
     if (size > live->key_pages.size && !pages_room(live, &live->key_pages, size + size / 2))
         return 0;
     live->key = live->key_pages.data;
-    if (live->keys >= live->slots / 4 * 3 && !slots_grow(live))
+    if (live->keys >= live->slots / 2 && !slots_grow(live))
         return 0;
     if (live->keys == KEYS_MOST)
         return 0;
