@@ -5,7 +5,7 @@
 #define FIRST_ENTRIES 1024
 #define FIRST_RUNS    256
 #define OPEN_MOST     16         /* allocations of a thread that are told of within each other */
-#define KEEP_BYTES    (6u << 20) /* of a log, at most; the rest is given back */
+#define KEEP_BYTES    (8u << 20) /* of a log, at most; the rest is given back */
 #define GIVE_BYTES    (1u << 18) /* at once, at least */
 
 struct live_log *live_log_new(struct live *live)
