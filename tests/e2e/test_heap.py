@@ -329,6 +329,22 @@ def test_a_full_mark_stands_behind_what_its_collection_found(t, options):
     t.equal([lines[i - 1].get('gc') for i in marks], numbers, 'collections told of before the marks')
 
 
+@needs('Kept')
+@each('options', [], ['--log', 'sites'])
+def test_a_full_mark_stands_behind_it_while_threads_start(t, options):
+    """The collection's line waits for rings of threads that are new, and the mark for that line."""
+    program = Kept(t, '--check', '0', '--live', *options)
+    program.does('threads')
+    for i in range(40):
+        tool('ctl', str(program.pid), 'mark', '--full', str(i))
+    t.equal(program.close(), 0, 'exit status')
+    found = None
+    for line in lines_of(program.path, 'mark', 'live_total'):
+        if line['kind'] == 'mark':
+            t.true(found, 'no collection is told of between mark %s and the one before' % line['text'])
+        found = line['kind'] == 'live_total'
+
+
 @heavy
 @needs('Kept')
 @each('options', ['--live'], [])

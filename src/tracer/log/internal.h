@@ -149,6 +149,7 @@ struct log {
     uint32_t part; /* 1, 2, ...: everything is defined anew in each; see `written` of records */
     struct log_images images;
     bool headless;           /* this part has no header yet: memory ran out */
+    bool unadopted;          /* a ring waits for the same reason */
     uint8_t generation;      /* mark of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
@@ -447,7 +448,7 @@ void log_sites_thaw(struct log *log);
 /*
  * live.c: --live
  * log_live_write  - what the table has, at most once a second. Returns: false: some waits for a
- *                   name, or for the file. log_live_finish: all of it, at the end.
+ *                   name, for a ring that is new, or for the file. log_live_finish: all of it.
  * log_live_part   - a part begins: what is alive is said anew. log_live_forget: as log_forget.
  */
 int log_live_new(uint32_t grows_after, uint32_t max_nodes, struct log_live **out);

@@ -452,22 +452,26 @@ static bool has_passed(const struct log *log)
     return true;
 }
 
-/* With --log sites what was allocated before a collection comes before what became of it. */
-static void take(struct log *log, uint64_t now)
+/*
+ * With --log sites what was allocated before a collection comes before what became of it. Returns:
+ * false: there is a ring of which nothing is known yet.
+ */
+static bool take(struct log *log, uint64_t now)
 {
     struct log_live *live = log->live;
 
-    if (load_relaxed(&log->config.hub->fresh)) /* a ring of which nothing is known yet */
-        return;
+    if (load_relaxed(&log->config.hub->fresh))
+        return false;
     live->taken = live_take(log->config.live, &live->sums);
     live->at = 0;
     if (!live->taken)
-        return;
+        return true;
     live->next_ns = now + TAKE_NS;
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         thread->before_live = load_acquire(&thread->ring->head);
     if (log->sites)
         log_sites_freeze(log, live->sums.total.ticks);
+    return true;
 }
 
 bool log_live_write(struct log *log, uint64_t now)
@@ -478,8 +482,8 @@ bool log_live_write(struct log *log, uint64_t now)
         return true;
     if (!write_openings(log))
         return false;
-    if (!live->taken && now >= live->next_ns)
-        take(log, now);
+    if (!live->taken && now >= live->next_ns && !take(log, now))
+        return false;
     if (!live->taken)
         return true;
     if (log->sites && (!has_passed(log) || !log_sites_write_past(log)))

@@ -89,12 +89,14 @@ static void adopt(struct log *log)
 {
     struct event_ring *ring = event_hub_adopt(log->config.hub);
 
+    log->unadopted = false;
     while (ring) {
         struct event_ring *next = ring->next;
         struct log_thread *thread = memory_zalloc(1, sizeof(*thread)), **last = &log->threads;
 
         if (!thread) { /* next round again */
             event_hub_add(log->config.hub, ring);
+            log->unadopted = true;
             ring = next;
             continue;
         }
@@ -259,7 +261,7 @@ static void finish(struct log *log)
 
     while (clock_ns() < log->deadline_ns) {
         round_once(log);
-        if (empty(log) && (log_live_finish(log) || log_file_full(log)) &&
+        if (empty(log) && (log_live_finish(log) || log->unadopted || log_file_full(log)) &&
             (!log->sites || log_sites_flush(log) || log_file_full(log)))
             break;
         store_relaxed(&log->waits, true);

@@ -7,6 +7,7 @@
 //
 //   drop       forgets the list
 //   collect    GC.Collect()
+//   threads    from here on one thread after the other is started, and allocates
 //   hold PATH  a thread waits for a byte of that pipe, in native code that no collection can stop: the runtime waits for it
 using System;
 using System.Runtime.CompilerServices;
@@ -86,6 +87,19 @@ static class Program
         Read(file, &to, 1);
     }
 
+    static void Start()
+    {
+        Thread thread = new Thread(() => GC.KeepAlive(new Common())) { IsBackground = true };
+        thread.Start();
+        thread.Join();
+    }
+
+    static void StartAll()
+    {
+        for (;;)
+            Start();
+    }
+
     static int Main(string[] args)
     {
         Make(args.Length > 1 && args[0] == "--nodes" ? int.Parse(args[1]) : 1000);
@@ -97,6 +111,8 @@ static class Program
                 list = null;
             else if (words[0] == "collect")
                 GC.Collect();
+            else if (words[0] == "threads")
+                new Thread(StartAll) { IsBackground = true }.Start();
             else if (words[0] == "hold")
             {
                 held = false;
