@@ -137,7 +137,7 @@ static bool bounds_read(struct heap *heap, uint32_t *count)
     *count = 0;
     if (info->vtbl->get_generation_bounds(info, (uint32_t)heap->ranges, count, heap->range) != S_OK)
         return false;
-    if (*count <= heap->ranges)
+    if (*count <= heap->ranges && *count <= heap->bounds)
         return true;
     if (!array_reserve(&heap->range, &heap->ranges, *count) ||
         !array_reserve(&heap->bound, &heap->bounds, heap->ranges))

@@ -194,6 +194,27 @@ TEST(ranges_that_are_cut_are_not_exact)
     expect(1, 0, SST_LIVE_SESSION);
 }
 
+/* Wherever it runs out within a collection, the next one has what it needs. */
+TEST(bounds_without_memory_cost_one_collection)
+{
+    for (long n = 0; n < 4; n++) {
+        heap_start(heap);
+        allocate();
+        memory_fail_after(n);
+        heap_collection_started(heap, 0);
+        memory_fail_after(-1);
+        tell(40);
+        heap_collection_finished(heap);
+        collect_told(40);
+        assert_true(live_take(live, &sums));
+        assert_int_equal(sums.total.collection, 2);
+        assert_true(heap->bounds >= 1);
+        teardown(state);
+        live_sums_free(&sums);
+        setup(state);
+    }
+}
+
 TEST(a_collection_beside_the_program_ends_the_table)
 {
     const uint32_t start[6] = {1, 2, 2, 1, 0, 0};
