@@ -110,10 +110,15 @@ class Pdb:
                 column += blob.signed()
             yield il, self.documents[document], line, column
 
-    def line(self, token, il):
-        """(document, line, column) of the statement that holds il; None where there is none, or only hidden code."""
+    def line(self, token, il, last=None):
+        """
+        (document, line, column) of the statement that holds il; None where there is none, or only hidden code, or where
+        the statements up to `last` are of more than one line.
+        """
         points = self.lines.get(token, [])
         at = bisect.bisect_right([p[0] for p in points], il) - 1
         while at >= 0 and points[at][1] is None:
             at -= 1
-        return points[at][1:] if at >= 0 else None
+        if at < 0 or any(il < p[0] <= (last or il) and p[1] is not None and p[1:3] != points[at][1:3] for p in points):
+            return None
+        return points[at][1:]

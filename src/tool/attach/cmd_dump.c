@@ -6,6 +6,7 @@
 #include "command/reading.h"
 #include "command/rows.h"
 #include "terminal/text.h"
+#include "views/print_stack.h"
 
 #include "base/json_writer.h"
 
@@ -36,12 +37,15 @@ static const struct args_option options[] = {
 
 static void print_frame(const struct live_frame *f, FILE *out)
 {
+    char il[PRINT_IL_SIZE];
+
     text_part(out, f->certain ? "    at " : "    ?? ", f->method, "");
     if (f->file) {
         text_part(out, "  ", f->file, ":");
         fprintf(out, "%u", f->line);
     } else if (f->il >= 0) {
-        fprintf(out, "  +IL_%04x", (unsigned)f->il);
+        print_il_text(f->il, il);
+        fprintf(out, "  %s", il);
     } else if (f->filter) {
         fputs("  (filter)", out);
     }
@@ -102,7 +106,7 @@ static void frame_json(const struct live_frame *f, struct json_writer *w)
     jw_object(w, NULL);
     jw_text(w, "method", f->method);
     if (f->il >= 0)
-        jw_unsigned(w, "il", (uint64_t)f->il);
+        print_il_json(f->il, w);
     if (f->filter)
         jw_bool(w, "filter", true);
     if (f->file) {

@@ -1,5 +1,6 @@
 #include "attach/live_stacks.h"
 
+#include "base/il.h"
 #include "base/memory.h"
 #include "symbols/symbols.h"
 
@@ -168,10 +169,22 @@ static void find_line(struct live_stacks *s, const json_t *method, struct live_f
     struct symbols *symbols = path && *path == '/' ? symbols_of(s, path) : NULL;
     struct symbols_line line;
 
-    if (!symbols || symbols_line(symbols, number(method, "token"), (uint32_t)out->il, &line))
+    if (!symbols || symbols_line_of(symbols, number(method, "token"), out->il, &line))
         return;
     out->file = line.file;
     out->line = line.line;
+}
+
+/* Of a number, or two that follow each other; -1: none is known. */
+static int32_t il_of(const json_t *frame)
+{
+    json_int_t il = json_integer_value(json_array_get(frame, 1));
+    const json_t *last = json_array_get(frame, 2);
+
+    if (!json_is_integer(json_array_get(frame, 1)) || il < 0 || il > IL_MOST)
+        return -1;
+    return json_is_integer(last) ? il_several((uint32_t)il, (uint32_t)json_integer_value(last))
+                                 : (int32_t)il;
 }
 
 void live_stacks_frame(struct live_stacks *s, const struct live_thread *thread, size_t index,
@@ -181,11 +194,10 @@ void live_stacks_frame(struct live_stacks *s, const struct live_thread *thread, 
     json_int_t id = json_integer_value(json_array_get(frame, 0));
     const json_t *method = id > 0 && (size_t)id < s->methods ? s->method[id] : NULL;
 
-    *out =
-        (struct live_frame){.method = method ? names_method(s->names, (uint32_t)id) : "?",
-                            .il = json_is_integer(where) ? (int32_t)json_integer_value(where) : -1,
-                            .filter = json_is_string(where),
-                            .certain = index + thread->certain >= thread->depth};
+    *out = (struct live_frame){.method = method ? names_method(s->names, (uint32_t)id) : "?",
+                               .il = il_of(frame),
+                               .filter = json_is_string(where),
+                               .certain = index + thread->certain >= thread->depth};
     if (s->lines && out->il >= 0)
         find_line(s, method, out);
 }

@@ -2,6 +2,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/il.h"
 #include "base/memory.h"
 #include "base/path.h"
 #include "model/own.h"
@@ -217,7 +218,7 @@ static void describe(struct making *m, const struct model_place *place, struct e
         f->name = text_of(names_method(m->names, place->method));
         f->file = place->file;
         f->line = place->line;
-        f->il = place->il >= 0 ? place->il : REPORT_NO_IL;
+        f->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : REPORT_NO_IL;
         f->function = function_of(m, &m->functions[0][place->method]);
         f->module = module_of(m, report_method(m->defs, place->method)->module);
         f->own = place->own ||

@@ -1,6 +1,7 @@
 #include "process/grows.h"
 
 #include "base/array.h"
+#include "base/il.h"
 #include "base/memory.h"
 #include "model/names.h"
 #include "symbols/symbols.h"
@@ -40,19 +41,30 @@ static const char *text_in(const json_t *object, const char *key)
     return text ? text : "";
 }
 
+/* -1: not known. */
+static int32_t il_of(const json_t *site)
+{
+    uint64_t il = number(site, "il");
+
+    if (!json_object_get(site, "il") || il > IL_MOST)
+        return -1;
+    return json_object_get(site, "il_last")
+               ? il_several((uint32_t)il, (uint32_t)number(site, "il_last"))
+               : (int32_t)il;
+}
+
 /* "Coupons.cs:30". Returns: whether symbols tell. */
 static bool put_line(const json_t *site, struct buffer *b)
 {
     const char *path = text_in(site, "path"), *name;
     struct symbols *symbols = NULL;
     struct symbols_line line;
+    int32_t il = il_of(site);
     bool found = false;
 
-    if (*path != '/' || !json_object_get(site, "il") ||
-        symbols_open(path, NULL, 0, NULL, &symbols, NULL))
+    if (*path != '/' || il < 0 || symbols_open(path, NULL, 0, NULL, &symbols, NULL))
         return false;
-    if (!symbols_line(symbols, (uint32_t)number(site, "token"), (uint32_t)number(site, "il"),
-                      &line)) {
+    if (!symbols_line_of(symbols, (uint32_t)number(site, "token"), il, &line)) {
         name = line.file + strlen(line.file);
         while (name > line.file && name[-1] != '/' && name[-1] != '\\')
             name--;

@@ -1,6 +1,7 @@
 #include "readers/record.h"
 
 #include "base/atomics.h"
+#include "base/il.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +94,7 @@ static inline const char *hand_il(const char *at, int32_t *out)
     uint64_t value;
 
     at = hand_unsigned(at, &value);
-    if (UNLIKELY(!at || value > INT32_MAX))
+    if (UNLIKELY(!at || value > IL_MOST))
         return NULL;
     *out = (int32_t)value;
     return at;
@@ -337,6 +338,8 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("values", SAW_VALUES, hand_id(at, 1, &values))
     READ_MEMBER("allocs", SAW_ALLOCS, hand_unsigned(at, &a->allocs))
+    if (KEY(at, "il_last"))
+        return NULL;
     if (KEY(at, "il0")) {
         *bit = SAW_IL;
         a->unoptimised = true;
@@ -420,6 +423,8 @@ static const char *hand_live_site_member(const char *at, void *record, unsigned 
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
+    if (KEY(at, "il_last"))
+        return NULL;
     if (KEY(at, "il0")) {
         *bit = SAW_IL;
         a->unoptimised = true;
@@ -437,6 +442,8 @@ static inline const char *hand_node_member(const char *at, void *record, unsigne
     READ_MEMBER("parent", SAW_PARENT, hand_id(at, 0, &n->parent))
     READ_MEMBER("method", SAW_METHOD, hand_id(at, 1, &n->method))
     READ_MEMBER("il", SAW_IL, hand_il(at, &n->il))
+    if (KEY(at, "il_last"))
+        return NULL;
     READ_MEMBER("call", SAW_CALL, hand_call(at, &n->call))
     READ_MEMBER("filter", SAW_FILTER, hand_bool(at, &n->filter))
     READ_MEMBER("begun", SAW_BEGUN, hand_id(at, 1, &n->begun))
@@ -701,16 +708,22 @@ static void any_id(struct report_parser *p, const char *key, uint32_t min, bool 
 
 static void any_il(struct report_parser *p, const char *key, int32_t *out)
 {
-    uint64_t il = 0;
+    uint64_t il = 0, last = 0;
 
     *out = REPORT_NO_IL;
     if (!json_object_get(p->json, key))
         return;
     any_count(p, key, true, &il);
-    if (il > INT32_MAX)
+    if (il > IL_MOST)
         bad(p, key, "is too large");
     else
         *out = (int32_t)il;
+    if (!json_object_get(p->json, "il_last"))
+        return;
+    any_count(p, "il_last", true, &last);
+    *out = last > il && last <= IL_MOST ? il_several((uint32_t)il, (uint32_t)last) : -1;
+    if (*out < 0)
+        bad(p, "il_last", "is not a little behind il");
 }
 
 /* An allocation's has either of two names. */
@@ -905,13 +918,13 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
     [SST_KIND_IMAGE] = {"id", "path", "base", "build_id"},
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
-    [SST_KIND_NODE] = {"id", "parent", "begun", "method", "il", "call", "filter"},
+    [SST_KIND_NODE] = {"id", "parent", "begun", "method", "il", "il_last", "call", "filter"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values", "args", "cut", "il0", "call"},
+                        "type", "values", "args", "cut", "il0", "il_last", "call"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
                          "returns", "out"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
-                       "stack", "type", "t", "cut", "il0", "call"},
+                       "stack", "type", "t", "cut", "il0", "il_last", "call"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
     [SST_KIND_CHECK] = {"t", SST_COUNTERS_SNAPSHOTS(MEMBER) "shadow", "snapshot", "shadow_ns",
                         "snapshot_ns", "by_depth", "instructions", "registers", "threads", "seeds",
@@ -941,8 +954,8 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_SAMPLE] = {"t", "os", "node", "source", "depth", "approximate", "cut"},
     [SST_KIND_PROFILE] = {"t", "source", "hz", SST_COUNTERS_PROFILE(MEMBER) "cost_ns", "worst_ns",
                           "cost"},
-    [SST_KIND_LIVE_SITE] = {"id", "node", "il", "call", "il0", "cut", "class", "unloaded", "gc",
-                            "survived", "survived_bytes", "died", "opening"},
+    [SST_KIND_LIVE_SITE] = {"id", "node", "il", "il_last", "call", "il0", "cut", "class",
+                            "unloaded", "gc", "survived", "survived_bytes", "died", "opening"},
     [SST_KIND_LIVE] = {"site", "gc", "survived", "survived_bytes", "died", "opening"},
     [SST_KIND_LIVE_TOTAL] = {"t", "gc", "depth", "full", "pause", "pauses", "table_ns", "allocs",
                              "bytes", "memory", "memory_most", "exact", "why", "grows", "opening"},

@@ -263,7 +263,7 @@ static void look_up(struct source_lines *s, struct answer *a)
         def->module && def->token ? module_of(s, def->module) : NULL;
     struct symbols_line line;
 
-    if (module && symbols_line(module->symbols, def->token, (uint32_t)a->il, &line) == 0)
+    if (module && symbols_line_of(module->symbols, def->token, a->il, &line) == 0)
         a->line = (struct source_line){line.file, line.line, def->module, line.document};
 }
 

@@ -7,12 +7,14 @@
 
 #include "readers/defs.h"
 
+#include "base/il.h"
+
 struct source_lines;
 
 /* Takes a line on symbols that are there but cannot be used, or are not there. */
 typedef void source_lines_tell(const void *context, const char *line);
 
-#define SOURCE_LINE_LAST (1 << 28) /* an offset behind the code of every method: its last line */
+#define SOURCE_LINE_LAST IL_MOST /* an offset behind the code of every method: its last line */
 
 struct source_line {
     const char *file; /* as the compiler wrote it; lives as long as the source_lines */

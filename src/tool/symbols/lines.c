@@ -1,6 +1,7 @@
 /* symbols/lines.c - sequence points, state machines, documents: the look-ups. */
 #include "symbols/pdb.h"
 
+#include "base/il.h"
 #include "base/memory.h"
 #include "symbols/inflate.h"
 #include "symbols/sha256.h"
@@ -207,6 +208,32 @@ int symbols_line(const struct symbols *symbols, uint32_t method, uint32_t il,
         .hidden = search.hidden,
     };
     return 0;
+}
+
+struct several {
+    uint32_t first, last;
+    const struct symbols_line *line; /* of the first */
+};
+
+static int other_line(void *context, const struct symbols_point *point)
+{
+    const struct several *several = context;
+
+    return point->il > several->first && point->il <= several->last && !point->hidden &&
+           point->line &&
+           (point->line != several->line->line || point->document != several->line->document);
+}
+
+int symbols_line_of(const struct symbols *symbols, uint32_t method, int32_t il,
+                    struct symbols_line *out)
+{
+    struct several several = {il_first(il), il_last(il), out};
+    int result = symbols_line(symbols, method, several.first, out);
+
+    if (result || several.last == several.first)
+        return result;
+    result = symbols_points(symbols, method, other_line, &several);
+    return result > 0 ? -ENODATA : result;
 }
 
 uint32_t symbols_method_count(const struct symbols *symbols)

@@ -108,6 +108,13 @@ struct symbols_line {
 int symbols_line(const struct symbols *symbols, uint32_t method, uint32_t il,
                  struct symbols_line *out);
 
+/*
+ * symbols_line_of - the same for an instruction that may be one of several (base/il.h): -ENODATA
+ * also where their statements are not of one line.
+ */
+int symbols_line_of(const struct symbols *symbols, uint32_t method, int32_t il,
+                    struct symbols_line *out);
+
 /* One sequence point; of a hidden one only il and document mean anything, the rest is 0. */
 struct symbols_point {
     uint32_t il, document;

@@ -164,7 +164,7 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
     if (known)
         print_stack_where(p, &line, where);
     else if (f->il >= 0)
-        snprintf(where, sizeof(where), " +IL_%04x", (unsigned)f->il);
+        print_il_text(f->il, memcpy(where, " ", 2) + 1);
     call = call ? call : "";
     used += text_columns(where) + strlen(filter) + strlen(call) + (known ? strlen(" in ") : 0);
     if (!p->wide && !terminal_fits(out, used + strlen(LEAST_NAME))) {
@@ -261,7 +261,7 @@ static void json_frame_il(const struct print_stack *p, const struct report_frame
                           struct json_writer *w)
 {
     (void)p;
-    if (f->il >= 0)
+    if (f->il >= 0 && il_last(f->il) == il_first(f->il))
         jw_unsigned(w, NULL, (uint64_t)f->il);
     else
         jw_null(w, NULL);
@@ -363,6 +363,21 @@ void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, st
 
 /* ---- tables ---- */
 
+void print_il_json(int32_t il, struct json_writer *w)
+{
+    jw_unsigned(w, "il", il_first(il));
+    if (il_last(il) != il_first(il))
+        jw_unsigned(w, "il_last", il_last(il));
+}
+
+void print_il_text(int32_t il, char out[PRINT_IL_SIZE])
+{
+    int size = snprintf(out, PRINT_IL_SIZE, "+IL_%04x", il_first(il));
+
+    if (il_last(il) != il_first(il))
+        snprintf(out + size, PRINT_IL_SIZE - (size_t)size, "-%04x", il_last(il));
+}
+
 void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
                              struct json_writer *w)
 {
@@ -378,7 +393,7 @@ void print_stack_method_json(const struct print_stack *p, uint32_t method, int32
         return;
     if (source_line_of(p->lines, method, il, &line))
         print_stack_line_json(p, &line, w);
-    jw_unsigned(w, "il", (uint64_t)il);
+    print_il_json(il, w);
 }
 
 static void json_frame(const struct print_stack *p, const struct report_frame *f,

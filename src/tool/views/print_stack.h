@@ -52,6 +52,13 @@ void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il,
 void print_stack_tables_json(const struct print_stack *p, struct json_writer *w);
 void print_stack_schema_json(const struct print_stack *p, struct json_writer *w);
 
+/* As members il and, of several, il_last of the object open in w; il is at least 0. */
+void print_il_json(int32_t il, struct json_writer *w);
+
+/* "+IL_0006", or "+IL_0006-0010" of several. */
+#define PRINT_IL_SIZE 32
+void print_il_text(int32_t il, char out[PRINT_IL_SIZE]);
+
 /* As members method, module and, if known, file, line, url and il of the object open in w. */
 void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
                              struct json_writer *w);

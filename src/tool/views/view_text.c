@@ -128,7 +128,7 @@ void view_place_json(const struct view *v, const struct model_place *p, struct j
         memory_free(url);
     }
     if (p->il >= 0 && p->kind == MODEL_PLACE_METHOD)
-        jw_unsigned(w, "il", (uint64_t)p->il);
+        print_il_json(p->il, w);
     buffer_free(&b);
 }
 

@@ -7,6 +7,8 @@
 
 #include "metadata/metadata.h"
 
+#include "base/il.h"
+
 /*
  * code_il_call, code_il_alloc, code_il_unnamed - IL offset of the instruction that returns to `ip`
  * inside `method` (NULL: caller not hooked), given what was called or made there (NULL: not known),
@@ -14,7 +16,8 @@
  * where a statement calls more than once, that tells which instruction it was. What was made may
  * have been by a method without hooks: then the machine code tells whom the instruction calls, or
  * which calls run right before and after it.
- * Returns: the offset, >= 0, or one of enum code_il: CODE_IL_UNMAPPED if nothing tells.
+ * Returns: the offset, or several (base/il.h), >= 0; or one of enum code_il: CODE_IL_UNMAPPED if
+ *          nothing tells.
  * Threads: as metadata_method_resolve. Asks the runtime for ranges and maps, once per body of code;
  *          on a managed thread a collection may run: an ObjectID from before is worthless after it.
  */

@@ -360,10 +360,10 @@ static unsigned fit_class(struct il_match *match, const struct il_instruction *i
     const struct metadata_class *made = match->target->made;
     struct operand *operand;
 
-    if (in->opcode == OP_LDSTR) /* made when first asked for, as the next */
-        return match->makes_string ? FIT_NAME : 0;
+    if (in->opcode == OP_LDSTR)
+        return match->makes_string ? FIT_FIRST : 0;
     if (in->opcode == OP_LDTOKEN)
-        return strcmp(match->made, "System.RuntimeType") == 0 ? FIT_NAME : 0;
+        return strcmp(match->made, "System.RuntimeType") == 0 ? FIT_FIRST : 0;
     if (!makes_object(in->opcode))
         return 0;
     /* A string is made by a method that stands for the constructor. */

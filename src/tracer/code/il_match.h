@@ -80,9 +80,11 @@ struct il_match {
 /*
  * How well an instruction fits what is asked for, 0: not at all. FIT_OWNER, only if owners are
  * asked for: it calls another method of the same type, which may be inlined there and call on.
+ * FIT_FIRST: it makes the object when it is first asked for, and a call beside it can make others.
  */
 enum {
     FIT_OWNER = 1,
+    FIT_FIRST = 1,
     FIT_NAME = 2,
     FIT_PARAMETERS = 1,
     FIT_NAME_OWNER = 4,

@@ -2,6 +2,7 @@
 
 #include "code/il_match.h"
 
+#include "base/il.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -322,6 +323,7 @@ static int32_t chosen(struct near *near, unsigned set, const struct best *best)
 struct ways {
     uint32_t all, calls;
     const struct il_instruction *call, *any; /* the first of each */
+    uint32_t last;                           /* the offset of the last */
     uint32_t statement;                      /* all are in this one; IL_NOWHERE if not */
 };
 
@@ -334,6 +336,7 @@ static void ways_add(struct ways *w, struct reach from, uint32_t statement, bool
             continue; /* a constructor that is inlined and makes, or calls: not from afar */
         if (!w->all++)
             w->any = in;
+        w->last = in->at;
         w->statement = w->all == 1 || statement == w->statement ? statement : IL_NOWHERE;
         if (il_calls(in) && !w->calls++)
             w->call = in;
@@ -394,7 +397,7 @@ static int32_t only_one(struct near *near)
 }
 
 /*
- * The only instruction that can be what ran between two that are known. Only of pieces that run one
+ * The instructions that can be what ran between two that are known. Only of pieces that run one
  * after the other, from the first instruction to the last.
  */
 static int32_t between(struct near *near, const struct ways *follows)
@@ -402,8 +405,7 @@ static int32_t between(struct near *near, const struct ways *follows)
     const struct il_pieces *pieces = near->pieces;
     struct il_rank *rank = near->match.target->rank;
     struct il_between known;
-    uint32_t count = 0;
-    int32_t found = IL_UNKNOWN;
+    uint32_t first = IL_NOWHERE, last = 0;
 
     if (near->own >= pieces->count || pieces->piece[near->own].splits || !rank || !rank->between ||
         ways_in(near, NEAR_LEADS).all != follows->all)
@@ -419,11 +421,11 @@ static int32_t between(struct near *near, const struct ways *follows)
 
             if (at <= known.after || (known.before >= 0 && at >= known.before))
                 continue;
-            found = at;
-            count++;
+            first = first == IL_NOWHERE ? from.first[k].at : first;
+            last = from.first[k].at;
         }
     }
-    return count == 1 ? found : IL_UNKNOWN;
+    return il_several(first, last);
 }
 
 /* No operand names the target: calls that may lead to it by another name, or are inlined. */
@@ -444,13 +446,14 @@ static int32_t by_way_of(struct near *near)
         return only_one(near);
     if (w.all == 1)
         return (int32_t)w.any->at;
-    if ((target->callee || target->made) && w.calls == 1)
+    if (w.calls == 1 &&
+        (target->callee || (target->made && best_of(near, NEAR_FOLLOWS).fit != FIT_FIRST)))
         return (int32_t)w.call->at;
     found = between(near, &w);
     if (found >= 0)
         return found;
     if (near->own < pieces->count && w.statement == statement_of(pieces, near->own))
-        return (int32_t)pieces->piece[near->own].at;
+        return il_several(w.any->at, w.last);
     return IL_UNKNOWN;
 }
 
@@ -564,6 +567,8 @@ static int32_t only_fit(struct near *near)
     struct best best = {.fit = 0};
 
     best_in(&best, &near->match, (struct reach){near->pieces->reach, near->pieces->reaches}, true);
+    if (near->match.target->made && best.fit == FIT_FIRST && near->pieces->reaches > 1)
+        return IL_UNKNOWN;
     return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 

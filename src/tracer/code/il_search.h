@@ -16,8 +16,8 @@ enum { IL_UNKNOWN = -1 };
  * piece at `from`.
  * Returns: its offset, in that piece or a neighbour without an entry: the one whose operand names
  *          the target (of several the one at the target's rank), the only one that can call, or the
- *          only call, if the target is reached through it. `from` if all that can call is in that
- *          piece, but nothing tells which it was. Else IL_UNKNOWN.
+ *          only call, if the target is reached through it. Where nothing tells which it was, the
+ *          several that it can be, as base/il.h has them. Else IL_UNKNOWN.
  * Threads: any that may read the metadata of method.
  */
 int32_t il_find(const struct metadata_method *method, const struct il_pieces *pieces, uint32_t from,

@@ -9,13 +9,12 @@
 #include "tree/tree.h"
 
 /*
- * tree_site.il is an IL offset or an enum code_il, TREE_IL_PENDING until it is resolved. Marks
- * above every offset: what only unoptimised code makes (code_unoptimised_alloc); of a call, that it
+ * tree_site.il is an IL offset, several, or an enum code_il, TREE_IL_PENDING until it is resolved.
+ * Marks above them: what only unoptimised code makes (code_unoptimised_alloc); of a call, that it
  * led to the instruction through a dynamic method.
  */
-#define CODE_IL_UNOPTIMISED    0x40000000
-#define CODE_IL_VIA_DYNAMIC    0x20000000
-#define CODE_IL_OFFSET(marked) ((marked)&0x1fffffff)
+#define CODE_IL_UNOPTIMISED 0x40000000
+#define CODE_IL_VIA_DYNAMIC 0x20000000
 
 /* One pass after another over all sites. Threads: one (the resolver). */
 struct code_resolver {

@@ -165,7 +165,7 @@ static enum code_spared spared(struct metadata *metadata, const struct metadata_
     if (made->module && made->module->corelib &&
         strcmp(metadata_class_resolve(metadata, made), "System.RuntimeFieldInfoStub") == 0)
         return CODE_SPARED_HANDLE;
-    if (il < 0 || !code_il_of(metadata, method, &code))
+    if (il < 0 || il > IL_MOST || !code_il_of(metadata, method, &code))
         return CODE_SPARED_NONE;
     while (at <= (uint32_t)il && il_next(&code, &at, &in) && in.at < (uint32_t)il)
         constrained = in.opcode == OP_CONSTRAINED;

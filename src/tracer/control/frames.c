@@ -10,7 +10,7 @@
 
 #define KNOWN_BITS 13
 #define KNOWN      (1u << KNOWN_BITS)
-#define MOST_TEXT  40 /* bytes of one frame: comma, bracket, a number, comma, DECIMAL_ROOM */
+#define MOST_TEXT  40 /* bytes of one frame: comma, bracket, two numbers, commas, DECIMAL_ROOM */
 
 /* A frame as text: the call at `ip` inside of method. Of code that is never unloaded only. */
 struct known_call {
@@ -74,14 +74,18 @@ static struct known_method *known_method(struct frames *f, uint32_t id)
     return array_reserve_zeroed(&f->method, &f->methods, (size_t)id + 1) ? &f->method[id] : NULL;
 }
 
-/* il: an offset, or a CODE_IL_ value. */
+/* il: an offset, several, or a CODE_IL_ value. */
 static char *put_frame(char *to, uint32_t id, int32_t il, bool filter)
 {
     *to++ = '[';
     to = decimal_put(to, id);
     if (il >= 0) {
         *to++ = ',';
-        to = decimal_put(to, (uint32_t)il);
+        to = decimal_put(to, il_first(il));
+        if (il & IL_SEVERAL) {
+            *to++ = ',';
+            to = decimal_put(to, il_last(il));
+        }
     } else if (filter) {
         memcpy(to, ",\"filter\"", 9);
         to += 9;

@@ -48,11 +48,13 @@ void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node)
 
 char *log_put_il(char *at, int32_t il)
 {
-    if (LIKELY(il >= 0 && il == CODE_IL_OFFSET(il)))
+    if (LIKELY(il >= 0 && il <= IL_MOST))
         return LOG_PUT_NUMBER(at, ",\"il\":", (uint64_t)il);
     if (il >= 0) {
         at = il & CODE_IL_UNOPTIMISED ? LOG_PUT(at, ",\"il0\":") : LOG_PUT(at, ",\"il\":");
-        at = decimal_put(at, (uint64_t)(CODE_IL_OFFSET(il)));
+        at = decimal_put(at, il_first(il));
+        if (il & IL_SEVERAL)
+            at = LOG_PUT_NUMBER(at, ",\"il_last\":", il_last(il));
     }
     if (il == CODE_IL_DYNAMIC || (il >= 0 && (il & CODE_IL_VIA_DYNAMIC)))
         at = LOG_PUT(at, ",\"call\":\"dynamic\"");

@@ -347,8 +347,8 @@ static inline uint32_t log_node_id(const struct log *log, uint32_t node)
  * format.c
  * log_put_node - `,"node":N`, and that the path goes on above it.
  * log_put_heap - `,"heap":H` of another heap than the usual one, and the same.
- * log_put_il   - what is known of an instruction at `at`: members il, il0, and call where it lies
- *                in code that is none of the frame's. Returns: where that ends.
+ * log_put_il   - what is known of an instruction at `at`: members il, il0, il_last, and call where
+ *                it lies in code that is none of the frame's. Returns: where that ends.
  */
 void log_put_node(struct log *log, uint32_t node);
 void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node);

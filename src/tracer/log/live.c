@@ -520,7 +520,9 @@ static json_t *grows_json(const struct log *log, const struct grown *grows)
         return object;
     json_object_set_new(object, "method", log_text(metadata_method_text(where.method)));
     if (where.il >= 0)
-        log_set(object, "il", (uint64_t)where.il);
+        log_set(object, "il", il_first(where.il));
+    if (where.il >= 0 && il_last(where.il) != il_first(where.il))
+        log_set(object, "il_last", il_last(where.il));
     log_set(object, "token", where.method->token);
     if (where.method->module)
         json_object_set_new(object, "path", log_text(where.method->module->path));

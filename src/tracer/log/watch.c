@@ -160,7 +160,7 @@ void log_put_row(struct log *log, struct buffer *b, const struct log_row *row)
     const struct tree_node *node = tree_node_by_id(log->config.tree, tree_uncut(row->node));
     bool cut = tree_is_cut(row->node);
     int32_t il = cut ? CODE_IL_NONE : log_site_il(log, row->site);
-    char members[64];
+    char members[80];
     unsigned frames = 0;
 
     buffer_format(b, "{\"allocs\":%llu,\"bytes\":%.0f,\"node\":%u,\"type\":",

@@ -213,9 +213,9 @@ static int32_t alloc(uintptr_t offset, uintptr_t class_id)
 
 TEST(a_return_address_belongs_to_the_call_before_it)
 {
-    assert_int_equal(call(0x50, FIRST), 33); /* the last byte of the statement at 32 */
-    assert_int_equal(call(0x41, FIRST), 33); /* its first */
-    assert_int_equal(call(0x51, 0), 64);
+    assert_int_equal(call(0x50, FIRST), 33);             /* the last byte of the statement at 32 */
+    assert_int_equal(call(0x41, FIRST), 33);             /* its first */
+    assert_int_equal(call(0x51, 0), il_several(65, 70)); /* nothing tells which */
     assert_int_equal(code_il_call(metadata, caller, CODE + 0x50, NULL), 33);
 }
 

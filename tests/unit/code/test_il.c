@@ -3,6 +3,7 @@
 
 #include "unit/metadata/fake_info.h"
 
+#include "base/il.h"
 #include "base/memory.h"
 #include "metadata/internal.h"
 #include "support/test.h"
@@ -178,18 +179,21 @@ TEST(what_no_operand_names_lies_between_the_calls_around_it)
     struct il_target target = {.made = &made.record, .rank = &known.base};
     static const struct {
         struct il_between known;
-        int32_t il;
-    } cases[] = {
-        {{-1, -1}, 0}, /* the statement */
-        {{1, 13}, 7},  {{7, 19}, 13}, {{13, -1}, 19},
-        {{-1, 7}, 1},  {{1, 19}, 0}, /* two are in between */
-        {{1, -1}, 0},  {{-1, 19}, 0}, {{7, 13}, 0},
-    };
+        uint32_t first, last;
+    } cases[] =
+        {
+            {{-1, -1}, 1, 19},  {{1, 13}, 7, 7},   {{7, 19}, 13, 13},
+            {{13, -1}, 19, 19}, {{-1, 7}, 1, 1},   {{1, 19}, 7, 13},
+            {{1, -1}, 7, 19},   {{-1, 19}, 1, 13}, {{7, 13}, 1, 19}, /* none is in between */
+        };
+    int32_t il;
 
     store_relaxed(&made.record.text, "App.Other");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         known.value = cases[i].known;
-        assert_int_equal(find(code, sizeof(code), mapped, 1, 0, &target), cases[i].il);
+        il = find(code, sizeof(code), mapped, 1, 0, &target);
+        assert_int_equal(il_first(il), cases[i].first);
+        assert_int_equal(il_last(il), cases[i].last);
     }
 }
 
@@ -284,6 +288,15 @@ TEST(loops_and_branches_of_any_kind_end)
             assert_int_equal(find(code, sizeof(code), mapped, count, from, &target), IL_UNKNOWN);
 }
 
+/* An offset in the code, several, or none. */
+static void within(int32_t il, uint32_t size)
+{
+    if (il == IL_UNKNOWN)
+        return;
+    assert_in_range(il, 0, IL_SEVERAL | (IL_SEVERAL - 1));
+    assert_in_range(il_last(il), il_first(il), size - 1);
+}
+
 /* Every beginning of every variation of the code, each in a block of its own size: no read past the end. */
 TEST(damaged_il_is_not_read_past)
 {
@@ -307,10 +320,10 @@ TEST(damaged_il_is_not_read_past)
                 assert_int_equal(
                     il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, &pieces), 0);
                 for (uint32_t from = 0; from < il.size + 2; from++)
-                    assert_in_range(il_find(caller, &pieces, from, &target) + 1, 0, il.size);
-                assert_in_range(il_find_first(caller, &pieces, &target) + 1, 0, il.size);
-                assert_in_range(il_find_lost(caller, &pieces, &target) + 1, 0, il.size);
-                assert_in_range(il_search(caller, &pieces, IL_NOWHERE, &target) + 1, 0, il.size);
+                    within(il_find(caller, &pieces, from, &target), il.size);
+                within(il_find_first(caller, &pieces, &target), il.size);
+                within(il_find_lost(caller, &pieces, &target), il.size);
+                within(il_search(caller, &pieces, IL_NOWHERE, &target), il.size);
                 il_pieces_free(&pieces);
             }
             free(copy);

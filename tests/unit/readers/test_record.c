@@ -1,5 +1,6 @@
 #include "readers/record.h"
 
+#include "base/il.h"
 #include "base/atomics.h"
 #include "support/test.h"
 
@@ -85,7 +86,7 @@ TEST(usual_lines_are_read_by_hand_as_jansson_reads_them)
         "\"heap\":\"pinned\"}",
         "{\"kind\":\"alloc\",\"t\":0,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":17,\"il\":0}",
         "{\"kind\":\"alloc\",\"t\":9007199254740991,\"thread\":4294967294,\"class\":4294967294,"
-        "\"bytes\":9007199254740991,\"node\":4294967294,\"il\":2147483647}",
+        "\"bytes\":9007199254740991,\"node\":4294967294,\"il\":268435455}",
         "{\"kind\":\"alloc\",\"bytes\":24,\"node\":1,\"class\":2,\"thread\":1,\"t\":5}",
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"weight\":"
         "5120.5}",
@@ -390,6 +391,39 @@ TEST(an_instruction_of_unoptimised_code_has_a_name_of_its_own)
     line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
                    "\"bytes\":24,\"node\":1,\"il\":3,\"il0\":140}");
     assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
+}
+
+TEST(an_instruction_may_be_one_of_several)
+{
+    static const char alloc[] = "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                                "\"bytes\":24,\"node\":1,\"il\":%s}";
+    static const struct {
+        const char *members;
+        uint32_t first, last;
+        int err;
+    } cases[] = {
+        {"8,\"il_last\":60", 8, 60, 0},         {"65535,\"il_last\":69630", 65535, 69630, 0},
+        {"268435455", 268435455, 268435455, 0}, {"8,\"il_last\":8", 0, 0, -EBADMSG},
+        {"8,\"il_last\":7", 0, 0, -EBADMSG},    {"8,\"il_last\":\"9\"", 0, 0, -EBADMSG},
+        {"8,\"il_last\":4104", 0, 0, -EBADMSG}, {"65536,\"il_last\":65537", 0, 0, -EBADMSG},
+        {"268435456", 0, 0, -EBADMSG},
+    };
+    struct report_record record;
+    struct report_line line;
+    char text[256];
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        snprintf(text, sizeof(text), alloc, cases[i].members);
+        line = line_of(text);
+        assert_int_equal(report_parse(&parser, &line, &record), cases[i].err);
+        if (cases[i].err)
+            continue;
+        assert_int_equal(il_first(record.alloc.il), cases[i].first);
+        assert_int_equal(il_last(record.alloc.il), cases[i].last);
+    }
+    line = line_of("{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"il\":2,\"il_last\":9}");
+    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(il_last(record.node.il), 9);
 }
 
 TEST(unknown_members_are_counted_both_ways)

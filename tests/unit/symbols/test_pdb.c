@@ -4,6 +4,7 @@
  */
 #include "symbols/pdb.h"
 
+#include "base/il.h"
 #include "base/memory.h"
 
 #include "fixture.h"
@@ -96,6 +97,25 @@ TEST(hidden_code_belongs_to_the_statement_before_it_and_says_so)
 
     line_is(s, METHOD(1), 4, "/src/A.cs:10,5-10,20 from 0 hidden");
     line_is(s, METHOD(1), 8, "/src/A.cs:10,5-10,20 from 0 hidden");
+    symbols_free(s);
+}
+
+TEST(one_of_several_instructions_has_a_line_if_all_have_the_same)
+{
+    static const struct {
+        uint32_t method, first, last, line;
+    } cases[] = {{1, 0, 3, 10}, {1, 0, 8, 10}, {1, 0, 9, 0},      {1, 9, 40, 8},
+                 {3, 2, 3, 0},  {5, 6, 7, 0},  {5, 7, 299, 70000}};
+    struct symbols *s = load_good();
+    struct symbols_line line;
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        int err = symbols_line_of(s, METHOD(cases[i].method),
+                                  il_several(cases[i].first, cases[i].last), &line);
+
+        assert_int_equal(err, cases[i].line ? 0 : -ENODATA);
+        assert_int_equal(err ? 0 : line.line, cases[i].line);
+    }
     symbols_free(s);
 }
 

@@ -31,6 +31,18 @@ TEST(text_is_as_expected)
                CLI_OK, FIXTURES "lines.report-line.txt");
 }
 
+TEST(one_of_several_instructions_has_a_line_if_all_have_the_same)
+{
+    expect_ran(
+        REPORT("--by=line", "--symbols=tests/fuzz/corpus/symbols", FIXTURES "several.ndjson"),
+        CLI_OK, FIXTURES "several.report-line.txt");
+    expect_ran(
+        REPORT("--by=site", "--symbols=tests/fuzz/corpus/symbols", FIXTURES "several.ndjson"),
+        CLI_OK, FIXTURES "several.report.txt");
+    expect_ran(REPORT("--format=json", FIXTURES "several.ndjson"), CLI_OK,
+               FIXTURES "several.report.json");
+}
+
 TEST(names_are_short_full_or_raw)
 {
     static const char *const styles[][3] = {
