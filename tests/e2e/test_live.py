@@ -298,7 +298,7 @@ def test_every_object_of_a_server(t, collector):
     r = t.record(PROGRAM.command('WebServer') + ['--scale', str(scale)], '--live', '--check-live', '1', '--log', 'sites',
                  hooks=hooks, env=dict(environment(collector), DOTNET_GCgen0size='0x20000'), timeout=900)
     t.equal(r.text.splitlines()[-1:], ['ok'], 'last line')
-    checked(t, r, 5_000)  # one walk: a busy machine has no time for more
+    checked(t, r, 1_000)  # one walk, and not of the largest heap: a busy machine has no time for more
 
 
 # ---- each rule of the table switched off: the walk of the heap sees it
