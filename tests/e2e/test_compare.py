@@ -36,7 +36,11 @@ def test_both_kinds_of_hooks_side_by_side(t):
         t.equal((side['equal'], side['accuracy']), (side['compared'], 1), 'equal')
         t.true(side['compared'] > 100 and side['cost']['by_depth'] and side['by_thread'], 'figures')
     sites = both['sites']
-    t.true(sites['same'] > 20 * (sites['changed'] + sites['only_first'] + sites['only_second']), sites)
+    # Sites are taken by the instructions of all their frames, and two runs differ in a few: a thread that comes
+    # first fills the runtime's caches, and which of several calls made an object can be told once more stubs lead on.
+    t.true(sites['same'] > 5 * (sites['changed'] + sites['only_first'] + sites['only_second']), sites)
+    totals = tool_json('diff', '--format=json', '--by', 'type', '--type', 'Known.*', *logs)
+    t.equal((totals['changed'], totals['change']), (0, {'allocs': 0, 'bytes': 0}), 'what the program itself allocates')
     result = tool('compare', *logs)
     t.equal((result.status, result.errors), (0, ''), str(result))
     t.equal(result.text.count('The shadow stack equalled the snapshot in all of'), 2, str(result))
