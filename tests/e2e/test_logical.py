@@ -183,5 +183,5 @@ def test_two_runs_of_a_server_hardly_differ(t):
         by_line = tool_json('diff', '--format=json', '--by=line', *sides)['rows'][0]
         t.equal((by_line['line'], by_line['type'], by_line['certain']), (line, 'System.String', True), by_line)
     rows = shown(tool('diff', *sides).text)
-    t.true(d['noise'] > 0, 'nothing within the noise')  # longer answers change more rows than one
+    t.true(d['noise'] > 0, 'nothing within the noise')
     t.note('of one line: %d rows, %d of noise' % (rows, d['noise']))
