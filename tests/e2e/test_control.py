@@ -658,30 +658,25 @@ def test_processes_that_cannot_be_looked_into(t):
 
 
 def test_what_does_not_speak_as_we_do_is_refused(t):
-    """This process has a socket in the folder, too; it speaks another version, something else, or not at all."""
-    os.makedirs(folder(), 0o700, exist_ok=True)
-    path = os.path.join(folder(), '%d.sock' % os.getpid())
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(path)
+    """This process has a socket in a folder of its own, too; it speaks another version, something else, or not at all."""
+    with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
+        environment = dict(ENVIRONMENT, XDG_RUNTIME_DIR=place)
+        os.makedirs(folder(place), 0o700)
+        listener.bind(os.path.join(folder(place), '%d.sock' % os.getpid()))
         listener.listen(1)
         listener.settimeout(PATIENCE)
-        try:
-            for reply, word in ((b'{"ok":true,"version":2,"threads":[]}\n', 'does not use the protocol of this shadowtrace'),
-                                (b'{"ok":false,"version":2,"error":"use version 2"}\n', 'use version 2'),
-                                (b'HTTP/1.1 400 Bad Request\n', 'does not use the protocol'), (b'', 'closed the connection')):
-                def serve(reply=reply):
-                    client = listener.accept()[0]
-                    client.recv(1000)
-                    client.sendall(reply)
-                    client.close()
-                thread = threading.Thread(target=serve)
-                thread.start()
-                one_line(tool('dump', str(os.getpid())), 3, word)
-                thread.join()
-        finally:
-            os.unlink(path)
+        for reply, word in ((b'{"ok":true,"version":2,"threads":[]}\n', 'does not use the protocol of this shadowtrace'),
+                            (b'{"ok":false,"version":2,"error":"use version 2"}\n', 'use version 2'),
+                            (b'HTTP/1.1 400 Bad Request\n', 'does not use the protocol'), (b'', 'closed the connection')):
+            def serve(reply=reply):
+                client = listener.accept()[0]
+                client.recv(1000)
+                client.sendall(reply)
+                client.close()
+            thread = threading.Thread(target=serve)
+            thread.start()
+            one_line(tool('dump', str(os.getpid()), env=environment), 3, word)
+            thread.join()
 
 
 @needs('Ticker')
