@@ -15,7 +15,10 @@ struct gate {
     struct parker left;
 };
 
-/* gate_enter - Returns: false once the gate is closed: for good. Threads: the worker. */
+/*
+ * gate_enter - Returns: false once the gate is closed: for good. Threads: the worker; a second one,
+ * while it is inside, would be told that the gate is closed.
+ */
 bool gate_enter(struct gate *g);
 void gate_leave(struct gate *g);
 

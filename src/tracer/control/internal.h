@@ -21,6 +21,7 @@ struct control {
     pthread_t thread;
     bool threaded; /* it serves, or will */
     _Atomic(bool) running;
+    struct gate starting;          /* of whoever makes the thread */
     struct gate gate;              /* the thread's, while it answers */
     struct dump *dump;             /* the thread's */
     struct control_client *client; /* the thread's; NULL-ended by count */

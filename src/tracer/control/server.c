@@ -296,7 +296,7 @@ int control_serve(struct control *c, char *why, size_t why_size)
 {
     int err;
 
-    if (c->listener < 0 || !gate_enter(&c->gate))
+    if (c->listener < 0 || !gate_enter(&c->starting))
         return 0; /* none was wanted or to be had, or it ends */
     err = server_start(c);
     c->threaded = !err;
@@ -304,7 +304,7 @@ int control_serve(struct control *c, char *why, size_t why_size)
         snprintf(why, why_size, "cannot start the thread of the socket: %s", strerror(-err));
         control_socket_close(c);
     }
-    gate_leave(&c->gate);
+    gate_leave(&c->starting);
     return err;
 }
 
@@ -317,6 +317,7 @@ void control_stop(struct control *c, unsigned timeout_ms)
 {
     api_serve(NULL);
     store_release(&c->running, false);
+    gate_close(&c->starting, timeout_ms * UINT64_C(1000000));
     gate_close(&c->gate, timeout_ms * UINT64_C(1000000));
     if (c->threaded)
         eventfd_write(c->wake, 1);
