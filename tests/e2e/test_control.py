@@ -155,8 +155,10 @@ def test_gc_makes_a_full_collection(t, more):
     induced = [n for n, r in sorted(found.items()) if r['reason'] == 'induced']
     t.equal(induced, [numbers[0] - 1] + numbers[:3] + [numbers[3] - 1, numbers[3]], 'numbers of collections that were asked for')
     t.equal({n: found[n]['generations'] for n in numbers}, {n: [0, 1, 2, 3, 4] for n in numbers}, 'generations')
-    for n, text in zip(numbers, said):
-        t.true(abs(found[n]['ns'] / 1e6 - float(line.fullmatch(text)[2])) < 5, 'pause of %d: %s, %s' % (n, text, found[n]))
+    # The pause is measured around what the log's line is: whoever loses the processor between the two makes them differ.
+    pauses = [float(line.fullmatch(text)[2]) * 1e6 for text in said] + [reply['pause_ns']]
+    for n, pause in zip(numbers, pauses):
+        t.true(found[n]['ns'] - 1e5 <= pause, 'pause of %d: %d, %s' % (n, pause, found[n]))
 
 
 @needs('Kept')
