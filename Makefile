@@ -123,8 +123,9 @@ $(BUILD)/gen/stack_offsets.h: $(addprefix src/tracer/stack/,offsets.c stack_hot.
 	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_tracer) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o - $< \
 	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
 
-# The schema is part of the command, and so is the page.
+# The schemas are part of the command, and so is the page.
 $(PLAIN)/obj/src/tool/validate/schema_text.o: include/shadowtrace/log_schema.json
+$(PLAIN)/obj/src/tool/gate/schema_text.o: include/shadowtrace/budget_schema.json
 $(PLAIN)/obj/src/tool/page/files.o: $(wildcard src/tool/page/*.html src/tool/page/*.css src/tool/page/js/*.js)
 
 -include $(shell find $(sort $(BUILD)/obj $(PLAIN)/obj) -name '*.d' 2>/dev/null)
