@@ -117,6 +117,14 @@ static void take_bound(const json_t *json, struct budget_bound *bound)
     bound->over = bound->percent ? strtod(json_string_value(over), NULL) : json_number_value(over);
 }
 
+static bool has_one(const json_t *json, const char *key)
+{
+    const json_t *bound = json_object_get(json, key);
+
+    return !bound || (json_object_get(bound, "max") != NULL) !=
+                         (json_object_get(bound, "over_baseline") != NULL);
+}
+
 /* What a schema cannot say. NULL: nothing is wrong. */
 static const char *refuse(const struct budget_limit *l)
 {
@@ -157,6 +165,9 @@ static int take_limit(const json_t *json, size_t number, struct budget *b, char 
     for (size_t i = 0; i < BUDGET_MEASURES; i++)
         take_bound(json_object_get(json, budget_measure_keys[i]), &limit.bounds[i]);
     wrong = refuse(&limit);
+    for (size_t i = 0; !wrong && i < BUDGET_MEASURES; i++)
+        if (!has_one(json, budget_measure_keys[i]))
+            wrong = "a bound has either max or over_baseline";
     for (size_t i = 0; !wrong && i < b->count; i++)
         if (budget_same(&b->limits[i], &limit))
             wrong = "the same limit is there already";
@@ -189,6 +200,28 @@ static int take(const json_t *json, struct budget *b, char *why, size_t why_size
     return err;
 }
 
+/* What each limit is of: the schema would only say that it has none of the forms. */
+static bool check_kinds(const json_t *json, char *why, size_t why_size)
+{
+    const json_t *one;
+    size_t i;
+
+    json_array_foreach(json_object_get(json, "limits"), i, one)
+    {
+        const char *of = text_of(one, "of");
+        size_t word = word_of(of_words, COUNT_OF(of_words), of);
+
+        if (of && strcmp(of_words[word], of) == 0)
+            continue;
+        snprintf(
+            why, why_size,
+            "limits[%zu].of is %s%.100s%s; it is one of whole, line, other lines, method, type", i,
+            of ? "\"" : "", of ? of : "missing, or no text", of ? "\"" : "");
+        return false;
+    }
+    return true;
+}
+
 /* Another version is told before anything else that the schema would say of it. */
 static int check(const json_t *json, char *why, size_t why_size)
 {
@@ -206,6 +239,8 @@ static int check(const json_t *json, char *why, size_t why_size)
                  (long long)json_integer_value(version), BUDGET_VERSION);
         return -EINVAL;
     }
+    if (!check_kinds(json, why, why_size))
+        return -EINVAL;
     err = report_schema_new(budget_schema_text, budget_schema_size(), &schema, why, why_size);
     if (!err && !report_schema_check(schema, json, why, why_size))
         err = -EINVAL;

@@ -100,13 +100,18 @@ static const char *undecided(const struct gate_amount *a)
                   : "the sample does not decide it; record without --sample, or more of them";
 }
 
+static bool bound_known(const struct budget_bound *bound)
+{
+    return !bound->over_baseline || bound->learned;
+}
+
 static enum gate_verdict decide(const struct budget_bound *bound, const struct gate_measured *m,
                                 const struct gate_amount *a, const char **why)
 {
     double max = bound->max + ROUNDING * bound->max;
 
     *why = NULL;
-    if (bound->over_baseline && !bound->learned)
+    if (!bound_known(bound))
         *why = "it is about a baseline; name its logs with --baseline";
     else if (m->absent && !(bound->learned && bound->least <= 0) && !isinf(a->high))
         *why = m->absent; /* renamed, inlined, or mended: nobody can tell */
@@ -174,7 +179,8 @@ static int take(struct gate_judgement *j, const struct gate_run *run, uint32_t l
         if (!bound->given)
             continue;
         f.verdict = decide(bound, m, a, &why);
-        if (is_other && (f.verdict == GATE_HELD || (f.verdict != GATE_BROKEN && isinf(a->high))))
+        if (is_other && (f.verdict == GATE_HELD ||
+                         (f.verdict != GATE_BROKEN && (isinf(a->high) || !bound_known(bound)))))
             continue; /* the limit's own finding says so */
         f.why = keep(j, why, &failed);
         f.log = keep(j, run->log, &failed);

@@ -7,14 +7,16 @@
 /* Logs that a range is taken from; more make no bound tighter than twice the range. */
 #define ROOM_LOGS 10.0
 
-double learn_room(double least, double most, uint64_t logs)
+double learn_room(double range, double objects, uint64_t logs)
 {
     /*
-     * The range of five values of a normal distribution is 2.3 standard deviations on average; four
-     * ranges above the least, three above the most, are some eight: a hundred limits in a hundred
-     * further runs stay below. With two logs the range is half of that, and less sure.
+     * Five values of a normal distribution are 2.3 standard deviations apart on average: three times
+     * that above the most is some eight above the mean. Two are 1.1 apart, and get six times that.
+     * Now and then all are close together by chance: twice the root of a count is a floor.
      */
-    return most > least ? ceil((most - least) * (1 + ROOM_LOGS / (double)(logs ? logs : 1))) : 0;
+    double apart = range * (1 + ROOM_LOGS / (double)(logs ? logs : 1));
+
+    return range > 0 ? ceil(fmax(apart, 2 * sqrt(objects))) : 0;
 }
 
 /* ---- a new budget ---- */
@@ -133,6 +135,7 @@ static int add_lines(struct learn *learn, const struct gate_run *run)
         limit.file = line->file;
         limit.line = line->line;
         limit.text = line->text;
+        limit.bounds[BUDGET_OBJECTS].least = limit.bounds[BUDGET_OBJECTS].most = line->objects;
         err = budget_add(learn->b, &limit);
     }
     return err;
@@ -250,7 +253,10 @@ static int add_builds(struct learn *learn, const struct gate_run *run)
 
 static int extend(struct learn *learn, const struct gate_run *run)
 {
-    int err = add_lines(learn, run);
+    int err = learn->way == LEARN_NEW ? add_builds(learn, run) : 0;
+
+    if (!err)
+        err = add_lines(learn, run);
 
     if (!err && learn->way == LEARN_NEW && (learn->of & LEARN_LINES))
         err = add_line_types(learn, run);
@@ -315,7 +321,7 @@ int learn_take(struct learn *learn, struct gate_run *run)
         status = cli_failed(command, -ENOMEM);
     for (size_t i = 0; !status && i < learn->b->count; i++)
         status = take_limit(learn, run, i);
-    if (!status && learn->way != LEARN_BASELINE)
+    if (!status && learn->way == LEARN_UPDATE)
         status = cli_failed(command, add_builds(learn, run));
     learn->logs += !status;
     return status;
@@ -323,23 +329,41 @@ int learn_take(struct learn *learn, struct gate_run *run)
 
 /* ---- bounds ---- */
 
-static void set_bound(const struct learn *learn, struct budget_bound *bound,
-                      const struct learn_range *range, double slack)
+/*
+ * Room for a bound, of a limit whose objects are at most so many. Of the whole some is there even
+ * if the logs had it alike: what the runtime does beside the program's code is never all the same.
+ */
+static double room_of(const struct learn *learn, const struct budget_limit *limit, size_t measure,
+                      double range, double most, double objects)
 {
-    double least = range->least, most = range->most;
-    double room = learn_room(least, most, learn->logs), known = bound->most - bound->least;
+    bool bytes = measure == BUDGET_BYTES || measure == BUDGET_LIVE_BYTES;
+    double each = bytes && objects > 0 ? most / objects : 1;
+    uint64_t logs = learn->logs > learn->b->logs ? learn->logs : learn->b->logs;
+
+    if (limit->of == BUDGET_WHOLE && range <= 0 && most > 0)
+        range = each;
+    return ceil(each * learn_room(range / each, objects, logs));
+}
+
+static void set_bound(const struct learn *learn, struct budget_limit *limit, size_t measure,
+                      const struct learn_range *ranges, double slack)
+{
+    struct budget_bound *bound = &limit->bounds[measure];
+    double least = ranges[measure].least, most = ranges[measure].most;
+    double known = bound->most - bound->least;
+    size_t objects =
+        budget_measure_live((enum budget_measure)measure) ? BUDGET_LIVE_OBJECTS : BUDGET_OBJECTS;
 
     /* an update from one log does not forget how far the logs before were apart */
-    if (learn->way == LEARN_UPDATE && learn->b->logs > learn->logs && known > most - least)
-        room = learn_room(0, known, learn->b->logs);
+    if (learn->way == LEARN_UPDATE && known > most - least)
+        least = most > known ? most - known : 0;
     if (bound->over_baseline)
         slack = bound->percent ? bound->over / 100 : 0;
-    bound->max = most + room + slack * most;
+    bound->max = most + slack * most +
+                 room_of(learn, limit, measure, most - least, most, ranges[objects].most);
     bound->max += bound->over_baseline && !bound->percent ? bound->over : 0;
     if (most == floor(most)) /* a mean per call stays one */
         bound->max = floor(bound->max + 1e-9);
-    if (learn->way == LEARN_UPDATE && known > most - least)
-        least = most > known ? most - known : 0;
     bound->learned = true;
     bound->least = least;
     bound->most = most;
@@ -387,7 +411,7 @@ void learn_end(struct learn *learn, double slack)
             wanted[i] = is_wanted(learn, i);
         for (size_t k = 0; k < BUDGET_MEASURES; k++)
             if (learns(learn, &b->limits[i].bounds[k]))
-                set_bound(learn, &b->limits[i].bounds[k], &learn->ranges[i][k], slack);
+                set_bound(learn, &b->limits[i], k, learn->ranges[i], slack);
     }
     for (size_t i = 0; i < b->count; i++)
         if (!wanted || wanted[i])

@@ -60,7 +60,10 @@ int learn_take(struct learn *learn, struct gate_run *run);
 void learn_end(struct learn *learn, double slack);
 void learn_free(struct learn *learn);
 
-/* learn_room - above the most that so many logs had, where they had at least `least`. */
-double learn_room(double least, double most, uint64_t logs);
+/*
+ * learn_room - above the most that so many logs had: `range` is how far they are apart, `objects`
+ * the most objects, which a count that varies by chance may be off by the root of.
+ */
+double learn_room(double range, double objects, uint64_t logs);
 
 #endif

@@ -115,7 +115,10 @@ static void put_amount(const struct gate_finding *f, struct buffer *b)
     const char *word = budget_measure_words[f->measure];
     bool one = f->value >= 1 && f->value <= 1;
 
-    if (f->sampled) {
+    if (isinf(f->high)) {
+        buffer_text(b, "at least ");
+        budget_number(ceil(f->low), b);
+    } else if (f->sampled) {
         buffer_text(b, "about ");
         budget_number(floor(f->value + 0.5), b);
         buffer_text(b, " (");
@@ -154,7 +157,6 @@ static void put_broken(const struct gate_judgement *j, const struct gate_finding
 void print_message(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b)
 {
     if (f->verdict == GATE_NOT_JUDGED) {
-        buffer_text(b, "not judged: ");
         buffer_clean(b, f->why ? f->why : "");
     } else if (f->verdict == GATE_BROKEN) {
         put_broken(j, f, b);
@@ -168,6 +170,16 @@ void print_message(const struct gate_judgement *j, const struct gate_finding *f,
         buffer_clean(b, f->log);
         buffer_char(b, ')');
     }
+}
+
+void print_description(const struct gate_judgement *j, const struct gate_finding *f,
+                       struct buffer *b)
+{
+    if (f->verdict == GATE_NOT_JUDGED)
+        buffer_text(b, "not judged, ");
+    print_message(j, f, b);
+    buffer_text(b, ": ");
+    print_subject(j, f, b);
 }
 
 void print_outcome(const struct gate_judgement *j, struct buffer *b)

@@ -44,9 +44,12 @@ int print_markdown(const struct gate_print *p, FILE *out);
 
 /* "src/Cart.cs:12 Shop.Cart.Add(System.String)", "type Order", "all of it". */
 void print_subject(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b);
-/* "2,001 objects, the budget allows 2,000"; "not judged: ...". */
+/* "2,001 objects, the budget allows 2,000"; what a log lacks. */
 void print_message(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b);
-/* "1 limit of 14 is broken, 2 were not judged; 3 logs". */
+/* Both: "2,001 objects, the budget allows 2,000: src/Cart.cs:12 ...", "not judged, ...: ...". */
+void print_description(const struct gate_judgement *j, const struct gate_finding *f,
+                       struct buffer *b);
+/* "12 held, 1 broken, 2 not judged; 3 logs". */
 void print_outcome(const struct gate_judgement *j, struct buffer *b);
 /* A bound, "2,000" or "baseline + 5%", of a limit that has one; "-" of none. */
 void print_bound(const struct budget_limit *limit, enum budget_measure measure, struct buffer *b);

@@ -31,9 +31,7 @@ static void put_finding(const struct gate_print *p, const struct gate_finding *f
     put_escaped(b, scratch, true);
     buffer_text(b, "::");
     buffer_clear(scratch);
-    print_message(p->j, f, scratch);
-    buffer_text(scratch, ": ");
-    print_subject(p->j, f, scratch);
+    print_description(p->j, f, scratch);
     put_escaped(b, scratch, false);
     buffer_char(b, '\n');
     b->failed = b->failed || scratch->failed;

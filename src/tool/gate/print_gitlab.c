@@ -22,9 +22,7 @@ int print_gitlab(const struct gate_print *p, FILE *out)
         uint32_t line;
 
         buffer_clear(&words);
-        print_message(p->j, f, &words);
-        buffer_text(&words, ": ");
-        print_subject(p->j, f, &words);
+        print_description(p->j, f, &words);
         print_fingerprint(p->j, f, fingerprint);
         failed = failed || words.failed;
         jw_line_object(&w, 1, NULL);

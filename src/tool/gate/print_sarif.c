@@ -147,9 +147,7 @@ static void put_result(struct json_writer *w, const struct gate_print *p,
     struct buffer words = BUFFER_INIT;
     char fingerprint[PRINT_FINGERPRINT];
 
-    print_message(p->j, f, &words);
-    buffer_text(&words, ": ");
-    print_subject(p->j, f, &words);
+    print_description(p->j, f, &words);
     buffer_char(&words, '.');
     print_fingerprint(p->j, f, fingerprint);
     jw_line_object(w, 3, NULL);

@@ -2,10 +2,8 @@
 #include "gate/print.h"
 
 #include "args/args.h"
-#include "terminal/fit.h"
 #include "terminal/text.h"
 
-/* ARGS wraps at blanks; a name without one stays whole. */
 static void put_wrapped(struct buffer *b, size_t width, FILE *out)
 {
     args_print_below(out, b->data ? b->data : "", 4, width);
@@ -16,25 +14,49 @@ static void put_source(const struct gate_finding *f, size_t width, FILE *out)
 {
     if (!f->text || !*f->text)
         return;
-    fputs("    | ", out);
-    text_elide(out, f->text, width > 26 ? width - 6 : 20);
+    fputs("  | ", out);
+    text_elide(out, f->text, width > 24 ? width - 4 : 20);
     putc('\n', out);
 }
 
-static void put_finding(const struct gate_print *p, const struct gate_finding *f, struct buffer *b,
-                        FILE *out)
+/* What is said of one subject: once what is the same of its objects and bytes. */
+struct said {
+    struct buffer subject, message;
+    enum gate_verdict verdict;
+};
+
+static bool say(struct buffer *before, const struct buffer *now)
+{
+    bool same = before->data && now->data && strcmp(before->data, now->data) == 0;
+
+    if (!same) {
+        buffer_clear(before);
+        buffer_append(before, now->data ? now->data : "", now->size);
+    }
+    return !same;
+}
+
+static void put_finding(const struct gate_print *p, const struct gate_finding *f, struct said *said,
+                        struct buffer *b, FILE *out)
 {
     const char *verdict = print_verdict(f->verdict);
+    bool begins;
 
     buffer_clear(b);
     print_subject(p->j, f, b);
-    fprintf(out, "%s: ", verdict);
-    text_elide(out, b->data ? b->data : "", p->width - strlen(verdict) - 2);
-    putc('\n', out);
+    begins = say(&said->subject, b) || f->verdict != said->verdict;
+    if (begins) {
+        fprintf(out, "%s: ", verdict);
+        text_elide(out, b->data ? b->data : "", p->width - strlen(verdict) - 2);
+        putc('\n', out);
+        put_source(f, p->width, out);
+        buffer_clear(&said->message);
+        said->verdict = f->verdict;
+    }
     buffer_clear(b);
     print_message(p->j, f, b);
-    put_wrapped(b, p->width, out);
-    put_source(f, p->width, out);
+    if (say(&said->message, b))
+        put_wrapped(b, p->width, out);
 }
 
 static void put_change(const struct gate_change *c, size_t width, struct buffer *b, FILE *out)
@@ -70,13 +92,14 @@ static void put_changes(const struct gate_print *p, struct buffer *b, FILE *out)
 
 int print_text(const struct gate_print *p, FILE *out)
 {
+    struct said said = {BUFFER_INIT, BUFFER_INIT, GATE_HELD};
     struct buffer b = BUFFER_INIT;
     const struct gate_finding *f;
     size_t at = 0;
     int failed;
 
     while (p->j && (f = print_next(p->j, &at)))
-        put_finding(p, f, &b, out);
+        put_finding(p, f, &said, &b, out);
     if (p->j) {
         buffer_clear(&b);
         print_outcome(p->j, &b);
@@ -85,7 +108,9 @@ int print_text(const struct gate_print *p, FILE *out)
     }
     if (p->changes)
         put_changes(p, &b, out);
-    failed = b.failed;
+    failed = b.failed || said.subject.failed || said.message.failed;
     buffer_free(&b);
+    buffer_free(&said.subject);
+    buffer_free(&said.message);
     return failed ? -ENOMEM : 0;
 }
