@@ -227,6 +227,7 @@ check-all: check
 	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 deps-tests
 	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
 	$(Q)SHADOWTRACE_LIVE=1 python3 tests/e2e/run.py -j 3 -k live. -k grows. -k heap.
+	$(Q)SHADOWTRACE_GATE=1 python3 tests/e2e/run.py -j 1 -k gate.runs
 	$(Q)python3 tests/e2e/volume.py
 	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
 	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp

@@ -340,8 +340,10 @@ static double room_of(const struct learn *learn, const struct budget_limit *limi
     double each = bytes && objects > 0 ? most / objects : 1;
     uint64_t logs = learn->logs > learn->b->logs ? learn->logs : learn->b->logs;
 
-    if (limit->of == BUDGET_WHOLE && range <= 0 && most > 0)
+    if (limit->of == BUDGET_WHOLE && range <= 0 && most > 0) {
         range = each;
+        logs = UINT64_MAX;
+    }
     return ceil(each * learn_room(range / each, objects, logs));
 }
 

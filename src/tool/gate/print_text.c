@@ -47,8 +47,7 @@ static void put_finding(const struct gate_print *p, const struct gate_finding *f
     begins = say(&said->subject, b) || f->verdict != said->verdict;
     if (begins) {
         fprintf(out, "%s: ", verdict);
-        text_elide(out, b->data ? b->data : "", p->width - strlen(verdict) - 2);
-        putc('\n', out);
+        args_print_text(out, b->data ? b->data : "", p->width - strlen(verdict) - 2);
         put_source(f, p->width, out);
         buffer_clear(&said->message);
         said->verdict = f->verdict;
