@@ -223,7 +223,7 @@ def test_a_log_that_is_cut_is_never_held(t):
     with open(made['logs'][0], 'rb') as file:
         whole = file.read()
     for share in 0.3, 0.7, 0.999:
-        path = t.path('cut-%s.ndjson' % share)
+        path = t.path('cut-%s' % share) # no log to be checked at the end of a test
         with open(path, 'wb') as file:
             file.write(whole[:int(len(whole) * share)])
         result = gate('--quiet', made['budget'], path, status=3)

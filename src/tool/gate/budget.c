@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 #include "validate/schema.h"
 
@@ -168,13 +169,38 @@ static int take_limit(const json_t *json, size_t number, struct budget *b, char 
     for (size_t i = 0; !wrong && i < BUDGET_MEASURES; i++)
         if (!has_one(json, budget_measure_keys[i]))
             wrong = "a bound has either max or over_baseline";
-    for (size_t i = 0; !wrong && i < b->count; i++)
-        if (budget_same(&b->limits[i], &limit))
-            wrong = "the same limit is there already";
     if (!wrong)
         return budget_add(b, &limit);
     snprintf(why, why_size, "limits[%zu]: %s", number, wrong);
     return -EINVAL;
+}
+
+static int by_limit(const void *left, const void *right)
+{
+    const struct budget_limit *const *a = left, *const *b = right;
+    int order = budget_order(*a, *b);
+
+    return order ? order : ORDER(*a, *b); /* the later one is told of */
+}
+
+/* No two limits are of the same. */
+static int check_once(const struct budget *b, char *why, size_t why_size)
+{
+    const struct budget_limit **order = memory_alloc((b->count + 1) * sizeof(*order));
+    int err = order ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !err && i < b->count; i++)
+        order[i] = &b->limits[i];
+    if (!err)
+        SORT(order, b->count, by_limit);
+    for (size_t i = 1; !err && i < b->count; i++)
+        if (budget_same(order[i - 1], order[i])) {
+            snprintf(why, why_size, "limits[%td]: the same limit is there already",
+                     order[i] - b->limits);
+            err = -EINVAL;
+        }
+    memory_free(order);
+    return err;
 }
 
 static int take(const json_t *json, struct budget *b, char *why, size_t why_size)
@@ -197,7 +223,7 @@ static int take(const json_t *json, struct budget *b, char *why, size_t why_size
         if (!err)
             err = take_limit(one, i, b, why, why_size);
     }
-    return err;
+    return err ? err : check_once(b, why, why_size);
 }
 
 /* What each limit is of: the schema would only say that it has none of the forms. */
@@ -392,11 +418,29 @@ bool budget_same_part(const struct budget_limit *a, const struct budget_limit *b
            budget_same_text(a->to, b->to) && budget_same_text(a->at, b->at);
 }
 
+/* None comes before any text. */
+static int order_of(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+int budget_order(const struct budget_limit *a, const struct budget_limit *b)
+{
+    const int orders[] = {ORDER(a->per, b->per),     order_of(a->from, b->from),
+                          order_of(a->to, b->to),    order_of(a->at, b->at),
+                          ORDER(a->of, b->of),       order_of(a->file, b->file),
+                          ORDER(a->line, b->line),   order_of(a->method, b->method),
+                          order_of(a->type, b->type)};
+
+    for (size_t i = 0; i < COUNT_OF(orders); i++)
+        if (orders[i])
+            return orders[i];
+    return 0;
+}
+
 bool budget_same(const struct budget_limit *a, const struct budget_limit *b)
 {
-    return a->of == b->of && a->line == b->line && budget_same_text(a->method, b->method) &&
-           budget_same_text(a->file, b->file) && budget_same_text(a->type, b->type) &&
-           budget_same_part(a, b);
+    return a->of == b->of && a->line == b->line && budget_order(a, b) == 0;
 }
 
 void budget_part_words(const struct budget_limit *l, struct buffer *b)

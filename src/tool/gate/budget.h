@@ -118,6 +118,8 @@ int budget_write(const struct budget *b, FILE *out);
 
 /* Whether two limits are of the same thing, whatever their bounds; of a line also by its number. */
 bool budget_same(const struct budget_limit *a, const struct budget_limit *b);
+/* Their order in a budget that was learned: parts, then lines by file and number; as qsort's. */
+int budget_order(const struct budget_limit *a, const struct budget_limit *b);
 /* Whether both are of the same kind of sum: per, from, to and at. */
 bool budget_same_part(const struct budget_limit *a, const struct budget_limit *b);
 bool budget_same_text(const char *a, const char *b); /* either may be NULL */

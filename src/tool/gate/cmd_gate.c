@@ -7,6 +7,7 @@
 #include "gate/print.h"
 #include "gate/replace.h"
 #include "terminal/terminal.h"
+#include "terminal/text.h"
 
 #include <limits.h>
 #include <unistd.h>
@@ -184,6 +185,23 @@ static int learn_new(const struct gate_args *a, struct budget *b, char **logs, s
     return status;
 }
 
+static void tell_learned(const struct budget *b, const char *path, FILE *out)
+{
+    struct text_number n, m;
+    size_t vary = 0;
+
+    for (size_t i = 0; i < b->count; i++)
+        vary +=
+            b->limits[i].bounds[BUDGET_OBJECTS].least < b->limits[i].bounds[BUDGET_OBJECTS].most;
+    text_part(out, "", path, ": ");
+    fprintf(out, "%s limits, learned from %llu log%s; ", text_count(&n, b->count),
+            (unsigned long long)b->logs, text_plural(b->logs));
+    if (b->logs > 1)
+        fprintf(out, "objects of %s vary from run to run.\n", text_count(&m, vary));
+    else
+        fputs("what varies from run to run is not known.\n", out);
+}
+
 static int run_learn(const struct gate_args *a, const char *path, char **logs, size_t count,
                      FILE *out)
 {
@@ -200,8 +218,11 @@ static int run_learn(const struct gate_args *a, const char *path, char **logs, s
     status = learn_new(a, &b, logs, count);
     if (!status)
         status = cli_failed(&cmd_gate, budget_write(&b, to.file));
+    status = output_close(&cmd_gate, &to, status);
+    if (!status && strcmp(path, "-") != 0)
+        tell_learned(&b, path, out);
     budget_free(&b);
-    return output_close(&cmd_gate, &to, status);
+    return status;
 }
 
 static int learn_again(const struct gate_args *a, struct budget *b, enum learn_way way, char **logs,

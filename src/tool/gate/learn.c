@@ -1,5 +1,7 @@
 #include "gate/learn.h"
 
+#include "base/order.h"
+
 #include "report/frames.h"
 
 #include <math.h>
@@ -10,9 +12,9 @@
 double learn_room(double range, double objects, uint64_t logs)
 {
     /*
-     * Five values of a normal distribution are 2.3 standard deviations apart on average: three times
-     * that above the most is some eight above the mean. Two are 1.1 apart, and get six times that.
-     * Now and then all are close together by chance: twice the root of a count is a floor.
+     * Five values of a normal distribution are 2.3 standard deviations apart on average: three
+     * times that above the most is some eight above the mean. Two are 1.1 apart, and get six times
+     * that. Now and then all are close together by chance: twice the root of a count is a floor.
      */
     double apart = range * (1 + ROOM_LOGS / (double)(logs ? logs : 1));
 
@@ -402,11 +404,16 @@ static bool is_wanted(const struct learn *learn, size_t i)
     return learn->way != LEARN_NEW || l->of != BUDGET_LINE || !l->type || !line_is_steady(learn, i);
 }
 
+static int by_place(const void *left, const void *right)
+{
+    return budget_order(left, right);
+}
+
 void learn_end(struct learn *learn, double slack)
 {
     struct budget *b = learn->b;
     bool *wanted = memory_alloc(b->count + 1);
-    size_t kept = 0;
+    size_t kept = 0, first = 0; /* first: of those that are new */
 
     for (size_t i = 0; i < b->count; i++) {
         if (wanted)
@@ -415,10 +422,15 @@ void learn_end(struct learn *learn, double slack)
             if (learns(learn, &b->limits[i].bounds[k]))
                 set_bound(learn, &b->limits[i], k, learn->ranges[i], slack);
     }
-    for (size_t i = 0; i < b->count; i++)
-        if (!wanted || wanted[i])
-            b->limits[kept++] = b->limits[i];
+    for (size_t i = 0; i < b->count; i++) {
+        if (wanted && !wanted[i])
+            continue;
+        first += i < learn->first;
+        b->limits[kept++] = b->limits[i];
+    }
     b->count = kept;
+    if (first < kept)
+        SORT(b->limits + first, kept - first, by_place);
     memory_free(wanted);
     if (learn->way == LEARN_NEW || learn->logs > b->logs)
         b->logs = learn->logs;

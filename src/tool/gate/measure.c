@@ -357,9 +357,10 @@ static int divide_all(const struct part *p)
                             : calls.why     ? calls.why
                                         : "no call of it is in the log: it may be inlined (record "
                                           "--no-inline) or not traced (--calls)");
-        else
-            for (size_t m = 0; m < 2; m++)
-                divide(&a[m], count);
+        for (size_t m = 0; m < 2 && !isinf(a[m].low); m++)
+            divide(&a[m], count);
+        if (count) /* it is there, and may allocate nothing */
+            run->limits[i].absent = NULL;
     }
     gate_calls_free(&calls);
     return status;

@@ -50,23 +50,48 @@ const char *print_file(const struct gate_print *p, const struct gate_finding *f,
     return f->path ? f->path : p->path;
 }
 
-void print_fingerprint(const struct gate_judgement *j, const struct gate_finding *f,
-                       char out[PRINT_FINGERPRINT])
+/* What a finding is of; of a line that no limit names as its limit will be once it is learned. */
+static struct budget_limit limit_of(const struct gate_judgement *j, const struct gate_finding *f)
 {
     struct budget_limit limit = j->budget->limits[f->limit];
-    struct buffer key = BUFFER_INIT;
-    struct symbols_sha256 hash;
-    uint8_t digest[SYMBOLS_SHA256_SIZE];
 
-    if (f->is_other) { /* as the limit that the line will have once it is learned */
+    if (f->is_other) {
         limit.of = BUDGET_LINE;
         limit.method = f->method;
         limit.file = f->path;
         limit.text = f->text;
         limit.line = f->line;
     }
+    if (limit.text)
+        limit.line = 0;
+    return limit;
+}
+
+/* Findings before this one that have its key: lines of one method with the same text. */
+static size_t alike_before(const struct gate_judgement *j, const struct gate_finding *f)
+{
+    struct budget_limit limit = limit_of(j, f);
+    size_t count = 0;
+
+    for (const struct gate_finding *one = j->findings; limit.text && one < f; one++) {
+        const struct budget_limit other = limit_of(j, one);
+
+        count += one->measure == f->measure && budget_same_text(other.text, limit.text) &&
+                 budget_same(&other, &limit);
+    }
+    return count;
+}
+
+void print_fingerprint(const struct gate_judgement *j, const struct gate_finding *f,
+                       char out[PRINT_FINGERPRINT])
+{
+    struct budget_limit limit = limit_of(j, f);
+    struct buffer key = BUFFER_INIT;
+    struct symbols_sha256 hash;
+    uint8_t digest[SYMBOLS_SHA256_SIZE];
+
     budget_limit_key(&limit, &key);
-    buffer_format(&key, "|%s", budget_measure_keys[f->measure]);
+    buffer_format(&key, "|%s|%zu", budget_measure_keys[f->measure], alike_before(j, f));
     symbols_sha256_init(&hash);
     symbols_sha256_add(&hash, key.data ? key.data : "", key.size);
     symbols_sha256_fini(&hash, digest);
