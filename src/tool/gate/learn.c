@@ -259,7 +259,6 @@ static int extend(struct learn *learn, const struct gate_run *run)
 
     if (!err)
         err = add_lines(learn, run);
-
     if (!err && learn->way == LEARN_NEW && (learn->of & LEARN_LINES))
         err = add_line_types(learn, run);
     if (!err && (learn->of & (LEARN_METHODS | LEARN_TYPES)))
@@ -342,6 +341,8 @@ static double room_of(const struct learn *learn, const struct budget_limit *limi
     double each = bytes && objects > 0 ? most / objects : 1;
     uint64_t logs = learn->logs > learn->b->logs ? learn->logs : learn->b->logs;
 
+    if (limit->per == BUDGET_CALL) /* a mean is no count: it is off by a part of one */
+        return range * (1 + ROOM_LOGS / (double)logs);
     if (limit->of == BUDGET_WHOLE && range <= 0 && most > 0) {
         range = each;
         logs = UINT64_MAX;
@@ -366,7 +367,7 @@ static void set_bound(const struct learn *learn, struct budget_limit *limit, siz
     bound->max = most + slack * most +
                  room_of(learn, limit, measure, most - least, most, ranges[objects].most);
     bound->max += bound->over_baseline && !bound->percent ? bound->over : 0;
-    if (most == floor(most)) /* a mean per call stays one */
+    if (limit->per != BUDGET_CALL)
         bound->max = floor(bound->max + 1e-9);
     bound->learned = true;
     bound->least = least;

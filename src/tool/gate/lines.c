@@ -24,7 +24,11 @@ void gate_lines_free(struct gate_lines *lines)
     *lines = (struct gate_lines){.count = 0};
 }
 
-/* The innermost frame of own code that has a line. Returns: whether any own code is there. */
+/*
+ * The innermost frame of own code whose method has lines: its line, or where it is not known which
+ * one, as in optimised code, the method's first. Returns: whether any own code is there; if it has
+ * no lines line->file is NULL, and the frame is the innermost.
+ */
 static bool find_frame(const struct loading *l, const struct report_cell *cell,
                        struct report_frame *f, struct source_line *line)
 {
@@ -37,10 +41,14 @@ static bool find_frame(const struct loading *l, const struct report_cell *cell,
         if (model_own_of_method(l->own, f->method) != MODEL_OWN)
             continue;
         own = own ? own : f->method;
-        if (f->il >= 0 && source_line_of(l->lines, f->method, f->il, line))
+        if (!source_line_any(l->lines, f->method)) /* the compiler has made it */
+            continue;
+        if ((f->il >= 0 && source_line_of(l->lines, f->method, f->il, line)) ||
+            source_line_of(l->lines, f->method, 0, line))
             return true;
     } while (report_frame_outer(l->defs, f));
     f->method = own;
+    line->file = NULL;
     return own != 0;
 }
 

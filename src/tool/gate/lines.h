@@ -1,7 +1,8 @@
 /*
  * gate/lines.h - the lines of own code that the allocations of a log stand at, and which of them a
- * budget means. An allocation stands at the innermost frame of own code that has a line, so that
- * what the framework makes for a line counts as the line's.
+ * budget means. An allocation stands at the innermost frame of own code that has lines, so that
+ * what the framework makes for a line counts as the line's; where it is not known which line of
+ * the method, at the method's first.
  *
  * A budget names a line by its method, file and text; its number is only what it was once. In the
  * build that it was learned from, which the module's id tells, a line is found by its number. In

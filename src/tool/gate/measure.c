@@ -92,6 +92,37 @@ static bool has_doubles(const struct report_completeness *c)
     return false;
 }
 
+static const json_t *option(const struct gate_run *run, const char *key)
+{
+    return json_object_get(json_object_get(model_log(run->l.model)->header, "options"), key);
+}
+
+/* Why lines of own code cannot be told; NULL: they can. */
+static const char *lines_lack(struct gate_run *run)
+{
+    const struct report_defs *d = run->l.defs;
+    uint32_t unlined = run->lines.unlined;
+
+    if (!model_own_any(run->l.own))
+        return "no own code is known in the log; --own-code PATTERN names it";
+    if (json_is_true(option(run, "no_lines")))
+        return "it has no IL offsets, which lines are told by; record without --no-lines";
+    if (!unlined)
+        return NULL;
+    return gate_run_text(run, "no source line is known of %.200s (no PDB?): --symbols DIR",
+                         report_module(d, report_method(d, unlined)->module)->name);
+}
+
+/* Why there may be more than the log has; NULL: there is not. */
+static const char *log_lacks(struct gate_run *run)
+{
+    if (run->incomplete)
+        return run->gaps.data ? run->gaps.data : "the log is not complete";
+    if (json_array_size(option(run, "types")) || json_integer_value(option(run, "min_size")))
+        return "only some objects were recorded; record without --types and --min-size";
+    return NULL;
+}
+
 static int settle(struct gate_run *run)
 {
     struct report_completeness c;
@@ -100,17 +131,15 @@ static int settle(struct gate_run *run)
     report_log_completeness(model_log(run->l.model), &c);
     run->incomplete = print_complete_text(model_log(run->l.model), &run->gaps);
     run->doubtful = has_doubles(&c);
+    run->lacks = log_lacks(run);
     if (run->spans) {
         for (size_t i = 0; i < run->spans->cell_count; i++)
             run->spans->cells[i].cell = model_event_cell(run->l.model, run->spans->cells[i].cell);
         gate_spans_sort(run->spans);
     }
     err = gate_lines_new(&run->l, run->budget->steady, run->options->texts, &run->lines);
-    if (!err && run->lines.unlined)
-        run->no_lines = gate_run_text(
-            run, "no source line of own code is known in module %s (no PDB?): --symbols DIR",
-            report_module(run->l.defs, report_method(run->l.defs, run->lines.unlined)->module)
-                ->name);
+    if (!err)
+        run->no_lines = lines_lack(run);
     return cli_failed(run->options->command, err);
 }
 
@@ -159,10 +188,10 @@ static struct gate_amount amount_of(const struct gate_run *run, const struct gat
     struct gate_amount a = {estimate.value, estimate.low, estimate.high, NULL,
                             model_estimated(run->l.model)};
 
-    if (run->incomplete) {
+    if (run->lacks) {
         a.high = INFINITY;
         a.low = run->doubtful ? -INFINITY : a.low;
-        a.why = run->gaps.data ? run->gaps.data : "the log is not complete";
+        a.why = run->lacks;
     }
     return a;
 }
@@ -351,10 +380,10 @@ static int divide_all(const struct part *p)
 
         if (!p->wanted[i])
             continue;
-        if (calls.why || !count || run->incomplete) /* of a part neither sum proves anything */
+        if (calls.why || !count || run->lacks) /* of a part neither sum proves anything */
             a[0] = a[1] =
-                open_amount(run->incomplete ? a->why
-                            : calls.why     ? calls.why
+                open_amount(run->lacks  ? run->lacks
+                            : calls.why ? calls.why
                                         : "no call of it is in the log: it may be inlined (record "
                                           "--no-inline) or not traced (--calls)");
         for (size_t m = 0; m < 2 && !isinf(a[m].low); m++)
@@ -379,15 +408,13 @@ static bool has_mark(const struct gate_run *run, const char *text)
 /* Why the log cannot tell; NULL: it may. */
 static const char *live_lacks(struct gate_run *run, const struct budget_limit *l)
 {
-    const json_t *options = json_object_get(model_log(run->l.model)->header, "options");
-
-    if (!json_is_true(json_object_get(options, "live")))
+    if (!json_is_true(option(run, "live")))
         return "live objects were not recorded; record with --live";
     if (l->at && !has_mark(run, l->at))
         return gate_run_text(run, "no mark \"%.200s\" is in the log", l->at);
     if (l->from && (!has_mark(run, l->from) || !has_mark(run, l->to)))
         return no_span(run, l);
-    return run->incomplete ? run->gaps.data : NULL;
+    return run->lacks;
 }
 
 static bool is_full(const struct report_collection *c)
@@ -494,10 +521,9 @@ static int measure_live(const struct part *p)
 static const char *allocs_lack(struct gate_run *run, const struct budget_limit *l)
 {
     const struct report_log *log = model_log(run->l.model);
-    const json_t *events = json_object_get(json_object_get(log->header, "options"), "events");
     const struct gate_pair *pair;
 
-    if (events && !reading_records(log, "alloc"))
+    if (option(run, "events") && !reading_records(log, "alloc"))
         return "allocations were not recorded: `record --events` has to name alloc, too";
     if (l->per != BUDGET_SPAN)
         return NULL;

@@ -48,7 +48,8 @@ struct gate_run {
     size_t other_count, other_capacity;
     bool incomplete, doubtful; /* doubtful: what was read may be in the log twice */
     struct buffer gaps;        /* if incomplete: what is missing */
-    const char *no_lines;      /* own code without lines: the limits of lines are open */
+    const char *lacks;         /* why there may be more than it has; NULL: there is not */
+    const char *no_lines;      /* why lines cannot be told; NULL: they can */
     char **texts;              /* reasons */
     size_t text_count, text_capacity;
     struct report_marks marks; /* read if a limit asks */

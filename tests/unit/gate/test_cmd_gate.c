@@ -193,10 +193,14 @@ TEST(what_a_log_lacks_or_does_not_name_is_not_judged)
     }
 }
 
-TEST(lines_without_symbols_are_not_judged)
+TEST(lines_that_the_log_or_its_symbols_cannot_tell_are_not_judged)
 {
     learn(OLD);
-    EXPECT(RUN(&cmd_gate, "gate", OWN, budget, OLD), CLI_IO, "no source line of own code is known");
+    EXPECT(RUN(&cmd_gate, "gate", OWN, budget, OLD), CLI_IO, "no source line is known of embedded");
+    log_of(OLD, "\"options\":{", "\"options\":{\"no_lines\":true,", SIZE_MAX);
+    EXPECT(GATE(budget, log_path), CLI_IO, "record without --no-lines");
+    log_of(OLD, "\"options\":{", "\"options\":{\"types\":[\"A\"],", SIZE_MAX);
+    EXPECT(GATE(budget, log_path), CLI_IO, "0 held, 12 not judged", "record without --types");
 }
 
 /* The sampled log with its end: 3 events that stand for about 3,279 objects. */
@@ -249,13 +253,15 @@ TEST(live_objects_are_those_after_the_last_collection_or_at_a_mark)
 
 TEST(calls_are_what_a_method_s_sum_is_divided_by)
 {
+    /* recorded with --types, which a gate does not judge: as if these were all there are */
+    log_of(FIXTURES "shop-events.ndjson", "\"types\":[\"Shop.*\"]", "\"types\":[]", SIZE_MAX);
     budget_of(
         "{\"of\":\"method\",\"method\":\"*Main*\",\"per\":\"call\",\"objects\":{\"max\":13}}");
-    EXPECT(RUN(&cmd_gate, "gate", budget, FIXTURES "shop-events.ndjson"), CLI_OK, "1 held");
+    EXPECT(RUN(&cmd_gate, "gate", budget, log_path), CLI_OK, "1 held");
     budget_of(
         "{\"of\":\"method\",\"method\":\"*Main*\",\"per\":\"call\",\"objects\":{\"max\":12}}");
-    EXPECT(RUN(&cmd_gate, "gate", budget, FIXTURES "shop-events.ndjson"), CLI_CHECK,
-           "for each call", "13 objects, the budget allows 12");
+    EXPECT(RUN(&cmd_gate, "gate", budget, log_path), CLI_CHECK, "for each call",
+           "13 objects, the budget allows 12");
 }
 
 TEST(a_baseline_bounds_each_line_as_a_learned_budget_would)
