@@ -5,10 +5,11 @@
  *   budget.h   the file, read and written
  *   lines.h    lines of own code, and which of them a budget means in another build
  *   select.h   which limits an allocation counts for
+ *   spans.h    what was allocated between marks; calls.h: how often methods were called
  *   measure.h  what one log has of each limit
  *   learn.h    bounds from logs, and how far they vary
  *   judge.h    logs held against a budget: verdicts
- *   change.h   the difference of two budgets
+ *   change.h   the difference of two budgets; replace.h: a new one in the place of the old
  *   print.h    verdicts as text, JUnit XML, SARIF, annotations, GitLab code quality, Markdown
  *
  * Names are those that stay from build to build: full names of methods and types. The number of a

@@ -47,8 +47,10 @@ const struct gate_pair *gate_spans_pair(const struct gate_spans *s, const char *
 /* gate_spans_take - an allocation, as model_options.event. */
 int gate_spans_take(void *spans, const struct report_cell_event *event);
 
-/* gate_spans_sort - nothing is read any more; *begin and *end: what a span has of cells. */
-struct model;
+/*
+ * gate_spans_sort - nothing is read any more.
+ * gate_spans_cells - what a span has, from *begin to before *end of cells.
+ */
 void gate_spans_sort(struct gate_spans *s);
 void gate_spans_cells(const struct gate_spans *s, size_t span, size_t *begin, size_t *end);
 
