@@ -123,8 +123,9 @@ $(BUILD)/gen/stack_offsets.h: $(addprefix src/tracer/stack/,offsets.c stack_hot.
 	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_tracer) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o - $< \
 	  | sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' > $@
 
-# The schema is part of the command, and so is the page.
+# The schemas are part of the command, and so is the page.
 $(PLAIN)/obj/src/tool/validate/schema_text.o: include/shadowtrace/log_schema.json
+$(PLAIN)/obj/src/tool/gate/schema_text.o: include/shadowtrace/budget_schema.json
 $(PLAIN)/obj/src/tool/page/files.o: $(wildcard src/tool/page/*.html src/tool/page/*.css src/tool/page/js/*.js)
 
 -include $(shell find $(sort $(BUILD)/obj $(PLAIN)/obj) -name '*.d' 2>/dev/null)
@@ -226,6 +227,7 @@ check-all: check
 	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 deps-tests
 	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
 	$(Q)SHADOWTRACE_LIVE=1 python3 tests/e2e/run.py -j 3 -k live. -k grows. -k heap.
+	$(Q)SHADOWTRACE_GATE=1 python3 tests/e2e/run.py -j 1 -k gate.runs
 	$(Q)python3 tests/e2e/volume.py
 	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
 	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp

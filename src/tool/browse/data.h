@@ -11,7 +11,7 @@
 
 #include "browse/filter.h"
 #include "browse/search.h"
-#include "browse/sources.h"
+#include "command/sources.h"
 #include "model/merged.h"
 #include "model/names.h"
 #include "model/own.h"

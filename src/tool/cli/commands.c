@@ -4,6 +4,7 @@
 #include "base/atomics.h"
 #include "browse/browse.h"
 #include "export/export.h"
+#include "gate/gate.h"
 #include "page/page.h"
 #include "record/record.h"
 #include "retained/retained.h"
@@ -34,6 +35,7 @@ static const struct {
     {&cmd_export, "Look at a log"},
     {&cmd_compare, "Check a log"},
     {&cmd_validate, "Check a log"},
+    {&cmd_gate, "Check a log"},
     {&cmd_help, "Help"},
 };
 

@@ -6,7 +6,7 @@
 
 #include "base/order.h"
 
-#define ALIGNED_MAX (1u << 20) /* pairs of lines; where there are more, numbers decide */
+#include "report/align.h"
 
 /* A row of one side. */
 struct line {
@@ -16,12 +16,6 @@ struct line {
     int side;
     size_t row;
     double bytes;
-};
-
-/* How the lines up to here are best matched. */
-struct step {
-    double cost; /* bytes that changed, and one for each line with another number */
-    enum { MATCHED, GONE, ADDED } last;
 };
 
 bool diff_line_of(const struct diff_log *log, const struct report_row *row,
@@ -79,47 +73,45 @@ static void by_number(struct diff_rows *rows, const struct line *old, size_t old
     }
 }
 
-/* The best of the three ways to this pair of lines. */
-static struct step step_to(const struct step *at, size_t width, const struct line *old,
-                           const struct line *new)
-{
-    double change = old->bytes > new->bytes ? old->bytes - new->bytes : new->bytes - old->bytes;
-    struct step best = {at[-(ptrdiff_t)width - 1].cost + change + (old->number != new->number),
-                        MATCHED};
-    double gone = at[-(ptrdiff_t)width].cost + old->bytes, added = at[-1].cost + new->bytes;
+/* Lines of one method and type, of both sides. */
+struct pairs {
+    const struct line *old, *new;
+};
 
-    if (gone < best.cost)
-        best = (struct step){gone, GONE};
-    return added < best.cost ? (struct step){added, ADDED} : best;
+/* Bytes that changed, and one for another number. */
+static double cost_of_match(const void *context, size_t old, size_t new)
+{
+    const struct pairs *p = context;
+    const struct line *a = &p->old[old], *b = &p->new[new];
+
+    return (a->bytes > b->bytes ? a->bytes - b->bytes : b->bytes - a->bytes) +
+           (a->number != b->number);
 }
 
-/* As few bytes as possible changed, lines staying in their order. */
+static double cost_of_gone(const void *context, size_t old)
+{
+    return ((const struct pairs *)context)->old[old].bytes;
+}
+
+static double cost_of_added(const void *context, size_t new)
+{
+    return ((const struct pairs *)context)->new[new].bytes;
+}
+
+/* As few bytes as possible changed, lines staying in their order. -E2BIG: they are too many. */
 static int by_order(struct diff_rows *rows, const struct line *old, size_t olds,
                     const struct line *new, size_t news)
 {
-    size_t width = news + 1, i = olds, k = news;
-    struct step *steps = memory_alloc((olds + 1) * width * sizeof(*steps));
+    const struct pairs pairs = {old, new};
+    const struct align how = {olds, news, cost_of_match, cost_of_gone, cost_of_added, &pairs};
+    size_t *match = memory_alloc((olds + 1) * sizeof(*match));
+    int err = match ? align(&how, match) : -ENOMEM;
 
-    if (!steps)
-        return -ENOMEM;
-    steps[0] = (struct step){0, MATCHED};
-    for (size_t at = 1; at <= olds; at++)
-        steps[at * width] = (struct step){steps[(at - 1) * width].cost + old[at - 1].bytes, GONE};
-    for (size_t at = 1; at <= news; at++)
-        steps[at] = (struct step){steps[at - 1].cost + new[at - 1].bytes, ADDED};
-    for (size_t a = 1; a <= olds; a++)
-        for (size_t b = 1; b <= news; b++)
-            steps[a * width + b] = step_to(&steps[a * width + b], width, &old[a - 1], &new[b - 1]);
-    while (i && k) {
-        const struct step *step = &steps[i * width + k];
-
-        i -= step->last != ADDED;
-        k -= step->last != GONE;
-        if (step->last == MATCHED)
-            diff_rows_move(rows, new[k].row, old[i].row);
-    }
-    memory_free(steps);
-    return 0;
+    for (size_t i = 0; !err && i < olds; i++)
+        if (match[i] != ALIGN_NONE)
+            diff_rows_move(rows, new[match[i]].row, old[i].row);
+    memory_free(match);
+    return err;
 }
 
 /* Rows of one method and type: those of the old side, then the new one's. */
@@ -132,8 +124,12 @@ static int join(struct diff_rows *rows, const struct line *lines, size_t count)
         olds += lines[i].side == REPORT_DIFF_OLD;
         one_build = one_build && lines[i].build == lines->build;
     }
-    if (!one_build && olds < count && olds <= ALIGNED_MAX / (count - olds + 1))
-        return by_order(rows, lines, olds, lines + olds, count - olds);
+    if (!one_build) {
+        int err = by_order(rows, lines, olds, lines + olds, count - olds);
+
+        if (err != -E2BIG)
+            return err;
+    }
     by_number(rows, lines, olds, lines + olds, count - olds);
     return 0;
 }

@@ -1,4 +1,4 @@
-#include "browse/sources.h"
+#include "command/sources.h"
 
 #include "base/memory.h"
 

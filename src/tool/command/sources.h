@@ -1,5 +1,5 @@
 /*
- * browse/sources.h - where the text of a source file is: in its PDB, where the compiler had it, or
+ * command/sources.h - where the text of a source file is: in its PDB, where the compiler had it, or
  * below folders that the user names, where as much of its path is as there is.
  */
 #ifndef SHADOWTRACE_BROWSE_SOURCES_H

@@ -1,0 +1,225 @@
+#include "gate/judge.h"
+
+#include "base/order.h"
+
+#include "command/sources.h"
+
+#include <math.h>
+
+/* A mean per call is a quotient of doubles. */
+#define ROUNDING 1e-9
+
+void judge_begin(struct gate_judgement *j, const struct budget *b, const char *root)
+{
+    *j = (struct gate_judgement){.budget = b, .root = root};
+}
+
+void judge_free(struct gate_judgement *j)
+{
+    for (size_t i = 0; i < j->text_count; i++)
+        memory_free(j->texts[i]);
+    memory_free_all(j->texts, j->findings);
+    *j = (struct gate_judgement){.count = 0};
+}
+
+/* A copy; NULL of NULL, and without memory: then *failed. */
+static const char *keep(struct gate_judgement *j, const char *text, bool *failed)
+{
+    char *copy;
+
+    if (!text)
+        return NULL;
+    copy =
+        array_reserve(&j->texts, &j->text_capacity, j->text_count + 1) ? memory_strdup(text) : NULL;
+    *failed = *failed || !copy;
+    return copy ? j->texts[j->text_count++] = copy : NULL;
+}
+
+/* ---- places ---- */
+
+/* The path from the root, or as the compiler wrote it where the file is not here. */
+static const char *tell_path(struct gate_judgement *j, const struct gate_run *run, const char *path,
+                             bool *failed)
+{
+    const struct sources sources = {.lines = run->l.lines, .dirs = &j->root, .count = 1};
+    size_t root = strlen(j->root);
+    char here[PATH_MAX];
+
+    if (!sources_path(&sources, path, here))
+        path = here;
+    else if (strncmp(path, "/_/", 3) == 0) /* of a build with a deterministic source root */
+        path += 3;
+    if (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (strncmp(path, j->root, root) == 0 && path[root] == '/')
+        path += root + 1;
+    return keep(j, path, failed);
+}
+
+/* Where a method begins, if one has exactly that name. */
+static bool find_method(const struct gate_run *run, const char *name, struct source_line *line)
+{
+    const struct report_defs *d = run->l.defs;
+
+    for (uint32_t i = 1; i < d->methods.count; i++)
+        if (strcmp(names_method(run->l.names, i), name) == 0)
+            return source_line_of(run->l.lines, i, 0, line);
+    return false;
+}
+
+static void place(struct gate_judgement *j, const struct gate_run *run,
+                  const struct gate_measured *m, struct gate_finding *f, bool *failed)
+{
+    const struct budget_limit *l = &j->budget->limits[f->limit];
+    struct source_line line;
+
+    f->method = keep(j, l->method, failed);
+    f->text = l->of == BUDGET_LINE ? keep(j, l->text, failed) : NULL;
+    if (m->line != GATE_NO_LINE && f->verdict != GATE_HELD) { /* to look for files takes time */
+        const struct gate_line *at = &run->lines.lines[m->line];
+
+        f->method = keep(j, at->method, failed);
+        f->path = tell_path(j, run, at->path, failed);
+        f->line = at->line;
+        f->text = keep(j, at->text, failed);
+    } else if (l->of == BUDGET_LINE) {
+        f->path = keep(j, l->file, failed);
+        f->line = l->line;
+    } else if (l->of == BUDGET_METHOD && f->verdict != GATE_HELD &&
+               find_method(run, l->method, &line)) {
+        f->path = tell_path(j, run, line.file, failed);
+        f->line = line.line;
+    }
+}
+
+/* ---- verdicts ---- */
+
+static const char *undecided(const struct gate_amount *a)
+{
+    return a->why ? a->why
+                  : "the sample does not decide it; record without --sample, or more of them";
+}
+
+static bool bound_known(const struct budget_bound *bound)
+{
+    return !bound->over_baseline || bound->learned;
+}
+
+static enum gate_verdict decide(const struct budget_bound *bound, const struct gate_measured *m,
+                                const struct gate_amount *a, const char **why)
+{
+    double max = bound->max + ROUNDING * bound->max;
+
+    *why = NULL;
+    if (!bound_known(bound))
+        *why = "it is about a baseline; name its logs with --baseline";
+    else if (m->absent && !(bound->learned && bound->least <= 0) && !isinf(a->high))
+        *why = m->absent; /* renamed, inlined, or mended: nobody can tell */
+    else if (a->high <= max)
+        return GATE_HELD;
+    else if (a->low > max)
+        return GATE_BROKEN;
+    else
+        *why = undecided(a);
+    return GATE_NOT_JUDGED;
+}
+
+/* Whether it is of the same thing in another log. */
+static bool is_same(const struct gate_finding *a, const struct gate_finding *b)
+{
+    return a->limit == b->limit && a->measure == b->measure && a->is_other == b->is_other &&
+           (!a->is_other || (a->line == b->line && budget_same_text(a->path, b->path) &&
+                             budget_same_text(a->method, b->method)));
+}
+
+static int add(struct gate_judgement *j, const struct gate_finding *f)
+{
+    for (size_t i = 0; i < j->count; i++) {
+        struct gate_finding *known = &j->findings[i];
+
+        if (!is_same(known, f))
+            continue;
+        if (f->verdict > known->verdict ||
+            (f->verdict == known->verdict && f->value > known->value)) {
+            size_t logs = f->verdict == known->verdict ? known->logs : 0;
+
+            *known = *f;
+            known->logs += logs;
+        } else if (f->verdict == known->verdict) {
+            known->logs++;
+        }
+        return 0;
+    }
+    if (!array_reserve(&j->findings, &j->capacity, j->count + 1))
+        return -ENOMEM;
+    j->findings[j->count++] = *f;
+    return 0;
+}
+
+static int take(struct gate_judgement *j, const struct gate_run *run, uint32_t limit,
+                const struct gate_measured *m, bool is_other)
+{
+    bool failed = false;
+    int err = 0;
+
+    for (size_t i = 0; !err && i < BUDGET_MEASURES; i++) {
+        const struct budget_bound *bound = &j->budget->limits[limit].bounds[i];
+        const struct gate_amount *a = &m->amounts[i];
+        struct gate_finding f = {.limit = limit,
+                                 .measure = (enum budget_measure)i,
+                                 .max = bound->max,
+                                 .value = a->value,
+                                 .low = a->low,
+                                 .high = a->high,
+                                 .sampled = a->sampled,
+                                 .logs = 1,
+                                 .is_other = is_other};
+        const char *why;
+
+        if (!bound->given)
+            continue;
+        f.verdict = decide(bound, m, a, &why);
+        if (is_other && (f.verdict == GATE_HELD ||
+                         (f.verdict != GATE_BROKEN && (isinf(a->high) || !bound_known(bound)))))
+            continue; /* the limit's own finding says so */
+        f.why = keep(j, why, &failed);
+        f.log = keep(j, run->log, &failed);
+        place(j, run, m, &f, &failed);
+        err = failed ? -ENOMEM : add(j, &f);
+    }
+    return err;
+}
+
+int judge_take(struct gate_judgement *j, const struct gate_run *run)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; !err && i < j->budget->count; i++)
+        err = take(j, run, i, &run->limits[i], false);
+    for (size_t i = 0; !err && i < run->other_count; i++)
+        err = take(j, run, run->others[i].limit, &run->others[i].measured, true);
+    j->logs++;
+    return err;
+}
+
+static int by_limit(const void *left, const void *right)
+{
+    const struct gate_finding *a = left, *b = right;
+
+    return a->limit != b->limit         ? ORDER(a->limit, b->limit)
+           : a->is_other != b->is_other ? a->is_other - b->is_other
+           : a->line != b->line         ? ORDER(a->line, b->line)
+                                        : ORDER(a->measure, b->measure);
+}
+
+enum gate_verdict judge_end(struct gate_judgement *j)
+{
+    enum gate_verdict worst = GATE_HELD;
+
+    SORT(j->findings, j->count, by_limit);
+    for (size_t i = 0; i < j->count; i++) {
+        j->verdicts[j->findings[i].verdict]++;
+        worst = j->findings[i].verdict > worst ? j->findings[i].verdict : worst;
+    }
+    return worst;
+}
