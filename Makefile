@@ -7,7 +7,7 @@
 #   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
-#   make install    PREFIX=/usr/local DESTDIR=
+#   make install    PREFIX=/usr/local DESTDIR=; make uninstall takes it away again
 #
 # NEGATIVE=1 builds, into build/negative, a library in which SHADOWTRACE_WITHOUT=RULE switches a rule of the stack off.
 # V=1 shows the commands. SAN=address,undefined (or SAN=thread) builds with sanitizers, in a folder of its own.
@@ -28,10 +28,12 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 # Three wings: src/tracer/ runs inside the traced process, src/tool/ is the command, src/common/ serves both. The first two
 # never see each other: each is compiled with its own folder and src/common/ on the include path, src/common/ with itself.
-WINGS := tracer tool common
+# src/package/ is what makes packages of them; its program reads the command's tables and is installed nowhere.
+WINGS := tracer tool common package
 SEES_tracer := -Isrc/tracer -Isrc/common -I.
 SEES_tool := -Isrc/tool -Isrc/common
 SEES_common := -Isrc/common
+SEES_package := -Isrc/package $(SEES_tool)
 SEES_all := $(WINGS:%=-Isrc/%) -I.
 
 PKGS_LIB := liburcu-mb jansson
@@ -50,8 +52,9 @@ LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD)) 2>/dev/null)
 LIBS_LIB = $(shell pkg-config --libs $(PKGS_LIB) 2>/dev/null) -lpthread -ldl -lm
 LIBS_SHARED = $(shell pkg-config --libs $(PKGS_CMD) 2>/dev/null) -lpthread -lm
-# What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner.
-archive = $(firstword $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
+# What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner. SHARED=1: for
+# distributions, which mend a library in one place.
+archive = $(if $(SHARED),-l$(1),$(firstword $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)) -l$(1)))
 LIBS_CMD = $(foreach lib,elf zstd z,$(call archive,$(lib))) $(LIBS_SHARED)
 # A decoder of machine code that ours is compared with; it has no .pc file.
 ZYDIS := /usr/include/Zydis/Zydis.h
@@ -67,18 +70,23 @@ HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
 CMD_OBJ := $(call objects,tool)
 COMMON_OBJ := $(call objects,common)
-ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)))
+PACKAGE_OBJ := $(call objects,package)
+ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o,$(CMD_OBJ) $(PACKAGE_OBJ)))
 COMMON := $(PLAIN)/libcommon.a
 
 LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
+GENERATE := $(BUILD)/generate
+SHELLS := bash zsh fish
+MANUAL := $(BUILD)/man1/shadowtrace.1
+COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 
-.PHONY: all deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all install-built deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIB) $(CMD) $(SCHEMA)
+all: $(LIB) $(CMD) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
 $(LIB): $(LIB_OBJ) $(COMMON)
@@ -96,6 +104,23 @@ $(COMMON) $(BUILD)/liball.a $(BUILD)/libsupport.a:
 $(SCHEMA): include/shadowtrace/log_schema.json
 	$(Q)mkdir -p $(@D) && cp $< $@
 
+# ---- Manual pages and completions: the program of the build prints them from the command's tables.
+
+# When this was made, for pages and packages: the last commit; without git, of a source package, that of its files.
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell { [ -e .git ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y Makefile))
+
+$(GENERATE): $(PACKAGE_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)) $(COMMON)
+	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD)
+
+$(MANUAL): $(GENERATE)
+	$(call say,GEN,$(@D))rm -rf $(@D) && mkdir -p $(@D) && $(GENERATE) manual $(@D) "$$(date -u -d @$(EPOCH) +%F)"
+
+# The first line of zsh's names the command.
+$(COMPLETIONS): $(BUILD)/completion/%: src/package/completion/%.sh $(GENERATE)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@){ echo '$(if $(filter zsh,$*),#compdef shadowtrace,# Completion of shadowtrace in $*.)'; \
+	  echo '# Made from the tables of options; do not edit.'; echo; $(GENERATE) $* && cat $<; } >$@
+
 # compiled(build folder, sources, what they may include)
 define compiled
 $(1)/obj/$(2)%.o: $(2)%.c
@@ -103,7 +128,7 @@ $(1)/obj/$(2)%.o: $(2)%.c
 	$$(call say,CC,$$<)$$(CC) $$(CPPFLAGS_ALL) $(3) $$(CFLAGS_ALL) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach folder,$(sort $(BUILD) $(PLAIN)),\
-  $(foreach wing,$(WINGS),$(eval $(call compiled,$(folder),src/$(wing)/,$(SEES_$(wing)))))\
+  $(foreach wing,$(WINGS),$(eval $(call compiled,$(folder),src/$(wing)/,$(SEES_$(wing)) $(FLAGS_$(wing)))))\
   $(eval $(call compiled,$(folder),hooks/,$(SEES_tracer)))$(eval $(call compiled,$(folder),tests/,$(SEES_all) -Itests)))
 
 ifneq ($(NEGATIVE),)
@@ -264,7 +289,18 @@ lint:
 	$(Q)clang-format --dry-run --Werror $(LINT)
 	$(Q)clang-tidy --quiet $(wildcard src/*/*/*.c hooks/*.c) -- -std=c11 $(CPPFLAGS_ALL) $(SEES_all) $(PKG_CFLAGS)
 
+# Where each shell looks for completions of programs that are not its own.
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+MAN1 ?= $(PREFIX)/share/man/man1
+DOC ?= $(PREFIX)/share/doc/shadowtrace
+
 install: all
+	$(Q)$(MAKE) --no-print-directory install-built
+
+# What is there, without building anything.
+install-built:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
 	  $(DESTDIR)$(PREFIX)/include/shadowtrace/clr
 	install -m 755 $(CMD) $(DESTDIR)$(PREFIX)/bin/
@@ -272,10 +308,19 @@ install: all
 	install -m 644 $(wildcard include/shadowtrace/*_schema.json) $(DESTDIR)$(PREFIX)/share/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/clr/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/clr/
+	install -d $(addprefix $(DESTDIR),$(MAN1) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS) $(DOC))
+	install -m 644 $(BUILD)/man1/*.1 $(DESTDIR)$(MAN1)/
+	install -m 644 $(BUILD)/completion/bash $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace
+	install -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace
+	install -m 644 $(BUILD)/completion/fish $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
+	install -m 644 README.md LICENSE $(DESTDIR)$(DOC)/
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace
-	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace $(DESTDIR)$(PREFIX)/include/shadowtrace
+	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(MAN1)/shadowtrace.1 $(DESTDIR)$(MAN1)/shadowtrace-*.1 \
+	  $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace \
+	  $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
+	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
+	  $(DESTDIR)$(PREFIX)/include/shadowtrace $(DESTDIR)$(DOC)
 
 clean:
 	rm -rf build
