@@ -8,6 +8,8 @@
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall takes it away again
+#   make dist       build/shadowtrace-VERSION.tar.gz, the source
+#   make deb        build/deb/shadowtrace_VERSION_*.deb, a Debian package
 #
 # NEGATIVE=1 builds, into build/negative, a library in which SHADOWTRACE_WITHOUT=RULE switches a rule of the stack off.
 # V=1 shows the commands. SAN=address,undefined (or SAN=thread) builds with sanitizers, in a folder of its own.
@@ -82,7 +84,7 @@ SHELLS := bash zsh fish
 MANUAL := $(BUILD)/man1/shadowtrace.1
 COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 
-.PHONY: all install-built deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all dist deb install-built deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -175,8 +177,9 @@ deps:
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
-TEST_FILES := $(ZYDIS):libzydis-dev /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
+TEST_FILES := $(ZYDIS):libzydis-dev /usr/share/bash-completion/bash_completion:bash-completion /usr/lib/python3/dist-packages/networkx:python3-networkx
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
+                 zsh:zsh fish:fish man:man-db mandoc:mandoc $(if $(SHADOWTRACE_PACKAGES),dh:debhelper lintian:lintian debootstrap:debootstrap)
 deps-tests: deps
 	$(Q)missing=''; \
 	for pair in $(TEST_FILES); do test -e "$${pair%%:*}" || missing="$$missing $${pair##*:}"; done; \
@@ -248,7 +251,8 @@ check-all: check
 	$(Q)SHADOWTRACE_KILLS=200 python3 tests/e2e/run.py -j 1 -k kills.
 	$(Q)SHADOWTRACE_LOAD=1 SHADOWTRACE_JQ_READS=1000000000 python3 tests/e2e/run.py -j 1 -k load_with_all_families -k compiler.
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
-	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 deps-tests
+	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 SHADOWTRACE_PACKAGES=1 deps-tests
+	$(Q)SHADOWTRACE_PACKAGES=1 python3 tests/e2e/run.py -j 1 -k package.
 	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
 	$(Q)SHADOWTRACE_LIVE=1 python3 tests/e2e/run.py -j 3 -k live. -k grows. -k heap.
 	$(Q)python3 tests/e2e/volume.py
@@ -321,6 +325,35 @@ uninstall:
 	  $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
 	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
 	  $(DESTDIR)$(PREFIX)/include/shadowtrace $(DESTDIR)$(DOC)
+
+# ---- Packages: the source, and from it a Debian package. Both are the same bytes whenever they are made of the same files.
+
+NAME_VERSION := shadowtrace-$(VERSION)
+DIST := $(BUILD)/$(NAME_VERSION).tar.gz
+# A source package has no git; what it holds then is all that lies there.
+SOURCES = if [ -e .git ]; then git ls-files -z; else find . '(' -path ./build -o -path ./debian -o -name __pycache__ ')' -prune \
+  -o -type f -printf '%P\0'; fi
+
+dist:
+	@mkdir -p $(BUILD)
+	$(call say,TAR,$(DIST)){ $(SOURCES); } | LC_ALL=C sort -z | tar -c --null -T - --transform 's,^,$(NAME_VERSION)/,' --format=gnu \
+	  --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@$(EPOCH) | gzip -9n >$(DIST).new && mv $(DIST).new $(DIST)
+
+# Who packages says who that is, as for all tools of Debian.
+DEBFULLNAME ?= shadowtrace maintainers
+DEBEMAIL ?= maintainers@shadowtrace.invalid
+DEB_FOLDER := $(abspath $(BUILD))/deb
+DEB_SOURCE := $(DEB_FOLDER)/$(NAME_VERSION)
+deb: dist
+	$(Q)command -v dh >/dev/null || { echo "debhelper is missing: apt-get install debhelper" >&2; exit 1; }
+	$(Q)rm -rf $(DEB_FOLDER) && mkdir -p $(DEB_FOLDER) && tar -xzf $(DIST) -C $(DEB_FOLDER)
+	$(Q)cp -R $(DEB_SOURCE)/src/package/debian $(DEB_SOURCE)/debian
+	$(Q)sed 's/@VERSION@/$(VERSION)/; s/@MAINTAINER@/$(DEBFULLNAME) <$(DEBEMAIL)>/; s/@DATE@/'"$$(LC_ALL=C date -Rud @$(EPOCH))"/ \
+	  $(DEB_SOURCE)/debian/changelog.in >$(DEB_SOURCE)/debian/changelog && rm $(DEB_SOURCE)/debian/changelog.in
+	$(Q)sed -i 's/@MAINTAINER@/$(DEBFULLNAME) <$(DEBEMAIL)>/' $(DEB_SOURCE)/debian/control
+	$(call say,DEB,$(DEB_FOLDER))cd $(DEB_SOURCE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS SOURCE_DATE_EPOCH=$(EPOCH) \
+	  dpkg-buildpackage -us -uc -b $(ALL_PROCESSORS) >../log 2>&1 || { tail -30 ../log >&2; exit 1; }
+	$(Q)ls $(DEB_FOLDER)/*.deb
 
 clean:
 	rm -rf build
