@@ -7,7 +7,9 @@
 #   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
-#   make install    PREFIX=/usr/local DESTDIR=
+#   make install    PREFIX=/usr/local DESTDIR=; make uninstall takes it away again
+#   make dist       build/shadowtrace-VERSION.tar.gz, the source
+#   make deb        build/deb/shadowtrace_VERSION_*.deb, a Debian package
 #
 # NEGATIVE=1 builds, into build/negative, a library in which SHADOWTRACE_WITHOUT=RULE switches a rule of the stack off.
 # V=1 shows the commands. SAN=address,undefined (or SAN=thread) builds with sanitizers, in a folder of its own.
@@ -28,10 +30,12 @@ say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 
 # Three wings: src/tracer/ runs inside the traced process, src/tool/ is the command, src/common/ serves both. The first two
 # never see each other: each is compiled with its own folder and src/common/ on the include path, src/common/ with itself.
-WINGS := tracer tool common
+# src/package/ is what makes packages of them; its program reads the command's tables and is installed nowhere.
+WINGS := tracer tool common package
 SEES_tracer := -Isrc/tracer -Isrc/common -I.
 SEES_tool := -Isrc/tool -Isrc/common
 SEES_common := -Isrc/common
+SEES_package := -Isrc/package $(SEES_tool)
 SEES_all := $(WINGS:%=-Isrc/%) -I.
 
 PKGS_LIB := liburcu-mb jansson
@@ -50,8 +54,9 @@ LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD)) 2>/dev/null)
 LIBS_LIB = $(shell pkg-config --libs $(PKGS_LIB) 2>/dev/null) -lpthread -ldl -lm
 LIBS_SHARED = $(shell pkg-config --libs $(PKGS_CMD) 2>/dev/null) -lpthread -lm
-# What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner.
-archive = $(firstword $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)) -l$(1))
+# What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner. SHARED=1: for
+# distributions, which mend a library in one place.
+archive = $(if $(SHARED),-l$(1),$(firstword $(wildcard $(shell $(CC) -print-file-name=lib$(1).a)) -l$(1)))
 LIBS_CMD = $(foreach lib,elf zstd z,$(call archive,$(lib))) $(LIBS_SHARED)
 # A decoder of machine code that ours is compared with; it has no .pc file.
 ZYDIS := /usr/include/Zydis/Zydis.h
@@ -67,18 +72,23 @@ HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
 CMD_OBJ := $(call objects,tool)
 COMMON_OBJ := $(call objects,common)
-ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)))
+PACKAGE_OBJ := $(call objects,package)
+ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o,$(CMD_OBJ) $(PACKAGE_OBJ)))
 COMMON := $(PLAIN)/libcommon.a
 
 LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SCHEMA := $(BUILD)/log_schema.json
+GENERATE := $(BUILD)/generate
+SHELLS := bash zsh fish
+MANUAL := $(BUILD)/man1/shadowtrace.1
+COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 
-.PHONY: all deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all dist deb install-built deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIB) $(CMD) $(SCHEMA)
+all: $(LIB) $(CMD) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
 $(LIB): $(LIB_OBJ) $(COMMON)
@@ -96,6 +106,23 @@ $(COMMON) $(BUILD)/liball.a $(BUILD)/libsupport.a:
 $(SCHEMA): include/shadowtrace/log_schema.json
 	$(Q)mkdir -p $(@D) && cp $< $@
 
+# ---- Manual pages and completions: the program of the build prints them from the command's tables.
+
+# When this was made, for pages and packages: the last commit; without git, of a source package, that of its files.
+EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell { [ -e .git ] && git log -1 --format=%ct 2>/dev/null; } || stat -c %Y Makefile))
+
+$(GENERATE): $(PACKAGE_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)) $(COMMON)
+	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD)
+
+$(MANUAL): $(GENERATE)
+	$(call say,GEN,$(@D))rm -rf $(@D) && mkdir -p $(@D) && $(GENERATE) manual $(@D) "$$(date -u -d @$(EPOCH) +%F)"
+
+# The first line of zsh's names the command.
+$(COMPLETIONS): $(BUILD)/completion/%: src/package/completion/%.sh $(GENERATE)
+	@mkdir -p $(@D)
+	$(call say,GEN,$@){ echo '$(if $(filter zsh,$*),#compdef shadowtrace,# Completion of shadowtrace in $*.)'; \
+	  echo '# Made from the tables of options; do not edit.'; echo; $(GENERATE) $* && cat $<; } >$@
+
 # compiled(build folder, sources, what they may include)
 define compiled
 $(1)/obj/$(2)%.o: $(2)%.c
@@ -103,7 +130,7 @@ $(1)/obj/$(2)%.o: $(2)%.c
 	$$(call say,CC,$$<)$$(CC) $$(CPPFLAGS_ALL) $(3) $$(CFLAGS_ALL) -MMD -MP -c -o $$@ $$<
 endef
 $(foreach folder,$(sort $(BUILD) $(PLAIN)),\
-  $(foreach wing,$(WINGS),$(eval $(call compiled,$(folder),src/$(wing)/,$(SEES_$(wing)))))\
+  $(foreach wing,$(WINGS),$(eval $(call compiled,$(folder),src/$(wing)/,$(SEES_$(wing)) $(FLAGS_$(wing)))))\
   $(eval $(call compiled,$(folder),hooks/,$(SEES_tracer)))$(eval $(call compiled,$(folder),tests/,$(SEES_all) -Itests)))
 
 ifneq ($(NEGATIVE),)
@@ -151,8 +178,9 @@ deps:
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
-TEST_FILES := $(ZYDIS):libzydis-dev /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
+TEST_FILES := $(ZYDIS):libzydis-dev /usr/share/bash-completion/bash_completion:bash-completion /usr/lib/python3/dist-packages/networkx:python3-networkx
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
+                 zsh:zsh fish:fish man:man-db mandoc:mandoc $(if $(SHADOWTRACE_PACKAGES),dh:debhelper lintian:lintian debootstrap:debootstrap)
 deps-tests: deps
 	$(Q)missing=''; \
 	for pair in $(TEST_FILES); do test -e "$${pair%%:*}" || missing="$$missing $${pair##*:}"; done; \
@@ -224,7 +252,8 @@ check-all: check
 	$(Q)SHADOWTRACE_KILLS=200 python3 tests/e2e/run.py -j 1 -k kills.
 	$(Q)SHADOWTRACE_LOAD=1 SHADOWTRACE_JQ_READS=1000000000 python3 tests/e2e/run.py -j 1 -k load_with_all_families -k compiler.
 	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
-	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 deps-tests
+	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 SHADOWTRACE_PACKAGES=1 deps-tests
+	$(Q)SHADOWTRACE_PACKAGES=1 python3 tests/e2e/run.py -j 1 -k package.
 	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
 	$(Q)SHADOWTRACE_LIVE=1 python3 tests/e2e/run.py -j 3 -k live. -k grows. -k heap.
 	$(Q)SHADOWTRACE_GATE=1 python3 tests/e2e/run.py -j 1 -k gate.runs
@@ -266,7 +295,18 @@ lint:
 	$(Q)clang-format --dry-run --Werror $(LINT)
 	$(Q)clang-tidy --quiet $(wildcard src/*/*/*.c hooks/*.c) -- -std=c11 $(CPPFLAGS_ALL) $(SEES_all) $(PKG_CFLAGS)
 
+# Where each shell looks for completions of programs that are not its own.
+BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
+MAN1 ?= $(PREFIX)/share/man/man1
+DOC ?= $(PREFIX)/share/doc/shadowtrace
+
 install: all
+	$(Q)$(MAKE) --no-print-directory install-built
+
+# What is there, without building anything.
+install-built:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
 	  $(DESTDIR)$(PREFIX)/include/shadowtrace/clr
 	install -m 755 $(CMD) $(DESTDIR)$(PREFIX)/bin/
@@ -274,10 +314,48 @@ install: all
 	install -m 644 $(wildcard include/shadowtrace/*_schema.json) $(DESTDIR)$(PREFIX)/share/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/clr/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/clr/
+	install -d $(addprefix $(DESTDIR),$(MAN1) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS) $(DOC))
+	install -m 644 $(BUILD)/man1/*.1 $(DESTDIR)$(MAN1)/
+	install -m 644 $(BUILD)/completion/bash $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace
+	install -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace
+	install -m 644 $(BUILD)/completion/fish $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
+	install -m 644 README.md LICENSE $(DESTDIR)$(DOC)/
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace
-	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace $(DESTDIR)$(PREFIX)/include/shadowtrace
+	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(MAN1)/shadowtrace.1 $(DESTDIR)$(MAN1)/shadowtrace-*.1 \
+	  $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace \
+	  $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
+	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
+	  $(DESTDIR)$(PREFIX)/include/shadowtrace $(DESTDIR)$(DOC)
+
+# ---- Packages: the source, and from it a Debian package. Both are the same bytes whenever they are made of the same files.
+
+NAME_VERSION := shadowtrace-$(VERSION)
+DIST := $(BUILD)/$(NAME_VERSION).tar.gz
+# A source package has no git; what it holds then is all that lies there.
+SOURCES = if [ -e .git ]; then git ls-files -z; else find . '(' -path ./build -o -path ./debian -o -name __pycache__ ')' -prune \
+  -o -type f -printf '%P\0'; fi
+
+dist:
+	@mkdir -p $(BUILD)
+	$(call say,TAR,$(DIST)){ $(SOURCES); } | LC_ALL=C sort -z | tar -c --null -T - --transform 's,^,$(NAME_VERSION)/,' --format=gnu \
+	  --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@$(EPOCH) | gzip -9n >$(DIST).new && mv $(DIST).new $(DIST)
+
+# Who packages says who that is, as for all tools of Debian.
+DEBFULLNAME ?= shadowtrace maintainers
+DEBEMAIL ?= maintainers@shadowtrace.invalid
+DEB_FOLDER := $(abspath $(BUILD))/deb
+DEB_SOURCE := $(DEB_FOLDER)/$(NAME_VERSION)
+deb: dist
+	$(Q)command -v dh >/dev/null || { echo "debhelper is missing: apt-get install debhelper" >&2; exit 1; }
+	$(Q)rm -rf $(DEB_FOLDER) && mkdir -p $(DEB_FOLDER) && tar -xzf $(DIST) -C $(DEB_FOLDER)
+	$(Q)cp -R $(DEB_SOURCE)/src/package/debian $(DEB_SOURCE)/debian
+	$(Q)sed 's/@VERSION@/$(VERSION)/; s/@MAINTAINER@/$(DEBFULLNAME) <$(DEBEMAIL)>/; s/@DATE@/'"$$(LC_ALL=C date -Rud @$(EPOCH))"/ \
+	  $(DEB_SOURCE)/debian/changelog.in >$(DEB_SOURCE)/debian/changelog && rm $(DEB_SOURCE)/debian/changelog.in
+	$(Q)sed -i 's/@MAINTAINER@/$(DEBFULLNAME) <$(DEBEMAIL)>/' $(DEB_SOURCE)/debian/control
+	$(call say,DEB,$(DEB_FOLDER))cd $(DEB_SOURCE) && env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS SOURCE_DATE_EPOCH=$(EPOCH) \
+	  dpkg-buildpackage -us -uc -b $(ALL_PROCESSORS) >../log 2>&1 || { tail -30 ../log >&2; exit 1; }
+	$(Q)ls $(DEB_FOLDER)/*.deb
 
 clean:
 	rm -rf build

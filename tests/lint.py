@@ -40,9 +40,9 @@ def room_of(path):
     return 'hooks' if parts[0] == 'hooks' else '/'.join(parts[:3]) if parts[0] == 'src' and len(parts) > 3 else None
 
 
-def included(path, text, known):  # beside it, in its wing, in common, at the root
+def included(path, text, known):  # beside it, in its wing, in common, at the root; the wing of packages sees the command
     wing = 'src/tracer' if path.startswith('hooks/') else '/'.join(path.split('/')[:2])
-    for base in os.path.dirname(path), wing, 'src/common', '.':
+    for base in os.path.dirname(path), wing, *(['src/tool'] if wing == 'src/package' else []), 'src/common', '.':
         target = os.path.normpath(os.path.join(base, text))
         if target in known:
             return target

@@ -110,6 +110,14 @@ const struct args_option *args_row(const struct args_option *row);
 /* The words of a row's value, its field's too; NULL: it has none. */
 const char *const *args_words(const struct args_option *row);
 
+/* Has the option a value? May it be given several times? */
+bool args_takes_value(const struct args_option *row);
+bool args_repeats(const struct args_option *row);
+
+/* What help says of a row: its text, and what follows from the row, such as the default. */
+struct buffer;
+void args_explain(struct buffer *b, const struct args_option *row);
+
 /*
  * args_number - the one grammar of numbers: decimal digits, and for ARGS_COUNT k, M or G for
  * thousands, for ARGS_BYTES K, M or G, or KiB, MiB or GiB, for 1,024s (small letters, too); for
@@ -120,7 +128,6 @@ int args_number(enum args_kind kind, const char *text, uint64_t unit, uint64_t l
                 uint64_t *out);
 
 /* What a word's place takes, for messages: "text, json or folded". */
-struct buffer;
 void args_list_words(struct buffer *b, const char *const *words);
 
 /*

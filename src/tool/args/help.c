@@ -79,13 +79,6 @@ static void term(struct buffer *b, const struct args_option *row)
     argument(b, row);
 }
 
-static bool is_list(const struct args_option *row)
-{
-    const struct options_field *f = args_field(row);
-
-    return row->kind == ARGS_LIST || (f && f->kind == OPTIONS_KIND_LIST);
-}
-
 static bool is_number(const struct args_option *row)
 {
     const struct options_field *f = args_field(row);
@@ -94,8 +87,7 @@ static bool is_number(const struct args_option *row)
              : row->kind >= ARGS_COUNT && row->kind <= ARGS_DURATION;
 }
 
-/* What follows from the row. */
-static void explanation(struct buffer *b, const struct args_option *row)
+void args_explain(struct buffer *b, const struct args_option *row)
 {
     const struct options_field *f = args_field(row);
     uint64_t standard = f ? f->standard : row->standard;
@@ -103,7 +95,7 @@ static void explanation(struct buffer *b, const struct args_option *row)
     char text[ARGS_NUMBER_SIZE];
 
     buffer_text(b, row->help);
-    if (is_list(row))
+    if (args_repeats(row))
         buffer_text(b, " (may be repeated)");
     else if (is_number(row) && standard)
         buffer_format(b, " (default %s)", args_show_number(args_number_kind(row), standard, text));
@@ -116,7 +108,7 @@ static void print_option(FILE *out, const struct args_option *row, size_t width)
     struct buffer name = BUFFER_INIT, text = BUFFER_INIT;
 
     term(&name, row);
-    explanation(&text, row);
+    args_explain(&text, row);
     if (!name.failed && !text.failed)
         args_print_row(out, name.data, text.data, COLUMN, width);
     buffer_free(&name);

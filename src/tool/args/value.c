@@ -54,6 +54,13 @@ bool args_takes_value(const struct args_option *row)
     return f ? f->kind != OPTIONS_KIND_FLAG : row->kind != ARGS_FLAG;
 }
 
+bool args_repeats(const struct args_option *row)
+{
+    const struct options_field *f = args_field(row);
+
+    return f ? f->kind == OPTIONS_KIND_LIST : row->kind == ARGS_LIST;
+}
+
 void args_list_words(struct buffer *b, const char *const *words)
 {
     for (size_t i = 0; words[i]; i++)

@@ -19,7 +19,6 @@ struct args_value {
 int args_set(const struct args_value *v, void *into);
 
 void args_default(const struct args_option *row, void *into);
-bool args_takes_value(const struct args_option *row);
 const struct options_field *args_field(const struct args_option *row); /* NULL: none */
 enum args_kind args_number_kind(const struct args_option *row); /* of a row that is a number */
 

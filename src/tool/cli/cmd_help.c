@@ -3,6 +3,42 @@
 
 #include <string.h>
 
+static const struct manual_term files[] = {
+    {"PREFIX/lib/shadowtrace/libshadowtrace.so",
+     "the library that the runtime loads into a traced process; PREFIX is where shadowtrace was "
+     "installed, /usr or /usr/local"},
+    {"PREFIX/share/shadowtrace/*_schema.json",
+     "JSON schemas of the log, of reports and of the control socket"},
+    {"PREFIX/include/shadowtrace/shadowtrace.h",
+     "what a traced program can call to mark, pause and dump itself"},
+    MANUAL_END,
+};
+
+static const struct manual_term examples[] = {
+    {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
+    {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
+    {"shadowtrace html app.ndjson -o app.html",
+     "make a page of it with flame graphs, for a browser"},
+    {"shadowtrace diff old.ndjson app.ndjson", "see what has changed since another recording"},
+    MANUAL_END,
+};
+
+const struct cli_manual cli_manual = {
+    .description =
+        "shadowtrace records every managed allocation of a .NET program with the exact call path "
+        "that made it, down to the line, and shows it: on the terminal, in one page for a browser, "
+        "or in the files of other tools.\n\n"
+        "`shadowtrace record` starts the program with a library in it that keeps a shadow stack of "
+        "each thread, and writes a log: JSON, one object per line. All other commands read "
+        "such logs, or talk to processes that are being recorded. Any part of a log can be read "
+        "from its beginning on; what was lost is counted, and every command says so.\n\n"
+        "It runs on x86-64 Linux with .NET 8, 9 and 10. A .NET process that was not started with "
+        "the library cannot be recorded afterwards.",
+    .files = files,
+    .examples = examples,
+    .see_also = "The whole story, with examples, is in README.md, which is installed with it.",
+};
+
 static void overview(FILE *out)
 {
     size_t width = terminal_help_width(out);
@@ -44,4 +80,17 @@ static int run(void *into, const struct args *args, FILE *out)
     return CLI_OK;
 }
 
-CLI_COMMAND(help, "[COMMAND]", "list the commands, or explain one", .syntax = {.max = 1});
+static const struct manual_term help_examples[] = {
+    {"shadowtrace help record", "explain the command `record`"},
+    MANUAL_END,
+};
+
+static const struct cli_manual manual = {
+    .description =
+        "Prints the usage, the options and what they do, in the width of the terminal. Without a "
+        "COMMAND it lists all commands. The manual pages say the same and more.",
+    .examples = help_examples,
+};
+
+CLI_COMMAND(help, "[COMMAND]", "list the commands, or explain one", .syntax = {.max = 1},
+            .manual = &manual);

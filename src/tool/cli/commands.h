@@ -5,6 +5,7 @@
 #include "command/command.h"
 
 extern const struct cli_command cmd_help;
+extern const struct cli_manual cli_manual; /* of the page of all of them */
 
 const struct cli_command *cli_find(const char *name); /* NULL: no such command */
 

@@ -62,6 +62,15 @@ int cli_unknown(const struct cli_command *command, const char *what, const char 
     return cli_usage_error(command, "unknown %s \"%.100s\"", what, name);
 }
 
+#define STATUS_COLUMN 14 /* where explanations of exit statuses begin */
+
+static void exit_statuses(const struct manual_term *status, FILE *out, size_t width)
+{
+    fputs("\nExit status:\n", out);
+    for (; status->term; status++)
+        args_print_row(out, status->term, status->text, STATUS_COLUMN, width);
+}
+
 void cli_help(const struct cli_command *command, FILE *out)
 {
     size_t width = terminal_help_width(out);
@@ -79,6 +88,8 @@ void cli_help(const struct cli_command *command, FILE *out)
         putc('\n', out);
         args_print_text(out, command->notes, width);
     }
+    if (command->manual && command->manual->status)
+        exit_statuses(command->manual->status, out, width);
 }
 
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,

@@ -10,6 +10,7 @@
 #define SHADOWTRACE_COMMAND_COMMAND_H
 
 #include "args/args.h"
+#include "command/manual.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -32,10 +33,18 @@ struct cli_command {
     size_t size;               /* of the struct that its options are read into; zeroed before */
     /* `into` is that struct. Returns the exit status. */
     int (*run)(void *into, const struct args *args, FILE *out);
-    void (*free)(void *into); /* what reading options has allocated; NULL nothing */
+    void (*free)(void *into);        /* what reading options has allocated; NULL nothing */
+    const struct cli_manual *manual; /* what only its manual page has; NULL nothing */
 };
 
-/* A command, which run() of its file runs; behind the help, whatever else it has. */
+/*
+ * A command, which run() of its file runs; behind the help, whatever else it has.
+ * Words in capitals in `args` are its operands. Their names say what the shell completes them with:
+ * PID a traced process, DIR and FOLDER a folder; COMMAND one of ours, or, where the syntax stops at
+ * it, any program and its arguments; ACTION, TOPIC and the like the topics of the table under
+ * "Actions", "Topics"; else a file. The same goes for the values of options, which are no files
+ * unless they are called FILE.
+ */
 #define CLI_COMMAND(name_, args_, help_, ...) \
     const struct cli_command cmd_##name_ = { \
         .name = #name_, .args = (args_), .help = (help_), .run = run, __VA_ARGS__}

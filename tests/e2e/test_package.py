@@ -1,0 +1,309 @@
+"""
+What people install: `make install`, the source package, the Debian package, and the manual pages in them.
+
+Building the Debian package compiles everything once more, and a clean root has to be fetched: with SHADOWTRACE_PACKAGES=1,
+as in `make check-all`.
+"""
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+
+import consumers
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, needs, run, tool
+
+LONG = 3 * 3600  # a compilation on a machine that is busy
+SECTIONS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'SEE ALSO')
+
+
+def make(*arguments, cwd=ROOT, **more):
+    environment = {name: value for name, value in ENVIRONMENT.items() if not name.startswith(('MAKE', 'MFLAGS'))}
+    environment.update(more.pop('env', {}))
+    return done(['make', *arguments], cwd=cwd, env=environment, **more)
+
+
+def done(command, **more):
+    more.setdefault('timeout', LONG)
+    result = run(command, **more)
+    if result.status:
+        raise AssertionError(str(result))
+    return result
+
+
+def files_of(folder):
+    return sorted(os.path.relpath(os.path.join(where, name), folder) for where, _, names in os.walk(folder) for name in names)
+
+
+def commands():
+    return re.findall(r'^  ([a-z][\w-]*) ', tool('help').text, re.M)
+
+
+def expected_files(prefix, zsh='share/zsh/site-functions'):
+    pages = ['shadowtrace'] + ['shadowtrace-' + command for command in commands()]
+    include = os.path.join(ROOT, 'include/shadowtrace')
+    there = ['bin/shadowtrace', 'lib/shadowtrace/libshadowtrace.so', 'share/bash-completion/completions/shadowtrace',
+             zsh + '/_shadowtrace', 'share/fish/vendor_completions.d/shadowtrace.fish', 'share/doc/shadowtrace/README.md']
+    there += ['share/man/man1/%s.1' % page for page in pages]
+    there += ['share/shadowtrace/' + name for name in os.listdir(include) if name.endswith('_schema.json')]
+    there += ['include/shadowtrace/' + name for name in files_of(include) if name.endswith('.h')]
+    return sorted(os.path.join(prefix, name) for name in there)
+
+
+def records(t, command, folder, hello):
+    """An installed command records a real program, compares each stack and reports."""
+    log = os.path.join(folder, 'log.ndjson')
+    said = done([command, 'record', '--check', '1', '-o', log, '--', *hello], cwd=folder)
+    t.true(', none lost' in said.errors, said)
+    compared = done([command, 'compare', log])
+    t.true(re.search(r'equalled the snapshot in all of [\d,]+ comparisons', compared.text), compared)
+    report = done([command, 'report', '--by', 'own', log])
+    t.true('Program.' in report.text, report)
+
+
+@needs('Hello')
+def test_make_install_puts_everything_there_and_uninstall_takes_it_away(t):
+    root = t.path('root')
+    place = ['DESTDIR=' + root, 'PREFIX=/opt/some-where', 'BUILD=' + BUILD]
+    make('install-built', *place)
+    t.equal(files_of(root), sorted(expected_files('opt/some-where') + ['opt/some-where/share/doc/shadowtrace/LICENSE']))
+    records(t, os.path.join(root, 'opt/some-where/bin/shadowtrace'), t.folder, PROGRAM.command('Hello'))
+    other = os.path.join(root, 'opt/some-where/share/man/man1/shadow.1')
+    with open(other, 'w', encoding='utf-8') as file:
+        file.write('of another program\n')
+    make('uninstall', *place)
+    t.equal(files_of(root), [os.path.relpath(other, root)], 'what is left')
+
+
+def test_the_source_package_is_the_same_from_git_and_without(t):
+    first, second = t.path('first'), t.path('second')
+    make('dist', 'BUILD=' + first)
+    package = next(name for name in os.listdir(first) if name.endswith('.tar.gz'))
+    with tarfile.open(os.path.join(first, package)) as tar:
+        names = tar.getnames()
+        tar.extractall(first)
+    tree = os.path.join(first, package[:-len('.tar.gz')])
+    t.true(not os.path.exists(os.path.join(tree, '.git')), 'git in a source package')
+    if os.path.exists(os.path.join(ROOT, '.git')):
+        listed = subprocess.run(['git', 'ls-files', '-z'], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+        t.equal(sorted(names), sorted(os.path.join(os.path.basename(tree), name)
+                                      for name in listed.decode().split('\0') if name))
+    make('dist', 'BUILD=' + second, cwd=tree)
+    t.equal(digest(os.path.join(second, package)), digest(os.path.join(first, package)), 'the package of the package')
+    shutil.rmtree(first)
+
+
+def digest(path):
+    with open(path, 'rb') as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+# ---- manual pages
+
+def pages():
+    folder = os.path.join(BUILD, 'man1')
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+
+
+def test_manual_pages_are_right_for_man_and_mandoc(t):
+    t.equal([os.path.basename(page) for page in pages()],
+            sorted(['shadowtrace.1'] + ['shadowtrace-%s.1' % command for command in commands()]))
+    consumers.program('man')
+    consumers.program('mandoc')
+    environment = dict(ENVIRONMENT, MANWIDTH='80', MANPAGER='cat', LC_ALL='C.UTF-8', TERM='dumb')
+    for page in pages():
+        shown = done(['man', '--warnings', '-E', 'UTF-8', '-l', page], env=environment)
+        t.equal(shown.errors, '', 'man says of %s' % os.path.basename(page))
+        plain = re.sub('.\b', '', shown.text)
+        places = [plain.find('\n%s\n' % section) for section in SECTIONS]
+        t.true(-1 not in places and places == sorted(places), 'sections of %s: %s' % (page, places))
+        for line in plain.splitlines():
+            t.true(len(line) <= 80, 'wide: %s' % line)
+        linted = run(['mandoc', '-T', 'lint', '-W', 'warning', page])
+        t.equal(linted.text + linted.errors, '', 'mandoc says')
+    t.note('%d pages' % len(pages()))
+
+
+def test_manual_pages_say_what_help_says(t):
+    """Every option and its words, as people see them."""
+    consumers.program('mandoc')
+    options = 0
+    for command in commands():
+        page = done(['mandoc', '-T', 'utf8', '-O', 'width=78', os.path.join(BUILD, 'man1/shadowtrace-%s.1' % command)])
+        plain = ' '.join(re.sub('.\b', '', page.text).split())
+        for term in re.findall(r'^  ((?:-\w, )?--[\w-]+(?: [A-Z][A-Z:]*| [\w|-]+\|[\w|-]+)?)$', help_terms(command), re.M):
+            t.true(term in plain, 'the page of %s lacks %r' % (command, term))
+            options += 1
+    t.true(options > 150, '%d options' % options)
+
+
+def help_terms(command):
+    """The left column of a help page: what is before two blanks."""
+    return '\n'.join(re.split(r'(?<=\S)  +', line)[0] for line in tool('help', command).text.splitlines())
+
+
+# ---- the Debian package
+
+def packages_wanted(t):
+    if not os.environ.get('SHADOWTRACE_PACKAGES'):
+        t.skip('compiles everything again: SHADOWTRACE_PACKAGES=1 runs it')
+    consumers.program('dh')
+    consumers.program('dpkg-buildpackage')
+
+
+def build_deb(t, **environment):
+    """`make deb` into a folder of its own: the folder with the packages."""
+    folder = t.path('build')
+    make('deb', 'BUILD=' + folder, env=environment)
+    return os.path.join(folder, 'deb')
+
+
+def debs(folder):
+    return {name: os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.deb')}
+
+
+def package_in(folder):
+    return next(path for name, path in debs(folder).items() if name.startswith('shadowtrace_'))
+
+
+def the_deb():
+    return SHARED.get('package.deb', build_deb)
+
+
+@early
+@needs('Hello')
+def test_the_debian_package_holds_everything_and_runs(t):
+    packages_wanted(t)
+    folder = the_deb()
+    names = sorted(debs(folder))
+    t.equal(len(names), 2, names)
+    t.true(names[0].startswith('shadowtrace-dbgsym_'), names)
+    root = t.path('root')
+    done(['dpkg-deb', '-x', package_in(folder), root])
+    found = {name[:-3] if name.startswith('usr/share/man/') else name for name in files_of(root)}
+    extra = {'usr/share/doc/shadowtrace/' + name for name in ('changelog.gz', 'copyright')}
+    wanted = {name for name in expected_files('usr', 'share/zsh/vendor-completions')}
+    readme = 'usr/share/doc/shadowtrace/README.md'
+    found = {readme if name == readme + '.gz' else name for name in found}
+    t.equal(sorted(found ^ (wanted | extra)), [], 'files')
+    records(t, os.path.join(root, 'usr/bin/shadowtrace'), t.folder, PROGRAM.command('Hello'))
+    depends = done(['dpkg-deb', '-f', package_in(folder), 'Depends']).text
+    for library in 'libc6', 'libjansson4', 'liburcu8', 'zlib1g', 'libzstd1', 'libelf1':
+        t.true(library in depends, depends)
+    symbols = t.path('symbols')
+    done(['dpkg-deb', '-x', debs(folder)[names[0]], symbols])
+    t.equal(len(files_of(symbols)) >= 2, True, files_of(symbols))
+
+
+def test_the_library_in_the_package_is_the_one_that_was_tested(t):
+    packages_wanted(t)
+    root = t.path('root')
+    done(['dpkg-deb', '-x', package_in(the_deb()), root])
+    packed = instructions(os.path.join(root, 'usr/lib/shadowtrace/libshadowtrace.so'))
+    tested = instructions(os.path.join(BUILD, 'libshadowtrace.so'))
+    t.true(packed == tested, 'the instructions differ: %d and %d' % (len(packed), len(tested)))
+    t.note('%d instructions' % len(packed))
+
+
+def instructions(path):
+    """What each instruction is and does, without where things lie."""
+    text = done(['objdump', '-d', '--no-show-raw-insn', '--no-addresses', '-j', '.text', path]).text
+    return [re.sub(r'\s*#.*|<.*>|-?0x[0-9a-f]+\(%rip\)', '', line).strip() for line in text.splitlines() if line.startswith('\t')]
+
+
+def test_the_debian_package_is_the_same_when_built_again(t):
+    packages_wanted(t)
+    first = the_deb()
+    second = build_deb(t, TZ='Pacific/Auckland', LC_ALL='C', DEB_BUILD_OPTIONS='parallel=1')
+    t.equal({name: digest(path) for name, path in debs(second).items()},
+            {name: digest(path) for name, path in debs(first).items()}, 'packages')
+
+
+def test_lintian_finds_nothing(t):
+    packages_wanted(t)
+    consumers.program('lintian')
+    folder = the_deb()
+    changes = next(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.changes'))
+    said = run(['lintian', '--allow-root', '--display-info', '--fail-on', 'error,warning', changes], timeout=LONG)
+    t.equal((said.status, re.findall(r'^[EW]: .*', said.text, re.M)), (0, []), said)
+
+
+CLEAN_ROOT = '''
+set -e
+mount --bind "$2" "$1/usr/share/dotnet"
+mount --rbind /dev "$1/dev"
+mount -t proc proc "$1/proc"
+exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 \\
+  DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1 DOTNET_CLI_TELEMETRY_OPTOUT=1 sh -c "$3"
+'''
+INSTALL = '''
+set -e
+apt-get -qq -o Acquire::Check-Valid-Until=false -o Acquire::Check-Date=false update
+apt-get -qq install --no-install-recommends -y /work/shadowtrace.deb
+'''
+THREE_COMMANDS = '''
+set -e
+cd /work
+shadowtrace record --check 1 -o log.ndjson -- /usr/share/dotnet/dotnet Hello.dll
+shadowtrace report --by own log.ndjson
+shadowtrace compare log.ndjson
+'''
+REMOVE = '''
+set -e
+apt-get -qq purge -y shadowtrace
+find / -xdev -path /work -prune -o -path /proc -prune -o -path /dev -prune -o -path /tmp -prune -o -name '*shadowtrace*' -print
+'''
+
+
+@early
+@needs('Hello')
+def test_the_debian_package_installs_and_runs_in_a_clean_root(t):
+    packages_wanted(t)
+    if os.geteuid() != 0:
+        t.skip('a clean root needs to be root')
+    root = clean_root(t)
+    work = os.path.join(root, 'work')
+    os.makedirs(work)
+    shutil.copy(package_in(the_deb()), os.path.join(work, 'shadowtrace.deb'))
+    hello = PROGRAM.command('Hello')[-1]
+    for name in os.listdir(os.path.dirname(hello)):
+        if name.startswith('Hello.'):
+            shutil.copy(os.path.join(os.path.dirname(hello), name), work)
+    os.makedirs(os.path.join(root, 'usr/share/dotnet'))
+    inside(root, INSTALL)
+    said = inside(root, THREE_COMMANDS)
+    t.true(', none lost' in said.errors, said)
+    t.true('Program.' in said.text and re.search(r'equalled the snapshot in all of [\d,]+ comparisons', said.text), said)
+    left = inside(root, REMOVE)
+    t.equal([line for line in left.text.splitlines() if line.startswith('/')], [], 'what is left')
+    shutil.rmtree(root)
+
+
+def inside(root, script):
+    """In namespaces of its own: what is mounted there is gone when it ends."""
+    sdk = os.path.realpath(ENVIRONMENT['DOTNET_ROOT'])
+    return done(['unshare', '--mount', '--pid', '--fork', 'sh', '-c', CLEAN_ROOT, 'sh', root, sdk, script])
+
+
+def clean_root(t):
+    consumers.program('debootstrap')
+    with open('/etc/os-release', encoding='utf-8') as file:
+        suite = re.search(r'^VERSION_CODENAME=(.*)$', file.read(), re.M).group(1)
+    root = t.path('root')
+    said = run(['debootstrap', '--variant=minbase', suite, root, mirror()], timeout=LONG)
+    if said.status:
+        t.skip('no clean root can be had: %s' % (said.text + said.errors).strip().splitlines()[-1])
+    return root
+
+
+def mirror():
+    """Where this machine has its Debian packages from."""
+    for folder, _, names in os.walk('/etc/apt'):
+        for name in sorted(names):
+            if name.endswith(('.list', '.sources')):
+                with open(os.path.join(folder, name), encoding='utf-8') as file:
+                    found = re.search(r'^(?:deb (?:\[.*\] )?|URIs: *)(https?://\S+/debian)/?(?:\s|$)', file.read(), re.M)
+                if found:
+                    return found.group(1)
+    return 'http://deb.debian.org/debian'
