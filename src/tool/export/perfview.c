@@ -1,9 +1,10 @@
 #include "export/formats.h"
 
+#include "command/xml.h"
+
 #include "export/zip.h"
 
 #include "base/buffer.h"
-#include "base/utf8.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,37 +18,6 @@ struct perfview {
     struct zip *zip;
     struct buffer text; /* what the zip was not given yet */
 };
-
-/* Letters that XML 1.0 has; others, and what is no UTF-8, become U+FFFD. */
-static bool in_xml(const char *at, size_t length)
-{
-    unsigned char first = (unsigned char)*at;
-
-    if (length == 3 && memcmp(at, "\xef\xbf", 2) == 0 && (unsigned char)at[2] >= 0xbe)
-        return false; /* U+FFFE, U+FFFF */
-    return length && (first >= 0x20 || first == '\t');
-}
-
-static void put_xml(struct buffer *b, const char *text)
-{
-    while (*text) {
-        size_t length = utf8_length(text);
-
-        if (*text == '<')
-            buffer_text(b, "&lt;");
-        else if (*text == '>')
-            buffer_text(b, "&gt;");
-        else if (*text == '&')
-            buffer_text(b, "&amp;");
-        else if (*text == '"')
-            buffer_text(b, "&quot;");
-        else if (in_xml(text, length))
-            buffer_append(b, text, length);
-        else
-            buffer_text(b, "\xef\xbf\xbd");
-        text = utf8_next(text);
-    }
-}
 
 static void give(struct perfview *w, size_t most)
 {
@@ -68,12 +38,12 @@ static void put_frames(struct perfview *w)
 
         buffer_format(&w->text, "  <Frame ID=\"%zu\">", i);
         if (frame->kind == EXPORT_METHOD && frame->module != EXPORT_NO_MODULE) {
-            put_xml(&w->text, p->modules[frame->module].name);
+            xml_text(&w->text, p->modules[frame->module].name);
             buffer_char(&w->text, '!');
         }
         if (frame->kind == EXPORT_TYPE)
             buffer_text(&w->text, "Type ");
-        put_xml(&w->text, frame->name);
+        xml_text(&w->text, frame->name);
         buffer_text(&w->text, "</Frame>\n");
         give(w, PIECE);
     }
@@ -115,7 +85,7 @@ static void put_remarks(struct perfview *w)
         return;
     buffer_text(&w->text, "<Notes>");
     for (size_t i = 0; i < w->p->remark_count; i++) {
-        put_xml(&w->text, w->p->remarks[i]);
+        xml_text(&w->text, w->p->remarks[i]);
         buffer_char(&w->text, '\n');
     }
     buffer_text(&w->text, "</Notes>\n");

@@ -1,0 +1,13 @@
+/* command/xml.h - text in an XML document. */
+#ifndef SHADOWTRACE_COMMAND_XML_H
+#define SHADOWTRACE_COMMAND_XML_H
+
+#include "base/buffer.h"
+
+/*
+ * xml_text - between tags, or in an attribute with double quotes. Letters that XML 1.0 does not
+ * have, and what is no UTF-8, become U+FFFD.
+ */
+void xml_text(struct buffer *b, const char *text);
+
+#endif
