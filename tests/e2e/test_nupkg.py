@@ -207,6 +207,16 @@ def test_liburcu_is_debians(t):
     t.equal(*exported)
 
 
+def test_it_exports_what_the_library_does(t):
+    """Nothing of what stands in for parts of glibc: another library would be bound to that."""
+    exported = [run(['nm', '-D', '--defined-only', '--format=just-symbols', path]).text.split()
+                for path in (os.path.join(installed().native, 'libshadowtrace.so'), harness.LIBRARY)]
+    t.true('DllGetClassObject' in exported[0], exported)
+    t.equal(*exported)
+    command = run(['nm', '-D', '--defined-only', '--format=just-symbols', os.path.join(installed().native, 'shadowtrace')])
+    t.equal(set(command.text.split()) & {'stat', 'lstat', 'fstat', 'renameat2', '__libc_start_main'}, set())
+
+
 def test_symbols_lie_beside_it(t):
     """Nothing of them is in the package; each file's build id leads to them, and they name its functions."""
     with tarfile.open(package()[:-len('.nupkg')] + '.debug.tar.gz') as archive:
