@@ -153,7 +153,7 @@ deps:
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
 TEST_FILES := $(ZYDIS):libzydis-dev /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr)
 deps-tests: deps
 	$(Q)missing=''; \
 	for pair in $(TEST_FILES); do test -e "$${pair%%:*}" || missing="$$missing $${pair##*:}"; done; \
@@ -232,7 +232,7 @@ check-all: check
 	$(Q)python3 tests/e2e/volume.py
 	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
 	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp
-	$(Q)SHADOWTRACE_NUPKG=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder
+	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder -k testhost.
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)$(MAKE) --no-print-directory soak
