@@ -8,6 +8,7 @@
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
 #   make nupkg      the package for `dotnet tool install`, and its symbols: build/package
+#   make nupkg-benchmarkdotnet   the package of [ShadowtraceDiagnoser]
 #   make install    PREFIX=/usr/local DESTDIR=
 #
 # NEGATIVE=1 builds, into build/negative, a library in which SHADOWTRACE_WITHOUT=RULE switches a rule of the stack off.
@@ -232,7 +233,8 @@ check-all: check
 	$(Q)python3 tests/e2e/volume.py
 	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
 	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp
-	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder -k testhost.
+	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_BENCHMARKS=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder \
+	  -k benchmarkdotnet. -k testhost.
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)$(MAKE) --no-print-directory soak
@@ -285,7 +287,7 @@ PACKAGE_FLAGS = $(LDFLAGS) -L$(dir $(STANDINS)) -static-libgcc -Wl,--disable-new
                 -Wl,--no-as-needed -lpthread -ldl -Wl,--as-needed
 linked = $(call say,LD,$@)sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug
 
-.PHONY: nupkg
+.PHONY: nupkg nupkg-benchmarkdotnet
 nupkg: $(NUPKG) $(NUPKG:.nupkg=.debug.tar.gz)
 
 $(NUPKG): $(PACKED) $(SHIM) $(addprefix $(NUGET)/,pack.py shadowtrace.nuspec README.md) LICENSE
@@ -324,6 +326,10 @@ $(STANDINS): $(NUGET)/stubs.py
 $(SHIM): $(wildcard src/managed/shim/*.cs src/managed/shim/*.csproj) src/managed/Directory.Build.props
 	$(call say,DOTNET,$@)dotnet msbuild src/managed/shim/shim.csproj -restore -nologo -v:q -nodeReuse:false -p:UseSharedCompilation=false \
 	  -p:OutFolder=$(abspath $(PACKAGE)) -p:Version=$(VERSION) && touch $@
+
+nupkg-benchmarkdotnet:
+	$(call say,PACK,Shadowtrace.BenchmarkDotNet)dotnet msbuild src/managed/Shadowtrace.BenchmarkDotNet -restore -t:Pack -nologo \
+	  -v:q -nodeReuse:false -p:UseSharedCompilation=false -p:OutFolder=$(abspath $(PACKAGE)) -p:Version=$(VERSION)
 
 # For tests/e2e/test_nupkg.py, which skips its tests if what the package is made of cannot be had, and fails otherwise.
 packed_for_tests = mkdir -p $(PACKAGE) && if $(MAKE) --no-print-directory nupkg >$(PACKAGE)/said 2>&1; then :; \
