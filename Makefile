@@ -7,6 +7,8 @@
 #   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
+#   make nupkg      the package for `dotnet tool install`, and its symbols: build/package
+#   make nupkg-benchmarkdotnet   the package of [ShadowtraceDiagnoser]
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall takes it away again
 #   make dist       build/shadowtrace-VERSION.tar.gz, the source
 #   make deb        build/deb/shadowtrace_VERSION_*.deb, a Debian package
@@ -72,7 +74,8 @@ HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
 CMD_OBJ := $(call objects,tool)
 COMMON_OBJ := $(call objects,common)
-PACKAGE_OBJ := $(call objects,package)
+# glibc.c and start.c are of `make nupkg`.
+PACKAGE_OBJ := $(filter-out %/nuget/glibc.o %/nuget/start.o,$(call objects,package))
 ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o,$(CMD_OBJ) $(PACKAGE_OBJ)))
 COMMON := $(PLAIN)/libcommon.a
 
@@ -91,8 +94,9 @@ COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 all: $(LIB) $(CMD) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
+LIB_FLAGS := -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined
 $(LIB): $(LIB_OBJ) $(COMMON)
-	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined $^ $(LIBS_LIB)
+	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) $(LIB_FLAGS) $^ $(LIBS_LIB)
 	$(Q)tests/tls-size $@.new && mv -f $@.new $@
 
 $(CMD): $(CMD_OBJ) $(COMMON)
@@ -179,7 +183,7 @@ deps:
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
 TEST_FILES := $(ZYDIS):libzydis-dev /usr/share/bash-completion/bash_completion:bash-completion /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
                  zsh:zsh fish:fish man:man-db mandoc:mandoc $(if $(SHADOWTRACE_PACKAGES),dh:debhelper lintian:lintian debootstrap:debootstrap)
 deps-tests: deps
 	$(Q)missing=''; \
@@ -240,6 +244,7 @@ ALL_PROCESSORS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 check: deps-tests
 	$(Q)$(MAKE) --no-print-directory $(ALL_PROCESSORS) all unit
 	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory $(ALL_PROCESSORS) negative)
+	$(Q)$(if $(SAN),,$(packed_for_tests))
 	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
 
 # What the negative controls of tests/e2e run: no test builds in here.
@@ -260,6 +265,8 @@ check-all: check
 	$(Q)python3 tests/e2e/volume.py
 	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
 	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp
+	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_BENCHMARKS=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder \
+	  -k benchmarkdotnet. -k testhost.
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)$(MAKE) --no-print-directory soak
@@ -294,6 +301,73 @@ lint:
 	  echo "clang-format and clang-tidy are missing: install the packages of the same names" >&2; exit 1; }
 	$(Q)clang-format --dry-run --Werror $(LINT)
 	$(Q)clang-tidy --quiet $(wildcard src/*/*/*.c hooks/*.c) -- -std=c11 $(CPPFLAGS_ALL) $(SEES_all) $(PKG_CFLAGS)
+
+# ---- The .NET tool (`make nupkg`): one package with the command, the library and what they link, for an older glibc than this
+# machine's. They are the objects of `all`, linked against stand-ins of that glibc (src/package/nuget/stubs.py). The symbols lie
+# beside it in debug/, by build id, and in an archive.
+
+GLIBC_FLOOR := 2.17
+NUGET := src/package/nuget
+PACKAGE := $(BUILD)/package
+NUPKG := $(PACKAGE)/shadowtrace.$(VERSION).nupkg
+NATIVE := $(PACKAGE)/native
+STANDINS := $(PACKAGE)/glibc/libc.so
+SHIM := $(PACKAGE)/shim/shadowtrace.dll
+PACKED := $(addprefix $(NATIVE)/,shadowtrace libshadowtrace.so liburcu-mb.so.8 libjansson.so.4)
+# What it links lies beside it. libpthread and libdl are empty today, and were not in older glibcs.
+PACKAGE_FLAGS = $(LDFLAGS) -L$(dir $(STANDINS)) -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN' \
+                -Wl,--no-as-needed -lpthread -ldl -Wl,--as-needed
+linked = $(call say,LD,$@)sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug
+
+.PHONY: nupkg nupkg-benchmarkdotnet
+nupkg: $(NUPKG) $(NUPKG:.nupkg=.debug.tar.gz)
+
+$(NUPKG): $(PACKED) $(SHIM) $(addprefix $(NUGET)/,pack.py shadowtrace.nuspec README.md) LICENSE
+	$(call say,PACK,$@)python3 $(NUGET)/pack.py $(VERSION) $(GLIBC_FLOOR) $(NATIVE) $(dir $(SHIM)) $@
+
+$(NUPKG:.nupkg=.debug.tar.gz): $(PACKED)
+	$(call say,TAR,$@)tar -C $(PACKAGE)/debug --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - .build-id | gzip -9n >$@
+
+$(NATIVE)/libshadowtrace.so: $(LIB_OBJ) $(PACKAGE)/obj/glibc.o $(COMMON) $(NATIVE)/liburcu-mb.so.8
+	$(linked) $(CC) -shared $(LIB_FLAGS) $(filter-out %.so.8,$^) $(PACKAGE_FLAGS) $(NATIVE)/liburcu-mb.so.8 -ljansson -lm
+	$(Q)tests/tls-size $@
+
+$(NATIVE)/shadowtrace: $(CMD_OBJ) $(PACKAGE)/obj/start.o $(PACKAGE)/obj/glibc.o $(COMMON) $(STANDINS)
+	$(linked) $(CC) $(filter-out $(STANDINS),$^) $(PACKAGE_FLAGS) $(LIBS_CMD)
+
+# The flavour that the library uses, as liburcu's src/Makefile.am makes it, with the headers that Debian configured.
+$(NATIVE)/liburcu-mb.so.8: $(PACKAGE)/liburcu/source $(STANDINS)
+	$(linked) $(CC) -shared -fPIC -O2 -g -DRCU_MB -D_GNU_SOURCE -I$</include -I$</src \
+	  $(addprefix $</src/,urcu.c urcu-pointer.c compat_arch.c compat_futex.c) -Wl,-soname,liburcu-mb.so.8 \
+	  -Wl,-z,now,-z,relro -Wl,--no-undefined $(PACKAGE_FLAGS)
+
+$(PACKAGE)/liburcu/source: $(NUGET)/liburcu.sh
+	$(call say,GET,$@)sh $< $(@D) && touch $@
+
+$(NATIVE)/libjansson.so.4:
+	@mkdir -p $(@D)
+	$(Q)cp -L "$$($(CC) -print-file-name=$(@F))" $@ && chmod 755 $@
+
+$(PACKAGE)/obj/%.o: $(NUGET)/%.c
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+
+$(STANDINS): $(NUGET)/stubs.py
+	$(call say,GEN,$@)python3 $< $(GLIBC_FLOOR) $(@D)
+
+$(SHIM): $(wildcard src/managed/shim/*.cs src/managed/shim/*.csproj) src/managed/Directory.Build.props
+	$(call say,DOTNET,$@)dotnet msbuild src/managed/shim/shim.csproj -restore -nologo -v:q -nodeReuse:false -p:UseSharedCompilation=false \
+	  -p:OutFolder=$(abspath $(PACKAGE)) -p:Version=$(VERSION) && touch $@
+
+nupkg-benchmarkdotnet:
+	$(call say,PACK,Shadowtrace.BenchmarkDotNet)dotnet msbuild src/managed/Shadowtrace.BenchmarkDotNet -restore -t:Pack -nologo \
+	  -v:q -nodeReuse:false -p:UseSharedCompilation=false -p:OutFolder=$(abspath $(PACKAGE)) -p:Version=$(VERSION)
+
+# For tests/e2e/test_nupkg.py, which skips its tests if what the package is made of cannot be had, and fails otherwise.
+packed_for_tests = mkdir -p $(PACKAGE) && if $(MAKE) --no-print-directory nupkg >$(PACKAGE)/said 2>&1; then :; \
+  else tail -n 3 $(PACKAGE)/said; fi
+
+# ---- End of the .NET tool.
 
 # Where each shell looks for completions of programs that are not its own.
 BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions

@@ -1,6 +1,7 @@
 """The command as its users meet it: what it refuses and how, and that the recorded program does not notice."""
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import termios
@@ -88,6 +89,21 @@ def test_a_library_that_cannot_be_loaded(t):
         file.write('not a library')
     for path in bad, '/nowhere/none.so':
         one_line(tool('record', '-o', t.path('x.ndjson'), '--', *hello, env=with_environment(SHADOWTRACE_LIBRARY=path)), 3, path)
+
+
+@needs('Hello')
+def test_a_library_of_another_version(t):
+    """Refused before the program starts; the version is really there to be read in the library that is built."""
+    version = tool('--version').text.split()[1]
+    other = re.sub('[0-9]', '9', version)
+    with open(harness.LIBRARY, 'rb') as file:
+        data = file.read()
+    path = t.path('other.so')
+    with open(path, 'wb') as file:
+        file.write(data.replace(b'"tracer":"%s"' % version.encode(), b'"tracer":"%s"' % other.encode()))
+    one_line(tool('record', '-o', t.path('x.ndjson'), '--', *PROGRAM.command('Hello'), env=with_environment(SHADOWTRACE_LIBRARY=path)),
+             3, 'other.so is of version %s, and this command of version %s' % (other, version))
+    t.true(not os.path.exists(t.path('x.ndjson')), 'recorded')
 
 
 @needs('Hello')

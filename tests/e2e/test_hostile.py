@@ -177,7 +177,8 @@ def test_no_argument_reaches_the_terminal_as_it_is(t):
                   ['help', EVIL_FILE], ['dump', EVIL_FILE], ['ctl', '1', EVIL_FILE], ['ctl', '1', 'sample', EVIL_FILE],
                   ['top', '--view', EVIL_FILE, '1'], ['list', EVIL_FILE], ['env', '--' + EVIL_FILE],
                   ['env', '-o', '/tmp/' + EVIL], ['env', '--only', EVIL_FILE], ['env', '--only', EVIL, '--format', 'json'],
-                  ['env', '--only', EVIL, '--format', 'systemd'], ['env', '--only', EVIL, '--format', 'docker']):
+                  ['env', '--only', EVIL, '--format', 'systemd'], ['env', '--only', EVIL, '--format', 'docker'],
+                  ['env', '--only', EVIL, '--format', 'runsettings']):
         result = clean(tool(*words))
         t.true(result.out or result.err, result)
 

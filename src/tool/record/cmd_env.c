@@ -33,13 +33,14 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const char *const formats[] = {"shell", "json", "docker", "systemd", NULL};
+static const char *const formats[] = {"shell", "json", "docker", "systemd", "runsettings", NULL};
 
 #define ARGS_INTO struct record_args
 static const struct args_option options[] = {
     ARGS_ROW(WORD, "format", NULL, format,
              "shell: for eval \"$(shadowtrace env ...)\"; docker: for docker run --env-file; "
-             "systemd: for the [Service] section of a unit",
+             "systemd: for the [Service] section of a unit; runsettings: for dotnet test "
+             "--settings FILE",
              .words = formats),
     ARGS_ROW(FIELD, "status", "FOLDER", options,
              "folder, which must exist, where processes report why they were not recorded "

@@ -5,6 +5,7 @@
 #include "base/clean.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "command/xml.h"
 #include "options/options_fields.h"
 
 #include <errno.h>
@@ -184,6 +185,32 @@ static void print_json(FILE *out, const struct record_environment *e)
     buffer_free(&b);
 }
 
+/* For `dotnet test --settings FILE`: vstest gives them to the process that runs the tests. */
+static void print_runsettings(FILE *out, const struct record_environment *e)
+{
+    struct buffer b = BUFFER_INIT;
+
+    buffer_text(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<RunSettings>\n"
+                    "  <RunConfiguration>\n    <EnvironmentVariables>\n");
+    for (size_t i = 0; i < count(e); i++) {
+        buffer_format(&b, "      <%s>", e->set[i].name);
+        xml_text(&b, e->set[i].value);
+        buffer_format(&b, "</%s>\n", e->set[i].name);
+    }
+    buffer_text(&b, "    </EnvironmentVariables>\n  </RunConfiguration>\n</RunSettings>\n");
+    if (!b.failed)
+        fputs(b.data, out);
+    buffer_free(&b);
+}
+
+/* Where a value that has a control character cannot be written; NULL: it can. */
+static const char *holds_no_control(enum env_format format)
+{
+    return format == ENV_DOCKER        ? "docker env-file"
+           : format == ENV_RUNSETTINGS ? ".runsettings file"
+                                       : NULL;
+}
+
 int record_environment_print(const struct record_environment *e, enum env_format format, FILE *out,
                              struct record_why *why)
 {
@@ -192,11 +219,15 @@ int record_environment_print(const struct record_environment *e, enum env_format
         return CLI_OK;
     }
     for (size_t i = 0; i < count(e); i++)
-        if (format == ENV_DOCKER && !is_clean(e->set[i].value))
+        if (holds_no_control(format) && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
                                  "%s contains a line break or another control character, which a "
-                                 "docker env-file cannot hold",
-                                 e->set[i].name);
+                                 "%s cannot hold",
+                                 e->set[i].name, holds_no_control(format));
+    if (format == ENV_RUNSETTINGS) {
+        print_runsettings(out, e);
+        return CLI_OK;
+    }
     for (size_t i = 0; i < count(e); i++) {
         if (format == ENV_SHELL) {
             fprintf(out, "export %s=", e->set[i].name);

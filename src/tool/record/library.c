@@ -1,6 +1,8 @@
 #include "record/library.h"
 
 #include "base/atomics.h"
+#include "base/file.h"
+#include "base/memory.h"
 #include "command/command.h"
 
 #include <dlfcn.h>
@@ -13,6 +15,10 @@
 
 #define LIBRARY "libshadowtrace.so"
 #define ENTRY   "DllGetClassObject" /* what the runtime asks a profiler for */
+
+/* The library exports no version; it is in the text that it answers requests for its state with. */
+#define VERSION_MARK "\"tracer\":\""
+#define LIBRARY_MAX  ((size_t)256 << 20)
 
 int record_library_find(const char *self, const char *override, char path[PATH_MAX],
                         struct record_why *why)
@@ -85,6 +91,45 @@ static const char *load(const char *path)
     return number ? strsignal(number) : wrong;
 }
 
+/* Where a version stands, of `length` characters; NULL: nothing in there says one. */
+static const char *find_version(const char *data, size_t size, size_t *length)
+{
+    static const char letters[] =
+        "0123456789.-+abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    const char *end = data + size, *at = data;
+
+    while ((at = memmem(at, (size_t)(end - at), VERSION_MARK, strlen(VERSION_MARK)))) {
+        at += strlen(VERSION_MARK);
+        *length = strspn(at, letters); /* file_load puts a NUL behind the file */
+        if (*length && at[*length] == '"')
+            return at;
+    }
+    return NULL;
+}
+
+/* Options, log and control socket are those of one version. Of what says none nothing is said. */
+static int check_version(const char *path, struct record_why *why)
+{
+    const char *version;
+    size_t size, length;
+    char *data;
+    int status = CLI_OK;
+    int err = file_load(path, LIBRARY_MAX, &data, &size);
+
+    if (err)
+        return record_refuse(why, CLI_IO, "cannot read %s: %s", path, strerror(-err));
+    version = find_version(data, size, &length);
+    if (version && (length != strlen(SHADOWTRACE_VERSION) ||
+                    memcmp(version, SHADOWTRACE_VERSION, length) != 0))
+        status = record_refuse(why, CLI_IO,
+                               "%s is of version %.*s, and this command of version %s; both must "
+                               "be of one installation (" RECORD_LIBRARY_VARIABLE
+                               " names another library)",
+                               path, (int)length, version, SHADOWTRACE_VERSION);
+    memory_free(data);
+    return status;
+}
+
 int record_library_check(const char *path, struct record_why *why)
 {
     size_t length = strlen(path);
@@ -94,7 +139,7 @@ int record_library_check(const char *path, struct record_why *why)
         return record_refuse(why, CLI_IO, "cannot read %s: %s", path, strerror(errno));
     wrong = load(path);
     if (!wrong)
-        return CLI_OK;
+        return check_version(path, why);
     if (!strncmp(wrong, path, length) && !strncmp(wrong + length, ": ", 2))
         wrong += length + 2; /* dlerror names the file first; so do we */
     return record_refuse(why, CLI_IO, "cannot load %s: %s", path, wrong);

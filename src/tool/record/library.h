@@ -20,7 +20,8 @@ int record_library(char path[PATH_MAX], struct record_why *why);
 
 /*
  * record_library_check - read it and load it, into this process: what keeps it from COMMAND's is
- * known before that starts. A fault while it is loaded is caught. Returns: CLI_OK or CLI_IO.
+ * known before that starts. A fault while it is loaded is caught. It must be of this command's
+ * version. Returns: CLI_OK or CLI_IO.
  */
 int record_library_check(const char *path, struct record_why *why);
 

@@ -8,7 +8,7 @@
 
 #include <limits.h>
 
-enum env_format { ENV_SHELL, ENV_JSON, ENV_DOCKER, ENV_SYSTEMD };
+enum env_format { ENV_SHELL, ENV_JSON, ENV_DOCKER, ENV_SYSTEMD, ENV_RUNSETTINGS };
 
 struct record_args {
     struct options options;

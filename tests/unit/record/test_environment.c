@@ -98,6 +98,25 @@ TEST(other_launchers_have_their_own_quotes)
     assert_int_equal(record_environment_print(&environment, ENV_DOCKER, stderr, &why), CLI_IO);
     assert_says(why.text, "line break");
     assert_says(print(ENV_SYSTEMD), "/opt/a\\nb.so");
+    assert_int_equal(record_environment_print(&environment, ENV_RUNSETTINGS, stderr, &why), CLI_IO);
+    assert_says(why.text, "CORECLR_PROFILER_PATH contains a line break");
+    assert_says(why.text, "a .runsettings file cannot hold");
+    record_environment_fini(&environment);
+}
+
+TEST(a_run_of_tests_gets_it_in_xml)
+{
+    make("/opt/<a> & b/lib.so");
+    assert_string_equal(
+        print(ENV_RUNSETTINGS),
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<RunSettings>\n  <RunConfiguration>\n"
+        "    <EnvironmentVariables>\n"
+        "      <CORECLR_ENABLE_PROFILING>1</CORECLR_ENABLE_PROFILING>\n"
+        "      <CORECLR_PROFILER>" OPTIONS_CLSID "</CORECLR_PROFILER>\n"
+        "      <CORECLR_PROFILER_PATH>/opt/&lt;a&gt; &amp; b/lib.so</CORECLR_PROFILER_PATH>\n"
+        "      <SHADOWTRACE_OPTIONS>{&quot;version&quot;:1,&quot;only&quot;:[&quot;it's "
+        "\\&quot;%x\\&quot;\\\\&quot;]}</SHADOWTRACE_OPTIONS>\n"
+        "    </EnvironmentVariables>\n  </RunConfiguration>\n</RunSettings>\n");
     record_environment_fini(&environment);
 }
 

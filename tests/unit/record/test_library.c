@@ -113,3 +113,30 @@ TEST(a_library_is_loaded_before_the_command_starts)
     assert_int_equal(sigaction(SIGBUS, NULL, &action), 0);
     assert_true(action.sa_handler == SIG_DFL); /* as before */
 }
+
+/* As the library has it, in the text of an answer. */
+#define SAYING(text) \
+    "const char says[] = \"" text "\"; int DllGetClassObject(void) { return says[0]; }"
+#define VERSION(version) ",\\\"tracer\\\":\\\"" version "\\\",\\\"t\\\":1"
+
+TEST(a_library_of_another_version_is_refused)
+{
+    if (!compile("same.so", SAYING(VERSION(SHADOWTRACE_VERSION)))) {
+        print_message("no C compiler here\n");
+        skip();
+    }
+    assert_int_equal(check("same.so"), CLI_OK);
+    assert_true(compile("older.so", SAYING(VERSION("0.0.9-rc.1"))));
+    assert_int_equal(check("older.so"), CLI_IO);
+    assert_says(
+        why.text,
+        "older.so is of version 0.0.9-rc.1, and this command of version " SHADOWTRACE_VERSION
+        "; both must be of one installation");
+    assert_null(strchr(why.text, '\n'));
+    assert_true(compile("longer.so", SAYING(VERSION(SHADOWTRACE_VERSION ".1"))));
+    assert_int_equal(check("longer.so"), CLI_IO);
+    assert_true(compile("format.so", SAYING(VERSION("%s") VERSION(SHADOWTRACE_VERSION))));
+    assert_int_equal(check("format.so"), CLI_OK);
+    assert_true(compile("cut.so", SAYING(",\\\"tracer\\\":\\\"0.9")));
+    assert_int_equal(check("cut.so"), CLI_OK); /* says none */
+}

@@ -1,0 +1,39 @@
+/*
+ * What the package's programs use of glibc and glibc had not yet at the oldest version they are
+ * linked for (stubs.py): hidden here, so that it comes before the C library's own. Linked into the
+ * package's command and library only; what is built for this machine uses its glibc.
+ */
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+#define LAYOUT 1 /* struct stat as the kernel fills it in on x86-64: _STAT_VER_LINUX */
+
+/* stat, lstat and fstat were inline functions over these until 2.33. */
+int __xstat(int layout, const char *path, struct stat *out);
+int __lxstat(int layout, const char *path, struct stat *out);
+int __fxstat(int layout, int fd, struct stat *out);
+
+HIDDEN int stat(const char *restrict path, struct stat *restrict out)
+{
+    return __xstat(LAYOUT, path, out);
+}
+
+HIDDEN int lstat(const char *restrict path, struct stat *restrict out)
+{
+    return __lxstat(LAYOUT, path, out);
+}
+
+HIDDEN int fstat(int fd, struct stat *out)
+{
+    return __fxstat(LAYOUT, fd, out);
+}
+
+/* Since 2.28; the system call is older, and its callers know that a file system may refuse it. */
+HIDDEN int renameat2(int from_folder, const char *from, int to_folder, const char *to,
+                     unsigned flags)
+{
+    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
