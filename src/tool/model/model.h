@@ -51,6 +51,8 @@ struct model_dimensions {
      */
     uint64_t slice_ns;
     unsigned slices_max;
+    bool
+        by_clock; /* slice 0 begins before the recording, at a whole slice of the clock on the wall */
 };
 
 struct model_options {
