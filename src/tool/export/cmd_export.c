@@ -317,7 +317,7 @@ static int check_rows(const struct export_args *a)
     if (!rows && (a->redact || a->host || a->container))
         return cli_usage_error(&cmd_export,
                                "--redact, --host and --container go with --format rows");
-    if (rows && a->min_share)
+    if (rows && a->min_share && a->share > 0)
         return cli_usage_error(&cmd_export, "--min-share does not go with --format rows: all sites "
                                             "are written");
     return CLI_OK;

@@ -484,10 +484,18 @@ TEST(with_redact_no_argument_and_no_folder_is_left, begin_log, remove_log)
 
 /* ---- large ones ---- */
 
+static size_t occurrences(const char *in, const char *what)
+{
+    size_t found = 0;
+
+    for (; (in = strstr(in, what)); in++)
+        found++;
+    return found;
+}
+
 TEST(a_very_deep_stack_takes_as_many_rows_as_frames, begin_log, remove_log)
 {
     struct ran ran;
-    json_t *rows;
     size_t size;
 #ifndef __SANITIZE_THREAD__
     ptrdiff_t before;
@@ -511,11 +519,11 @@ TEST(a_very_deep_stack_takes_as_many_rows_as_frames, begin_log, remove_log)
     assert_in_range(heap_peak(before), 1, 200u << 20);
 #endif
     assert_in_range(strlen(ran.out), size, 10 * size);
-    rows = rows_of(ran);
-    assert_int_equal(count(rows, "stack"), DEEP);
-    assert_int_equal(count(rows, "method"), 4);
-    assert_int_equal(sum(rows, "allocated", "bytes"), 24 * DEEP);
-    json_decref(rows);
+    assert_int_equal(ran.status, CLI_OK);
+    assert_int_equal(occurrences(ran.out, "\"kind\":\"stack\""), DEEP);
+    assert_int_equal(occurrences(ran.out, "\"kind\":\"allocated\""), DEEP);
+    assert_int_equal(occurrences(ran.out, "\"kind\":\"method\""), 4);
+    free(ran.out);
 }
 
 TEST(a_stack_of_very_many_methods_names_the_outermost_and_innermost, begin_log, remove_log)
