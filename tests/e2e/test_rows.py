@@ -56,18 +56,34 @@ def test_totals_are_those_of_the_logs(t):
     t.equal(again, found, 'loaded twice')
 
 
+def own_stacks(t, path):
+    """Of stacks that end in own code the ids, and what their methods are called."""
+    tables, own, named = {}, set(), set()
+    with open(path, encoding='utf-8') as file:
+        for line in file:
+            row = json.loads(line)
+            tables.setdefault(row['kind'], {})[row.get('id') or row['stack']] = row
+    (recording,), methods = tables['recording'].values(), tables['method']
+    t.equal((recording['version'], recording['file_version']), ('1.0.0', '1.0.0.0'), recording)
+    t.true(recording['mvid'] and recording['complete'], recording)
+    for row in tables['ancestors'].values():
+        names = tuple(methods[method]['name'] for method in row['methods'])
+        # By which of its helpers the runtime comes to a class constructor depends on what it has compiled by then.
+        if methods[row['methods'][-1]].get('owner') == 'own' and not any(name.endswith('..cctor()') for name in names):
+            own.add(row['stack'])
+            named.add(names)
+    return own, named
+
+
 @needs('KnownAllocs')
 def test_two_runs_of_one_build(t):
     logs = recorded_twice(t)
     files = [export(t, 'rows', [log]) for log in logs]
-    own = []
-    for path in files:
-        lines = [json.loads(line) for line in open(path, encoding='utf-8')]
-        recording, methods = lines[0], {row['id'] for row in lines if row.get('owner') == 'own'}
-        own.append({row['stack'] for row in lines if row['kind'] == 'ancestors' and row['methods'][-1] in methods})
-        t.equal((recording['version'], recording['file_version']), ('1.0.0', '1.0.0.0'), recording)
-        t.true(recording['mvid'] and recording['complete'], recording)
-    t.true(own[0] and own[0] == own[1], 'stacks of own code: %d, %d, both %d' % (len(own[0]), len(own[1]), len(own[0] & own[1])))
+    own, named = zip(*(own_stacks(t, path) for path in files), strict=True)
+    t.equal(named[0] ^ named[1], set(), 'stacks of own code, by names')
+    # The instruction of a few calls is known in one of them only: logs say which of several it can be.
+    t.true(len(own[0] & own[1]) >= 0.95 * len(own[0] | own[1]) > 100, 'ids: %d, %d, both %d' % (
+        len(own[0]), len(own[1]), len(own[0] & own[1])))
 
     found = ask('--ask', 'programs', '--ask', 'types', '--ask', 'methods', '--ask', 'inclusive', *files)
     sums = [total(log) for log in logs]
