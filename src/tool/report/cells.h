@@ -60,8 +60,8 @@ struct report_cells_options {
     bool paths, ils, types, threads, sizes; /* what tells cells apart */
     uint64_t slice_ns;                      /* 0: time does not */
     unsigned slices_max; /* where there would be more, neighbours are joined; 0: 65,536 */
-    bool
-        by_clock; /* slice 0 begins where a slice of the clock on the wall does, of whole seconds */
+    /* Slices, of whole seconds, are those of the clock on the wall: the first began earlier. */
+    bool by_clock;
     /*
      * What is asked of live objects; then cells have `lives`. instead: that amount is what cells
      * have in bytes and allocs, in place of what was allocated:
