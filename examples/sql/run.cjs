@@ -1,22 +1,23 @@
 // Asks logs of shadowtrace questions in SQL: see README.md.
 //
-//     node run.cjs [--json] [--top N] [--set NAME=VALUE]... [--old LOG]... [--ask QUESTION]... LOG...
-//     node run.cjs --list
+//     node run.cjs [--json] [--top N] [--set NAME=VALUE]... [--old LOG]... [--ask QUESTION]... [--schema DIR] LOG...
+//     node run.cjs [--schema DIR] --list
 //
 // QUESTION: a name in questions.sql, or a query. Without --ask all that the log can answer are asked. --old LOG is the
-// earlier build that `builds` compares with. Needs the package @duckdb/node-api (npm install @duckdb/node-api).
+// earlier build that `builds` compares with. --schema: schema.sql and questions.sql of another folder. Needs the package @duckdb/node-api (npm install @duckdb/node-api).
 'use strict';
 const fs = require('fs');
 const path = require('path');
 
 function arguments_of(words) {
-    const given = {logs: [], old: [], ask: [], set: {}, json: false, top: 10, list: false};
+    const given = {logs: [], old: [], ask: [], set: {}, json: false, top: 10, list: false, schema: __dirname};
     for (let i = 0; i < words.length; i++) {
         const value = () => words[++i] ?? usage(`${words[i - 1]} wants a value`);
         switch (words[i]) {
         case '--json': given.json = true; break;
         case '--list': given.list = true; break;
         case '--top': given.top = Number(value()) || Infinity; break;
+        case '--schema': given.schema = value(); break;
         case '--old': given.old.push(value()); break;
         case '--ask': given.ask.push(value()); break;
         case '--set': {
@@ -36,9 +37,9 @@ function usage(why) {
 }
 
 // name -> {title, query} of questions.sql: a comment `-- name: title` begins each.
-function questions() {
+function questions(folder) {
     const found = new Map();
-    const text = fs.readFileSync(path.join(__dirname, 'questions.sql'), 'utf8');
+    const text = fs.readFileSync(path.join(folder, 'questions.sql'), 'utf8');
     for (const [, name, title, query] of text.matchAll(/^-- (\w+): (.*)\n([^]*?);$/gm))
         found.set(name, {title, query});
     return found;
@@ -73,7 +74,7 @@ function print(columns, rows, top) {
 
 async function main() {
     const given = arguments_of(process.argv.slice(2));
-    const known = questions();
+    const known = questions(given.schema);
     if (given.list)
         return known.forEach(({title}, name) => console.log(`${name.padEnd(12)} ${title}`));
     const {DuckDBInstance} = require('@duckdb/node-api');
@@ -81,7 +82,7 @@ async function main() {
     await connection.run(`set variable logs = ${list([...given.logs, ...given.old])}; set variable old = ${list(given.old)}`);
     for (const [name, value] of Object.entries(given.set))
         await connection.run(`set variable "${name}" = ${literal(value)}`);
-    await connection.run(fs.readFileSync(path.join(__dirname, 'schema.sql'), 'utf8'));
+    await connection.run(fs.readFileSync(path.join(given.schema, 'schema.sql'), 'utf8'));
     const asked = given.ask.length ? given.ask : given.old.length ? ['builds']
         : [...known.keys()].filter(name => name !== 'builds' && (name !== 'marks' || given.set.from || given.set.to));
     const answers = {};

@@ -568,7 +568,7 @@ class Test:
         for folder, _, files in os.walk(self.folder):
             for file in sorted(files):
                 path = os.path.join(folder, file)
-                if file.endswith('.ndjson') and path not in self.unchecked:
+                if file.endswith('.ndjson') and not file.endswith('.rows.ndjson') and path not in self.unchecked:
                     check_log(path, path in self.killed)
 
 

@@ -13,10 +13,10 @@ import harness
 from harness import OUT, Skip, run, tool, tool_json
 
 ENDINGS = {'pprof': '.pb.gz', 'speedscope': '.speedscope.json', 'nettrace': '.nettrace', 'perfview': '.perfView.xml.zip',
-           'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz'}
+           'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz', 'rows': '.rows.ndjson'}
 
-# heaptrack's is for logs with --live: test_live_exports.py.
-OF_ALL_LOGS = tuple(form for form in ENDINGS if form != 'heaptrack')
+# heaptrack's is for logs with --live: test_live_exports.py. Rows are of all sites: nothing is folded.
+OF_ALL_LOGS = tuple(form for form in ENDINGS if form not in ('heaptrack', 'rows'))
 
 # What NuGet says where there is no feed, or not this package in it.
 NO_FEED = ('NU1101', 'NU1102', 'NU1301')
@@ -137,6 +137,28 @@ def read_speedscope(path):
         *stack, leaf = [frames[number] for number in stack]
         sums.add([name for name, _ in reversed(stack)], leaf[0], size, count, [line for _, line in stack])
     assert [bytes_['endValue'], objects['endValue']] == sums.total, path
+    return sums
+
+
+def read_rows(path):
+    """Stacks put together again from their parents."""
+    tables = {kind: {} for kind in ('method', 'type', 'frame', 'stack')}
+    sums = Sums()
+    with open(path, encoding='utf-8') as file:
+        for line in file:
+            row = json.loads(line)
+            if row['kind'] in tables:
+                tables[row['kind']][row['id']] = row
+            if row['kind'] != 'allocated':
+                continue
+            names, lines, at = [], [], row['stack']
+            while at:
+                stack = tables['stack'][at]
+                frame = tables['frame'][stack['frame']]
+                names.append(tables['method'][frame['method']]['name'])
+                lines.append('%s:%d' % (frame['file'], frame['line']) if frame.get('line') else '')
+                at = stack.get('parent')
+            sums.add(names, tables['type'][row['type']]['name'], row['bytes'], row['allocs'], lines)
     return sums
 
 

@@ -27,6 +27,7 @@ VIEWS = ('overview', 'tree') + FLAT
 TABLES = 'types', 'methods', 'lines', 'modules', 'namespaces', 'threads', 'sizes'  # what pages have the same of
 REFUSED = {'threads': 'record without --log sites', 'time': 'record without --log sites', 'lines': 'has a source line',
            'modules': 'record without --stacks inline', 'namespaces': 'record without --stacks inline'}
+READERS = {'speedscope': readback.read_speedscope, 'collapsed': readback.read_collapsed, 'rows': readback.read_rows}
 NO_FRAME = '(no managed frame)'
 NO_OWN_FRAME = '(no own frame)'  # what it is called where own code only was recorded
 LOST, LOST_METHOD = '(callers not in the log)', '(unknown method)'  # of a damaged log; the second of a row by method
@@ -252,7 +253,7 @@ def flatly(table):
 def export_agrees(t, report, form, found, folded):
     """found: the Sums of an export. folded: smaller ones are at their callers, so that methods may lack as much."""
     what = '%s: %s: ' % (name_of(report.log), form)
-    parts = 2 if form in ('pprof', 'speedscope') else 1
+    parts = 2 if form in ('pprof', 'speedscope', 'rows') else 1
     slack = report.slack
     if form == 'perfview':
         slack += report.total[0] // FLOAT_EXACT * len(report.sums.types)
@@ -278,7 +279,7 @@ def export_agrees(t, report, form, found, folded):
         same(t, what + 'lines', report.whole(found.lines), report.whole(report.sums.lines), slack, parts)
 
 
-def exports_agree(t, reports, *options, forms=readback.OF_ALL_LOGS):
+def exports_agree(t, reports, *options, forms=(*readback.OF_ALL_LOGS, 'rows')):
     folded = not options
     made = [(report, form, readback.export(t, form, [report.log], *options,
                                            name=name_of(report.log) + ('-folded' if folded else '-whole')))
@@ -289,9 +290,8 @@ def exports_agree(t, reports, *options, forms=readback.OF_ALL_LOGS):
         if form == 'pprof':
             if report.total[1]:
                 export_agrees(t, report, form, readback.read_pprof(t, path), folded)
-        elif form in ('speedscope', 'collapsed'):
-            reader = readback.read_speedscope if form == 'speedscope' else readback.read_collapsed
-            export_agrees(t, report, form, reader(path), folded)
+        elif form in READERS:
+            export_agrees(t, report, form, READERS[form](path), folded)
         else:
             t.equal(found[path].get('lost', 0), 0, '%s: lost' % path)
             export_agrees(t, report, form, readback.from_trace(found[path]), folded)

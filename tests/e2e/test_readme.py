@@ -6,7 +6,7 @@ import shlex
 from harness import tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-READMES = 'README.md', 'examples/leak/README.md', 'examples/tutorial/README.md', 'examples/sql/README.md'
+READMES = 'README.md', *('examples/%s/README.md' % name for name in ('leak', 'tutorial', 'sql', 'fleet'))
 
 
 def lines_of(text):

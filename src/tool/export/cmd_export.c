@@ -1,8 +1,10 @@
 #include "export/export.h"
 
+#include "export/args.h"
 #include "export/events.h"
 #include "export/formats.h"
 #include "export/profile_of.h"
+#include "export/rows.h"
 
 #include "base/atomics.h"
 #include "base/memory.h"
@@ -42,20 +44,11 @@ static const struct format {
      "flamegraph.pl, inferno or speedscope: "},
     {".heaptrack.gz", NULL, NULL, export_heaptrack, false, true,
      "heaptrack_gui or heaptrack_print: "},
+    {".rows.ndjson", NULL, NULL, NULL, true, true, "DuckDB or ClickHouse: "},
 };
 static const char *const words[] = {"pprof",     "speedscope", "nettrace", "perfview",
-                                    "collapsed", "heaptrack",  NULL};
-
-struct export_args {
-    unsigned format;
-    struct naming naming;
-    const char *output, *min_share;
-    struct reading_options reading;
-    struct filters filters;
-    struct args_list symbols;
-    bool physical, no_lines, each;
-    double share;
-};
+                                    "collapsed", "heaptrack",  "rows",     NULL};
+#define ROWS (COUNT_OF(formats) - 1)
 
 #define ARGS_INTO struct export_args
 static const struct args_option options[] = {
@@ -66,11 +59,12 @@ static const struct args_option options[] = {
         "PerfView's XML. collapsed: folded stacks, a line each. heaptrack: what was made and "
         "freed, "
         "collection by collection, of a log recorded with --live; pprof has what is alive of one, "
-        "too",
+        "too. rows: a JSON object a line, for tables in which many recordings meet, by minute and "
+        "site; what has the same name has the same id in all of them",
         .words = words, .group = "What is written"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "write FILE, which must not exist; - is standard output (default: LOG with the "
-             "format's extension)",
+             "format's extension). Rows are packed if FILE ends in .gz or .zst",
              .letter = 'o'),
     ARGS_ROW(
         TEXT, "min-share", "PERCENT", min_share,
@@ -81,6 +75,14 @@ static const struct args_option options[] = {
         FLAG, "each", NULL, each,
         "each allocation, in order; files are larger. nettrace: an event each, with its thread "
         "and time, not one for each site. speedscope: also a profile for each thread"),
+    ARGS_ROW(FLAG, "redact", NULL, redact,
+             "rows: leave out the program's path and arguments, and the folders of source files. "
+             "What is left: names of host, container, program, methods, types, modules and source "
+             "files, versions, the process id, times and counts"),
+    ARGS_ROW(TEXT, "host", "NAME", host,
+             "rows: the machine that was recorded (default: this one's name)"),
+    ARGS_ROW(TEXT, "container", "NAME", container,
+             "rows: the container that was recorded; a log does not say"),
     ARGS_ROW(WORD, "names", NULL, naming.style,
              "full: System.String, all namespaces and parameters. short: string, only as much of "
              "both as tells names apart. raw: as in the log, <BarAsync>d__3.MoveNext",
@@ -307,6 +309,44 @@ static int check(struct export_args *a, const char *log)
     return filters_share(&cmd_export, a->min_share, &a->share);
 }
 
+/* What goes with rows only, and what does not. */
+static int check_rows(const struct export_args *a)
+{
+    bool rows = a->format == ROWS;
+
+    if (!rows && (a->redact || a->host || a->container))
+        return cli_usage_error(&cmd_export,
+                               "--redact, --host and --container go with --format rows");
+    if (rows && a->min_share && a->share > 0)
+        return cli_usage_error(&cmd_export, "--min-share does not go with --format rows: all sites "
+                                            "are written");
+    return CLI_OK;
+}
+
+static int write_rows(const struct export_args *a, char **logs, struct output *o)
+{
+    struct export_rows_sums sums = {0};
+    const char *path = o->path;
+    int status = output_close(&cmd_export, o, export_rows_run(a, logs, o, &sums));
+
+    if (!status && !a->reading.quiet && strcmp(path, "-") != 0)
+        export_rows_tell(path, &sums);
+    return status;
+}
+
+static int write_one(struct export_state *s, char **logs, struct output *o)
+{
+    const char *path = o->path;
+    int status = output_close(&cmd_export, o, export(s, logs, o));
+
+    if (status)
+        return status;
+    tell(s, path);
+    if (formats[s->a->format].lines)
+        source_lines_missing(s->read.lines, NULL, NULL);
+    return status;
+}
+
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct export_args *a = into;
@@ -318,6 +358,8 @@ static int run(void *into, const struct args *args, FILE *out)
 
     if (!status)
         status = check(a, args->word[0]);
+    if (!status)
+        status = check_rows(a);
     naming_choose(&a->naming, &cmd_export, args, NAMES_FULL);
     if (status)
         return status;
@@ -326,12 +368,7 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_failed(&cmd_export, -ENOMEM);
     status = output_open(&cmd_export, path, out, &o);
     if (!status) {
-        status = export(&s, args->word, &o);
-        status = output_close(&cmd_export, &o, status);
-        if (!status)
-            tell(&s, path);
-        if (!status && formats[a->format].lines)
-            source_lines_missing(s.read.lines, NULL, NULL);
+        status = a->format == ROWS ? write_rows(a, args->word, &o) : write_one(&s, args->word, &o);
         release(&s);
     }
     memory_free(path);
@@ -354,7 +391,8 @@ static const struct cli_manual manual = {
 CLI_COMMAND(
     export, "[options] LOG...", "write a log as other tools read it",
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
-             "standard input. Several logs are added up. FILE is there when it is whole; one that "
+             "standard input. Several logs are added up, but for rows, which keep them apart. FILE "
+             "is there when it is whole; one that "
              "exists is never overwritten.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct export_args),
     .manual = &manual);

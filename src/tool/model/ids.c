@@ -1,78 +1,87 @@
 #include "model/tree.h"
 
-typedef unsigned __int128 word128;
+#include "base/hash128.h"
 
-/* FNV-1a of 128 bits, which is defined for all time: ids lie in files. */
-static const word128 offset =
-    (word128)UINT64_C(0x6c62272e07bb0142) << 64 | UINT64_C(0x62b821756295c58d);
-
-static word128 mix(word128 hash, const void *data, size_t size)
-{
-    const word128 prime = (word128)1 << 88 | 0x13b;
-    const unsigned char *at = data;
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ at[i]) * prime;
-    return hash;
-}
-
-/* With the NUL, so that no two lists of texts are alike. */
-static word128 mix_text(word128 hash, const char *text)
-{
-    return mix(hash, text, strlen(text) + 1);
-}
-
-/* As little-endian bytes, whatever the machine is. */
-static word128 mix_number(word128 hash, uint64_t number, size_t size)
-{
-    unsigned char bytes[8];
-
-    for (size_t i = 0; i < size; i++)
-        bytes[i] = (unsigned char)(number >> 8 * i);
-    return mix(hash, bytes, size);
-}
-
-static word128 place_id(const struct report_defs *d, const struct model_place *p)
+/* The hash of a place's kind and names, without where in it. */
+static hash128 named(const struct report_defs *d, const struct model_place *p)
 {
     const struct report_def *def = p->kind == MODEL_PLACE_METHOD ? report_method(d, p->method)
                                    : p->kind == MODEL_PLACE_TYPE ? report_class(d, p->method)
                                                                  : NULL;
-    word128 hash = mix_number(offset, (uint64_t)p->kind, 1);
+    hash128 hash = hash128_number(HASH128_BEGIN, (uint64_t)p->kind, 1);
 
-    hash = mix_text(hash, def ? def->name : p->name ? p->name : "");
-    hash = mix_text(hash, def ? report_module(d, def->module)->name : "");
-    hash = mix_number(hash, p->line, 4);
-    hash = mix_number(hash, (uint32_t)p->il, 4);
-    return mix_number(hash, p->filter, 1);
+    hash = hash128_text(hash, def ? def->name : p->name ? p->name : "");
+    return hash128_text(hash, def ? report_module(d, def->module)->name : "");
+}
+
+/* Long names are hashed once, however many places a method has: by its number. */
+static hash128 named_once(const struct report_defs *d, const struct model_place *p, hash128 *known,
+                          bool *is_known)
+{
+    if (p->kind != MODEL_PLACE_METHOD)
+        return named(d, p);
+    if (!is_known[p->method]) {
+        known[p->method] = named(d, p);
+        is_known[p->method] = true;
+    }
+    return known[p->method];
+}
+
+static hash128 place_id(hash128 name, uint32_t line, int32_t il, bool filter)
+{
+    hash128 hash = hash128_number(name, line, 4);
+
+    hash = hash128_number(hash, (uint32_t)il, 4);
+    return hash128_number(hash, filter, 1);
+}
+
+static void put(uint64_t to[2], hash128 hash)
+{
+    to[0] = hash128_high(hash);
+    to[1] = hash128_low(hash);
+}
+
+int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (**bases)[2])
+{
+    const struct report_defs *d = model_defs(t->model);
+    uint64_t(*ids)[2] = memory_alloc((t->place_count + 1) * sizeof(*ids));
+    uint64_t(*whole)[2] = memory_alloc((t->place_count + 1) * sizeof(*whole));
+    hash128 *known = memory_alloc(d->methods.count * sizeof(*known));
+    bool *is_known = memory_zalloc(d->methods.count, sizeof(*is_known));
+    bool there = ids && whole && known && is_known;
+
+    for (uint32_t i = 0; there && i < t->place_count; i++) {
+        const struct model_place *p = &t->places[i];
+        hash128 name = named_once(d, p, known, is_known);
+
+        put(ids[i], place_id(name, p->line, p->il, p->filter));
+        put(whole[i], place_id(name, 0, REPORT_NO_IL, false));
+    }
+    memory_free_all(known, is_known, there ? NULL : ids, there ? NULL : whole);
+    *out = there ? ids : NULL;
+    *bases = there ? whole : NULL;
+    return there ? 0 : -ENOMEM;
 }
 
 int model_tree_ids(const struct model_tree *t, uint64_t (**out)[2])
 {
-    const struct report_defs *d = model_defs(t->model);
-    word128 *places = memory_alloc(t->place_count * sizeof(*places));
-    uint64_t(*ids)[2] = memory_alloc(t->node_count * sizeof(*ids));
+    uint64_t(*places)[2], (*bases)[2], (*ids)[2];
+    int err = model_place_ids(t, &places, &bases);
 
-    *out = NULL;
-    if (!places || !ids) {
-        memory_free_all(places, ids);
-        return -ENOMEM;
-    }
-    for (uint32_t i = 0; i < t->place_count; i++)
-        places[i] = place_id(d, &t->places[i]);
-    for (uint32_t i = 0; i < t->node_count; i++) {
+    memory_free(bases);
+    ids = err ? NULL : memory_alloc(t->node_count * sizeof(*ids));
+    for (uint32_t i = 0; ids && i < t->node_count; i++) {
         const struct model_node *n = &t->nodes[i];
-        word128 hash = offset, place = places[n->place];
+        hash128 hash = HASH128_BEGIN;
 
         if (i) {
-            hash = mix_number(hash, ids[n->parent][0], 8);
-            hash = mix_number(hash, ids[n->parent][1], 8);
+            hash = hash128_number(hash, ids[n->parent][0], 8);
+            hash = hash128_number(hash, ids[n->parent][1], 8);
         }
-        hash = mix_number(hash, (uint64_t)(place >> 64), 8);
-        hash = mix_number(hash, (uint64_t)place, 8);
-        ids[i][0] = (uint64_t)(hash >> 64);
-        ids[i][1] = (uint64_t)hash;
+        hash = hash128_number(hash, places[n->place][0], 8);
+        put(ids[i], hash128_number(hash, places[n->place][1], 8));
     }
     memory_free(places);
     *out = ids;
-    return 0;
+    return ids ? 0 : -ENOMEM;
 }

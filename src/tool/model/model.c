@@ -26,6 +26,7 @@ int model_new(const struct model_options *options, struct report_problems *probl
                                                .sizes = d->sizes,
                                                .slice_ns = d->slice_ns,
                                                .slices_max = d->slices_max,
+                                               .by_clock = d->by_clock,
                                                .live = options->live,
                                                .instead = options->instead,
                                                .event = options->event,
@@ -277,7 +278,9 @@ bool model_has_weight(const struct model *m, enum model_weight weight)
 
 unsigned model_slice_count(const struct model *m)
 {
-    return m->cells->slice_ns ? (unsigned)(m->cells->duration / m->cells->slice_ns) + 1 : 1;
+    return m->cells->slice_ns
+               ? (unsigned)((m->cells->ahead + m->cells->duration) / m->cells->slice_ns) + 1
+               : 1;
 }
 
 uint64_t model_slice_ns(const struct model *m)

@@ -51,6 +51,8 @@ struct model_dimensions {
      */
     uint64_t slice_ns;
     unsigned slices_max;
+    /* Slices are whole ones of the clock on the wall: the first began before the recording. */
+    bool by_clock;
 };
 
 struct model_options {

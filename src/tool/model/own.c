@@ -66,6 +66,14 @@ static bool is_main(const struct report_def *module, const json_t *header)
             (path_stem(name) == strlen(program) && strncmp(name, program, path_stem(name)) == 0));
 }
 
+uint32_t model_own_main(const struct report_defs *defs, const json_t *header)
+{
+    for (uint32_t i = 1; i < defs->modules.count; i++)
+        if (is_main(report_module(defs, i), header))
+            return i;
+    return 0;
+}
+
 static enum model_owner guess(const struct report_defs *defs, const struct report_log *log,
                               struct source_lines *lines, uint32_t number)
 {

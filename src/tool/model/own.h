@@ -31,6 +31,9 @@ int model_own_new(const struct report_defs *defs, const struct report_log *log,
                   struct model_own **out, char *why, size_t why_size);
 void model_own_free(struct model_own *own);
 
+/* model_own_main - the module that is the main assembly, by number; 0: the log has none. */
+uint32_t model_own_main(const struct report_defs *defs, const json_t *header);
+
 /* own NULL: nothing is known, all is MODEL_PACKAGE. */
 enum model_owner model_own_of_module(const struct model_own *own, uint32_t module);
 enum model_owner model_own_of_method(const struct model_own *own, uint32_t method);

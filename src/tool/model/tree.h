@@ -57,6 +57,13 @@ void model_tree_free(struct model_tree *t);
 int model_tree_ids(const struct model_tree *t, uint64_t (**out)[2]);
 
 /*
+ * model_place_ids - what those are made of: the hash of each place; and of its method, type or name
+ * alone, wherever in it. Two places may have one of either: methods of one name in two modules of
+ * one name. Returns: 0 or -ENOMEM; both to be freed with memory_free.
+ */
+int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (**bases)[2]);
+
+/*
  * model_tree_find - the places of methods whose names the globs cover, or if there are none, of
  * types. Returns: 0, also if no node of the tree is of one: *count is 0; -ENOENT: the globs match
  * nothing, why says which and the nearest name; -ENOMEM. Owns: *places is the caller's, to be freed

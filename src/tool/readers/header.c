@@ -2,6 +2,8 @@
 
 #include "base/path.h"
 
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 const char *report_program(const json_t *header)
@@ -25,12 +27,28 @@ const char *report_program(const json_t *header)
     return executable;
 }
 
+/* Behind the seconds, and a fraction of one: "Z", "+01:00". Returns: whether it is one of these. */
+static bool zone_of(const char *text, long *ahead)
+{
+    unsigned hours, minutes;
+    char sign[2];
+    int end = 0;
+
+    *ahead = 0;
+    if (strcmp(text, "Z") == 0)
+        return true;
+    if (sscanf(text, "%1[+-]%2u:%2u%n", sign, &hours, &minutes, &end) != 3 || text[end])
+        return false;
+    *ahead = (long)(hours * 60 + minutes) * (*sign == '-' ? -60 : 60);
+    return true;
+}
+
 time_t report_started(const json_t *header)
 {
     const char *text = json_string_value(json_object_get(header, "started"));
     struct tm utc = {0};
     const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) : NULL;
+    long ahead;
 
-    /* A fraction may follow; an offset of a time zone would make it another moment. */
-    return end && end[strspn(end, ".0123456789")] == 'Z' ? timegm(&utc) : 0;
+    return end && zone_of(end + strspn(end, ".0123456789"), &ahead) ? timegm(&utc) - ahead : 0;
 }

@@ -12,7 +12,7 @@
  */
 const char *report_program(const json_t *header);
 
-/* report_started - in s since 1970; 0: not said, or not in UTC. */
+/* report_started - in s since 1970; 0: not said. */
 time_t report_started(const json_t *header);
 
 #endif

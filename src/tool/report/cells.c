@@ -1,5 +1,6 @@
 #include "report/cells.h"
 
+#include "readers/header.h"
 #include "report/estimate.h"
 
 #define BATCH      32 /* events whose cache misses overlap */
@@ -177,7 +178,7 @@ static int note_time(struct report_cells *c, uint64_t t)
     if (t <= c->duration)
         return 0;
     c->duration = t;
-    while (c->slice_ns && (t / c->slice_ns >> halves) >= slices_max(c))
+    while (c->slice_ns && ((c->ahead + t) / c->slice_ns >> halves) >= slices_max(c))
         halves++;
     if (!halves)
         return 0;
@@ -215,7 +216,7 @@ static int key_of(struct report_cells *c, const struct report_record *r, struct 
     key->il = o->ils ? report_alloc_il(a) : REPORT_NO_IL;
     key->unoptimised = a->unoptimised;
     if (c->slice_ns)
-        key->slice = (uint32_t)(a->t / c->slice_ns);
+        key->slice = (uint32_t)((c->ahead + a->t) / c->slice_ns);
     if (o->sizes) {
         key->heap = (uint8_t)a->heap;
         key->size = size_class(a);
@@ -323,12 +324,24 @@ static int begin_lives(struct report_cells *c)
     return c->lives ? 0 : -ENOMEM;
 }
 
+/* How long a slice of the clock on the wall had lasted when the recording began. */
+static uint64_t ahead_of(const struct report_cells *c, const json_t *header)
+{
+    const uint64_t second = 1000000000;
+    time_t started = report_started(header);
+
+    if (!c->options.by_clock || c->slice_ns < second || started < 0)
+        return 0;
+    return (uint64_t)started % (c->options.slice_ns / second) * second;
+}
+
 static int on_header(struct report_cells *c, const json_t *header)
 {
     const json_t *options = json_object_get(header, "options");
 
     report_recording_next(&c->recording, header);
     report_live_recording(&c->live, c->recording.number);
+    c->ahead = ahead_of(c, header);
     return c->options.instead || json_is_true(json_object_get(options, "live")) ? begin_lives(c)
                                                                                 : 0;
 }

@@ -60,6 +60,8 @@ struct report_cells_options {
     bool paths, ils, types, threads, sizes; /* what tells cells apart */
     uint64_t slice_ns;                      /* 0: time does not */
     unsigned slices_max; /* where there would be more, neighbours are joined; 0: 65,536 */
+    /* Slices, of whole seconds, are those of the clock on the wall: the first began earlier. */
+    bool by_clock;
     /*
      * What is asked of live objects; then cells have `lives`. instead: that amount is what cells
      * have in bytes and allocs, in place of what was allocated:
@@ -99,6 +101,7 @@ struct report_cells {
     struct report_cell_pending *batch;
     size_t batched;
     uint64_t slice_ns, duration; /* ns of a slice; of the longest recording, 0 not said */
+    uint64_t ahead;              /* ns of slice 0 before the recording being read began */
     struct report_cell_sum heaps[SST_HEAP_COUNT];
     struct report_live_sums live_sum; /* of all cells, once all is read */
 };

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "readers/header.h"
+#include "symbols/mvid.h"
 #include "symbols/symbols.h"
 
 #include <errno.h>
@@ -103,27 +104,6 @@ void source_lines_free(struct source_lines *s)
 
 /* ---- opening ---- */
 
-/* "03020100-0504-..." to the bytes of an assembly, which has the first three numbers backwards. */
-static bool parse_mvid(const char *text, uint8_t out[SYMBOLS_MVID_SIZE])
-{
-    static const uint8_t order[SYMBOLS_MVID_SIZE] = {3, 2, 1,  0,  5,  4,  7,  6,
-                                                     8, 9, 10, 11, 12, 13, 14, 15};
-    size_t digits = 0;
-
-    memset(out, 0, SYMBOLS_MVID_SIZE);
-    for (; text && *text; text++) {
-        const char *hex = "0123456789abcdef", *digit = strchr(hex, *text);
-
-        if (*text == '-')
-            continue;
-        if (!digit || digits == 2 * SYMBOLS_MVID_SIZE)
-            return false;
-        out[order[digits / 2]] = (uint8_t)(out[order[digits / 2]] << 4 | (uint8_t)(digit - hex));
-        digits++;
-    }
-    return digits == 2 * SYMBOLS_MVID_SIZE;
-}
-
 /* The assembly where it was, or else, by its name, in one of the folders given. */
 static struct symbols *open_build(const struct source_lines *s, const char *path,
                                   const uint8_t *mvid, struct symbols_error *error)
@@ -161,7 +141,7 @@ static void open_module(struct source_lines *s, const struct report_def *def,
 {
     struct symbols_error error = {.reason = SYMBOLS_OK};
     uint8_t mvid[SYMBOLS_MVID_SIZE];
-    bool known = parse_mvid(def->mvid, mvid);
+    bool known = symbols_mvid_parse(def->mvid, mvid);
     struct stat st;
 
     module->tried = true;

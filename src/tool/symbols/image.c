@@ -110,6 +110,7 @@ static int image_metadata(const struct headers *headers, struct symbols_image *o
     out->mvid = symbols_metadata_guid(&metadata, symbols_read_little(&c, metadata.wide_guid));
     if (metadata.rows[TABLE_MODULE] != 1 || c.failed || !out->mvid)
         return symbols_fail(error, SYMBOLS_DAMAGED, "its metadata do not say which module it is");
+    out->metadata = span;
     out->methods = metadata.rows[TABLE_METHOD_DEF];
     return 0;
 }

@@ -11,6 +11,7 @@
 /* Pointers and spans lead into the file's bytes. */
 struct symbols_image {
     const uint8_t *mvid;
+    struct symbols_span metadata;    /* from its root on */
     uint32_t methods;                /* rows of its MethodDef table */
     bool has_codeview;               /* then: */
     bool portable;                   /* the entry says that the PDB is a portable one */

@@ -1,0 +1,148 @@
+#include "export/rows_out.h"
+
+#include "base/hash128.h"
+#include "model/own.h"
+#include "readers/header.h"
+#include "report/estimate.h"
+#include "report/module_version.h"
+
+#define MINUTE 60
+
+/* When, and as which process: the same whoever exports it, however far it has come. */
+static void id_of(const json_t *header, uint64_t out[2])
+{
+    hash128 hash = hash128_text(HASH128_BEGIN, "recording");
+    const json_int_t pid = json_integer_value(json_object_get(header, "pid"));
+    const json_int_t clock = json_integer_value(json_object_get(header, "clock"));
+
+    hash = hash128_number(hash, (uint64_t)pid, 8);
+    hash = hash128_number(hash, (uint64_t)clock, 8);
+    hash = hash128_number(hash, (uint64_t)report_started(header), 8);
+    out[0] = hash128_high(hash);
+    out[1] = hash128_low(hash);
+}
+
+static void put_if(struct json_writer *w, const char *key, const char *text)
+{
+    if (text && *text)
+        jw_text(w, key, text);
+}
+
+static void put_member(struct json_writer *w, const json_t *header, const char *key)
+{
+    put_if(w, key, json_string_value(json_object_get(header, key)));
+}
+
+static void put_version(const struct export_rows *r, const struct report_defs *defs,
+                        const json_t *header, struct json_writer *w)
+{
+    uint32_t number = model_own_main(defs, header);
+    const struct report_def *module = report_module(defs, number);
+    struct symbols_version version;
+
+    if (!number)
+        return;
+    put_if(w, "mvid", module->mvid);
+    if (!module_version_read(module, header, r->options.dirs, r->options.ndirs, &version))
+        return;
+    put_if(w, "version", version.version);
+    put_if(w, "file_version", version.file);
+    put_if(w, "commit", version.commit);
+}
+
+/* What --redact leaves out. */
+static void put_command(const json_t *header, struct json_writer *w)
+{
+    const json_t *argument;
+    size_t i;
+
+    put_member(w, header, "executable");
+    jw_array(w, "command");
+    json_array_foreach(json_object_get(header, "command"), i, argument)
+    {
+        if (json_is_string(argument))
+            jw_text(w, NULL, json_string_value(argument));
+    }
+    jw_end(w);
+}
+
+/* In UTC, whatever zone the log has it in. */
+static void put_started(time_t started, struct json_writer *w)
+{
+    char text[32] = "";
+    struct tm utc;
+
+    if (gmtime_r(&started, &utc))
+        strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    jw_text(w, "started", text);
+}
+
+static double total(const struct model_tree *t, enum model_weight weight)
+{
+    return t->total[weight] ? t->total[weight][0] : 0;
+}
+
+static void put_interval(const struct model_tree *t, struct json_writer *w, bool bytes)
+{
+    struct report_amount amount =
+        report_estimate_interval(total(t, bytes ? MODEL_BYTES : MODEL_ALLOCS),
+                                 total(t, bytes ? MODEL_BYTES_VARIANCE : MODEL_ALLOCS_VARIANCE),
+                                 total(t, bytes ? MODEL_SEEN_BYTES : MODEL_SAMPLED));
+
+    jw_unsigned(w, bytes ? "bytes_low" : "allocs_low", report_whole(amount.low));
+    jw_unsigned(w, bytes ? "bytes_high" : "allocs_high", report_whole(amount.high));
+}
+
+static void put_sums(const struct model_tree *t, struct json_writer *w)
+{
+    const struct report_live *live = model_live(t->model);
+
+    jw_unsigned(w, "bytes", report_whole(total(t, MODEL_BYTES)));
+    jw_unsigned(w, "allocs", report_whole(total(t, MODEL_ALLOCS)));
+    if (model_estimated(t->model)) {
+        put_interval(t, w, true);
+        put_interval(t, w, false);
+    }
+    if (!live->question || !live->lines)
+        return;
+    jw_unsigned(w, "live_bytes",
+                report_whole(total(t, MODEL_LIVE_BYTES) + total(t, MODEL_BESIDE_BYTES)));
+    jw_unsigned(w, "live_allocs",
+                report_whole(total(t, MODEL_LIVE_ALLOCS) + total(t, MODEL_BESIDE_ALLOCS)));
+}
+
+uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, char id[ROWS_ID_SIZE])
+{
+    const struct report_log *log = model_log(tree->model);
+    struct report_completeness gaps;
+    uint64_t number[2];
+    struct json_writer w;
+    const uint64_t started = (uint64_t)report_started(log->header);
+
+    id_of(log->header, number);
+    rows_id_text(id, number);
+    report_log_completeness(log, &gaps);
+    rows_begin(r, &w, "recording");
+    jw_text(&w, "format", "shadowtrace-rows");
+    jw_unsigned(&w, "format_version", 1);
+    jw_text(&w, "id", id);
+    jw_text(&w, "host", r->options.host);
+    put_if(&w, "container", r->options.container);
+    put_if(&w, "program", report_program(log->header));
+    put_version(r, model_defs(tree->model), log->header, &w);
+    put_started((time_t)started, &w);
+    jw_unsigned(&w, "duration_ns", model_duration_ns(tree->model));
+    jw_unsigned(&w, "pid", (uint64_t)json_integer_value(json_object_get(log->header, "pid")));
+    put_member(&w, log->header, "runtime");
+    put_member(&w, log->header, "tracer");
+    if (!r->options.redact)
+        put_command(log->header, &w);
+    jw_bool(&w, "timed", !model_untimed(tree->model));
+    jw_unsigned(&w, "bucket_s", model_slice_ns(tree->model) / 1000000000);
+    jw_bool(&w, "estimated", model_estimated(tree->model));
+    jw_bool(&w, "complete", report_complete(&gaps));
+    jw_unsigned(&w, "lost", report_log_lost(log));
+    put_sums(tree, &w);
+    rows_end(r, &w);
+    return started - started % MINUTE;
+}
