@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define HEADER_MAX ((uint64_t)1 << 20) /* a file of so many bytes has its header, or none */
 #define MAGIC_SIZE 4 /* bytes that tell a packed log from a plain one: readers/lines.c asks once */
 
 struct file_id {
@@ -51,6 +52,13 @@ static bool same_file(const struct file_id *a, const struct file_id *b)
     return a->device == b->device && a->inode == b->inode;
 }
 
+static uint64_t size_of(const struct part *part)
+{
+    struct stat st;
+
+    return fstat(part->fd, &st) ? 0 : (uint64_t)st.st_size;
+}
+
 /* ---- opening ---- */
 
 /*
@@ -75,19 +83,6 @@ static int open_file(const char *path, struct file_id *id)
     return fd;
 }
 
-/* fd goes over, whatever is returned. */
-static int push(struct follow *f, int fd, const struct file_id *id)
-{
-    if (f->count == FOLLOW_PARTS_MAX || !array_reserve(&f->parts, &f->capacity, f->count + 1)) {
-        close(fd);
-        return f->count == FOLLOW_PARTS_MAX ? -EMFILE : -ENOMEM;
-    }
-    f->parts[f->count++] = (struct part){fd, *id};
-    f->newest = *id;
-    f->newest_begun = (struct report_recording){0, 0, 0, 0};
-    return 0;
-}
-
 /* By the descriptor: the name may be another file's by now. */
 static struct report_recording begun_by(int fd)
 {
@@ -97,11 +92,26 @@ static struct report_recording begun_by(int fd)
     return report_part_of(path);
 }
 
+/* fd goes over, whatever is returned. */
+static int push(struct follow *f, int fd, const struct file_id *id)
+{
+    if (f->count == FOLLOW_PARTS_MAX || !array_reserve(&f->parts, &f->capacity, f->count + 1)) {
+        close(fd);
+        return f->count == FOLLOW_PARTS_MAX ? -EMFILE : -ENOMEM;
+    }
+    f->parts[f->count++] = (struct part){fd, *id};
+    f->newest = *id;
+    f->newest_begun = begun_by(fd);
+    return 0;
+}
+
 /* What the newest file begins with: its header may not have been there when it was opened. */
 static const struct report_recording *newest_begun(struct follow *f)
 {
-    if (!f->newest_begun.number)
-        f->newest_begun = f->count ? begun_by(f->parts[f->count - 1].fd) : f->log->recording;
+    const struct part *newest = f->count ? &f->parts[f->count - 1] : NULL;
+
+    if (!f->newest_begun.number && (!newest || size_of(newest) < HEADER_MAX))
+        f->newest_begun = newest ? begun_by(newest->fd) : f->log->recording;
     return &f->newest_begun;
 }
 
@@ -155,6 +165,7 @@ static int look(struct follow *f)
     struct file_id id;
     int fd;
 
+    (void)newest_begun(f); /* while it is there: the file may be cut */
     if (stat(f->path, &st))
         return 0; /* moved, or removed: the one that is open goes on */
     id = id_of(&st);
@@ -221,13 +232,6 @@ static ssize_t take(void *context, void *to, size_t size)
     f->taken += (uint64_t)got;
     f->reached_end = got == 0;
     return got == 0 && !f->last ? -EAGAIN : got;
-}
-
-static uint64_t size_of(const struct part *part)
-{
-    struct stat st;
-
-    return fstat(part->fd, &st) ? 0 : (uint64_t)st.st_size;
 }
 
 static int begin(struct follow *f)

@@ -2,7 +2,7 @@
  * follow/follow.h - a log read while it is written: what `readers/` reads in one go comes here
  * piece by piece, in the same order, to the same consumer, and nothing of it twice.
  *
- *     follow_new -> follow_step (again and again) -> follow_end (nobody writes it now) -> follow_free
+ *     follow_new -> follow_step (again and again) -> follow_end (it is over) -> follow_free
  *
  * A file that is open stays so until it is read to its end, whatever becomes of its name: one that
  * is moved, removed or overwritten by a rotation is read all the same. A later part (--max-log,
