@@ -106,7 +106,6 @@ static int replace(struct listener *l, const struct sockaddr_un *at, char why[LI
 static int bind_unix(struct listener *l, char why[LISTEN_WHY_SIZE])
 {
     struct sockaddr_un at;
-    struct stat st;
     int err;
 
     socket_at(l->folder, l->name, &at);
@@ -119,10 +118,8 @@ static int bind_unix(struct listener *l, char why[LISTEN_WHY_SIZE])
     }
     if (err)
         return say(why, err, "cannot make the socket", l->where);
-    if (listen(l->fd, BACKLOG) || fstatat(l->folder, l->name, &st, AT_SYMLINK_NOFOLLOW))
+    if (listen(l->fd, BACKLOG) || fstatat(l->folder, l->name, &l->made, AT_SYMLINK_NOFOLLOW))
         return say(why, -errno, "cannot listen on", l->where);
-    l->device = st.st_dev;
-    l->inode = st.st_ino;
     return 0;
 }
 
@@ -262,15 +259,23 @@ int listen_tcp(const char *text, struct listener *out, char why[LISTEN_WHY_SIZE]
     return err;
 }
 
-void listen_close(struct listener *l)
+/* Numbers of files are given out again. */
+static bool is_ours(const struct listener *l)
 {
     struct stat st;
 
+    return l->made.st_ino && !fstatat(l->folder, l->name, &st, AT_SYMLINK_NOFOLLOW) &&
+           st.st_dev == l->made.st_dev && st.st_ino == l->made.st_ino &&
+           st.st_ctim.tv_sec == l->made.st_ctim.tv_sec &&
+           st.st_ctim.tv_nsec == l->made.st_ctim.tv_nsec;
+}
+
+void listen_close(struct listener *l)
+{
     if (l->fd >= 0)
         close(l->fd);
     if (l->folder >= 0) {
-        if (l->inode && !fstatat(l->folder, l->name, &st, AT_SYMLINK_NOFOLLOW) &&
-            st.st_dev == l->device && st.st_ino == l->inode)
+        if (is_ours(l))
             unlinkat(l->folder, l->name, 0);
         close(l->folder);
     }

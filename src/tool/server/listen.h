@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #define LISTEN_WHY_SIZE 400
 
@@ -13,8 +13,7 @@ struct listener {
     int fd;                    /* -1: none */
     int folder;                /* of a Unix socket; -1: TCP */
     char name[108];            /* of the socket in it */
-    dev_t device;              /* of the socket's file: */
-    ino_t inode;               /* another one of that name is not ours */
+    struct stat made;          /* the file of the socket: another one of that name is not ours */
     char where[PATH_MAX + 16]; /* for a person: its path, or http://ADDRESS:PORT */
     bool beyond;               /* TCP, and not only for this machine */
 };

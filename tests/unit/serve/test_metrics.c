@@ -131,13 +131,16 @@ static void write_types(const char *path, const char *const *types, size_t count
     FILE *file = fopen(path, "we");
 
     assert_non_null(file);
-    fputs("{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":1,\"clock\":1}\n",
+    fputs("{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":1,\"clock\":1}\n"
+          "{\"kind\":\"thread\",\"id\":1,\"os\":1}\n",
           file);
     for (size_t i = 0; i < count; i++)
-        fprintf(file,
-                "{\"kind\":\"class\",\"id\":%zu,\"name\":\"%s\",\"module\":0,\"token\":%zu}\n"
-                "{\"kind\":\"alloc\",\"t\":1,\"thread\":0,\"class\":%zu,\"bytes\":24,\"node\":0}\n",
-                i + 1, types[i], i + 1, i + 1);
+        fprintf(
+            file,
+            "{\"kind\":\"module\",\"id\":%zu,\"name\":\"m%zu\",\"path\":\"\"}\n"
+            "{\"kind\":\"class\",\"id\":%zu,\"name\":\"%s\",\"module\":%zu,\"token\":33554433}\n"
+            "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":%zu,\"bytes\":24,\"node\":0}\n",
+            i + 1, i + 1, i + 1, types[i], i + 1, i + 1);
     fclose(file);
 }
 
