@@ -16,8 +16,19 @@ const struct args_option serve_rows[] = {
              "(default: serve.token in the folder of the default socket)"),
     ARGS_ROW(LIST, "host", "NAME", hosts,
              "a name by which clients call this machine; addresses and localhost always do"),
+    ARGS_EXPLAINED("/metrics", NULL,
+                   "for Prometheus: allocations and bytes, rates, top types and own sites, what "
+                   "was lost",
+                   .group = "What it answers"),
+    ARGS_EXPLAINED("/debug/pprof/allocs", NULL,
+                   "for `go tool pprof`: since the start; with ?seconds=N of the next N seconds"),
+    ARGS_EXPLAINED("/debug/pprof/heap", NULL,
+                   "what was alive after the last collection, of a log recorded with --live"),
+    ARGS_EXPLAINED("/", NULL,
+                   "a page: the processes, and the flame graph of the last minutes, or with "
+                   "?since=start of all"),
     ARGS_ROW(COUNT, "top", "N", top, "types and own sites in /metrics, each", .standard = 20,
-             .least = 1, .limit = SERVE_TOP_MAX, .group = "What it answers"),
+             .least = 1, .limit = SERVE_TOP_MAX),
     ARGS_ROW(
         TEXT, "min-share", "PERCENT", min_share,
         "in profiles, what a site has below this share of the bytes is added up at its callers "

@@ -37,14 +37,8 @@ extern const struct args_option serve_rows[];
 #define SERVE_ABOUT \
     "Follows the logs of your traced processes, found as `shadowtrace list` finds them, or of " \
     "LOG, " \
-    "while they are written, and answers:\n" \
-    "/metrics                 for Prometheus: allocations, bytes, rates, top types and own " \
-    "sites\n" \
-    "/debug/pprof/allocs      for `go tool pprof`: since the start; ?seconds=N: the next N " \
-    "seconds\n" \
-    "/debug/pprof/heap        what is alive, of a log recorded with --live\n" \
-    "/                        a page: the processes, and the flame graph of the last minutes\n" \
-    "?pid=PID chooses a process; without it the one that was found first and still runs."
+    "while they are written, and answers HTTP. ?pid=PID chooses a process, ?log=LOG a log; " \
+    "without them the one that was found first and still runs is meant, and in /metrics all."
 #define SERVE_NOTES \
     "Without --listen it answers on a Unix socket that only you can open. With --listen a token " \
     "is " \
