@@ -181,24 +181,50 @@ def test_scrapes_of_a_server_add_up_to_its_log(t):
     t.note('%d scrapes' % seen)
 
 
+def gone(server, pid):
+    """All samples, once its process has ended."""
+    found = server.metrics()
+    return found if not of_process(found, pid)['shadowtrace_up'] else None
+
+
+def missing(found, pid):
+    return {labels: value for labels, value in found.get('shadowtrace_missing_total', {}).items() if 'pid="%d"' % pid in labels}
+
+
 @needs('WebServer')
-def test_nothing_is_lost_where_the_log_is_packed_and_its_parts_are_overwritten(t):
+def test_nothing_is_lost_where_the_log_is_packed_moved_and_in_parts(t):
     server = Server(t)
-    living = Living(t, PROGRAM.command('WebServer') + ['--scale', '4'], '--own', '--compress', '--max-log', '100K',
-                    runtime=server.runtime, log='log.ndjson.zst')
+    living = Living(t, PROGRAM.command('WebServer') + ['--scale', '4'], '--own', '--compress', runtime=server.runtime,
+                    log='log.ndjson.zst')
+    pid = living.wait()
+    until(lambda: of_process(server.metrics(), pid), 'the process in /metrics')
+    for _ in range(3):
+        result = run(['env', 'XDG_RUNTIME_DIR=' + server.runtime, TOOL, 'ctl', str(pid), 'rotate'])
+        t.equal(result.status, 0, result)
+    t.equal(living._ended(), 0, 'how it ended')
+    found = until(lambda: gone(server, pid), 'its end')
+    end = json.loads(run([consumers.program('zstd'), '-dcq', living.path]).text.splitlines()[-1])
+    sums = of_process(found, pid)
+    t.equal(end['part'], 4, 'parts')
+    t.equal(sums['shadowtrace_allocations_total'], end['written'], 'allocations')
+    t.equal(sums['shadowtrace_allocated_bytes_total'], end['bytes'], 'bytes')
+    t.equal(missing(found, pid), {}, 'missing')
+
+
+@needs('WebServer')
+def test_what_was_overwritten_before_it_could_be_read_is_counted(t):
+    """Parts of 50 KB are gone within milliseconds on a busy machine: what is served and what is missing is the whole."""
+    server = Server(t)
+    living = Living(t, PROGRAM.command('WebServer') + ['--scale', '2'], '--own', '--max-log', '100K', runtime=server.runtime)
     pid = living.wait()
     until(lambda: of_process(server.metrics(), pid), 'the process in /metrics')
     t.equal(living._ended(), 0, 'how it ended')
-    found = until(lambda: (lambda all: all if not of_process(all, pid)['shadowtrace_up'] else None)(server.metrics()),
-                  'its end')
-    end = json.loads(run([consumers.program('zstd'), '-dcq', living.path]).text.splitlines()[-1])
-    sums = of_process(found, pid)
+    found = until(lambda: gone(server, pid), 'its end')
+    end = end_record(living.path)
     t.true(end['rotated_out']['parts'] > 0, 'no part was overwritten')
-    t.equal(sums['shadowtrace_allocations_total'], end['written'], 'allocations')
-    t.equal(sums['shadowtrace_allocated_bytes_total'], end['bytes'], 'bytes')
-    missing = [labels for labels in found.get('shadowtrace_missing_total', {}) if 'pid="%d"' % pid in labels]
-    t.equal(missing, [], 'missing')
-    t.unchecked.add(living.path)
+    lost = sum(value for labels, value in missing(found, pid).items() if 'what="allocations"' in labels)
+    t.equal(of_process(found, pid)['shadowtrace_allocations_total'] + lost, end['written'], 'allocations')
+    t.note('%d of %d were overwritten before they could be read' % (lost, end['written']))
 
 
 @needs('WebServer')
@@ -219,8 +245,8 @@ def test_go_reads_the_next_seconds_over_tcp(t):
     now = of_process(server.metrics(), pid)
     t.true(0 < delta.total[0] <= now['shadowtrace_allocated_bytes_total'] -
            of_process(before, pid)['shadowtrace_allocated_bytes_total'], 'a delta of %s bytes' % delta.total[0])
-    living.end()
-    t.unchecked.add(living.path)
+    living.end(signal.SIGKILL)
+    t.killed.add(living.path)
 
 
 def test_a_log_that_is_given_is_served_to_the_byte(t):

@@ -283,6 +283,7 @@ int follow_step(struct follow *f, size_t budget)
     int err = f->err ? f->err : look(f);
 
     f->budget = budget ? budget : 1;
+    f->log->tally.followed = true;
     while (!err && f->count) {
         err = read_part(f);
         if (!err)

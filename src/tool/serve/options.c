@@ -42,5 +42,5 @@ const struct args_option serve_rows[] = {
     ARGS_ROW(BYTES, "max-memory", "BYTES", max_memory,
              "memory for the sums of all processes; the one that passes it is followed no longer, "
              "and its answers say so",
-             .standard = (uint64_t)1 << 30, .least = 1 << 20),
+             .standard = (uint64_t)1 << 30, .least = 1 << 20, .limit = (uint64_t)1 << 40),
     ARGS_END};
