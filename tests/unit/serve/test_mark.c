@@ -115,7 +115,7 @@ TEST(slices_between_marks_add_up_to_what_came_since_the_first)
 
 TEST(estimates_and_their_variances_are_taken_apart_too)
 {
-    static const size_t at[] = {1};
+    static const size_t at[] = {700};
     struct report_cell_sampled all = {0, 0, 0, 0}, rest = {0, 0, 0, 0}, before = {0, 0, 0, 0};
 
     read_with_marks(SAMPLED, at, 1);
