@@ -42,6 +42,8 @@ SEES_all := $(WINGS:%=-Isrc/%) -I.
 
 PKGS_LIB := liburcu-mb jansson
 PKGS_CMD := jansson zlib libzstd libelf
+# Of shadowtrace-serve alone, which is built where it is to be had.
+PKG_SERVE := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
 ifneq ($(WERROR),)
@@ -53,7 +55,7 @@ CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-p
              $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
-PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD)) 2>/dev/null)
+PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD) $(PKG_SERVE)) 2>/dev/null)
 LIBS_LIB = $(shell pkg-config --libs $(PKGS_LIB) 2>/dev/null) -lpthread -ldl -lm
 LIBS_SHARED = $(shell pkg-config --libs $(PKGS_CMD) 2>/dev/null) -lpthread -lm
 # What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner. SHARED=1: for
@@ -72,15 +74,18 @@ object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)
 objects = $(foreach file,$(wildcard src/$(1)/*/*.c),$(call object,$(file)))
 HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/$(CPU)/*.S)))
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
-CMD_OBJ := $(call objects,tool)
+TOOL_OBJ := $(call objects,tool)
+SERVE_OBJ := $(filter %/server/main.o %/server/http.o,$(TOOL_OBJ))
+CMD_OBJ := $(foreach object,$(TOOL_OBJ),$(if $(findstring /src/tool/server/,$(object)),,$(object)))
 COMMON_OBJ := $(call objects,common)
 # glibc.c and start.c are of `make nupkg`.
 PACKAGE_OBJ := $(filter-out %/nuget/glibc.o %/nuget/start.o,$(call objects,package))
-ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o,$(CMD_OBJ) $(PACKAGE_OBJ)))
+ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o $(SERVE_OBJ),$(TOOL_OBJ) $(PACKAGE_OBJ)))
 COMMON := $(PLAIN)/libcommon.a
 
 LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
+SERVE := $(if $(PKG_SERVE),$(BUILD)/shadowtrace-serve)
 SCHEMA := $(BUILD)/log_schema.json
 GENERATE := $(BUILD)/generate
 SHELLS := bash zsh fish
@@ -91,7 +96,7 @@ COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIB) $(CMD) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
+all: $(LIB) $(CMD) $(SERVE) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
 LIB_FLAGS := -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined
@@ -102,9 +107,15 @@ $(LIB): $(LIB_OBJ) $(COMMON)
 $(CMD): $(CMD_OBJ) $(COMMON)
 	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD)
 
+# A program of its own, of the same parts: nothing else needs a server of HTTP.
+$(BUILD)/shadowtrace-serve: $(SERVE_OBJ) $(BUILD)/libtool.a $(COMMON)
+	$(call say,LD,$@)$(CC) -o $@.new $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD) $(shell pkg-config --libs $(PKG_SERVE) 2>/dev/null)
+	$(Q)mv -f $@.new $@
+
 # Archives: of what is common each side links only what it uses.
 $(COMMON): $(COMMON_OBJ)
-$(COMMON) $(BUILD)/liball.a $(BUILD)/libsupport.a:
+$(BUILD)/libtool.a: $(filter-out %/cli/main.o $(SERVE_OBJ),$(TOOL_OBJ))
+$(COMMON) $(BUILD)/libtool.a $(BUILD)/liball.a $(BUILD)/libsupport.a:
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
 $(SCHEMA): include/shadowtrace/log_schema.json
@@ -166,6 +177,7 @@ $(PLAIN)/obj/src/tool/page/files.o: $(wildcard src/tool/page/*.html src/tool/pag
 DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
 DEB_LIBS := liburcu-mb:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
             cmocka:libcmocka-dev libunwind:libunwind-dev libelf:libelf-dev
+DEB_SERVE := libmicrohttpd-dev
 
 deps:
 	$(Q)missing=''; \
@@ -178,12 +190,16 @@ deps:
 	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $$missing; } >/dev/null \
 	    || { echo "could not install:$$missing; install them by hand and run make again" >&2; exit 1; }; \
 	fi
+	$(Q)pkg-config --exists libmicrohttpd 2>/dev/null || { \
+	  sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $(DEB_SERVE); } >/dev/null 2>&1 \
+	    || echo "could not install $(DEB_SERVE): \`shadowtrace serve\` is not built" >&2; }
 	$(Q)command -v dotnet >/dev/null || { \
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
 TEST_FILES := $(ZYDIS):libzydis-dev /usr/share/bash-completion/bash_completion:bash-completion /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev promtool:prometheus $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
                  zsh:zsh fish:fish man:man-db mandoc:mandoc $(if $(SHADOWTRACE_PACKAGES),dh:debhelper lintian:lintian debootstrap:debootstrap)
 deps-tests: deps
 	$(Q)missing=''; \
@@ -269,6 +285,7 @@ check-all: check
 	  -k benchmarkdotnet. -k testhost.
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
+	$(Q)SHADOWTRACE_SERVE=600 python3 tests/e2e/run.py -j 1 -k serve.scrapes
 	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done
 
@@ -383,7 +400,7 @@ install: all
 install-built:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
 	  $(DESTDIR)$(PREFIX)/include/shadowtrace/clr
-	install -m 755 $(CMD) $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(CMD) $(SERVE) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*_schema.json) $(DESTDIR)$(PREFIX)/share/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/
@@ -396,7 +413,8 @@ install-built:
 	install -m 644 README.md LICENSE $(DESTDIR)$(DOC)/
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(MAN1)/shadowtrace.1 $(DESTDIR)$(MAN1)/shadowtrace-*.1 \
+	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(PREFIX)/bin/shadowtrace-serve \
+	  $(DESTDIR)$(MAN1)/shadowtrace.1 $(DESTDIR)$(MAN1)/shadowtrace-*.1 \
 	  $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace \
 	  $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
 	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \

@@ -8,6 +8,7 @@
 #include "page/page.h"
 #include "record/record.h"
 #include "retained/retained.h"
+#include "serve/serve.h"
 #include "views/views.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ static const struct {
     {&cmd_dump, "Look at a traced process"},
     {&cmd_top, "Look at a traced process"},
     {&cmd_ctl, "Look at a traced process"},
+    {&cmd_serve, "Look at a traced process"},
     {&cmd_report, "Look at a log"},
     {&cmd_browse, "Look at a log"},
     {&cmd_annotate, "Look at a log"},

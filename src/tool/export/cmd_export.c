@@ -4,6 +4,7 @@
 #include "export/events.h"
 #include "export/formats.h"
 #include "export/profile_of.h"
+#include "export/remark.h"
 #include "export/rows.h"
 
 #include "base/atomics.h"
@@ -143,21 +144,6 @@ static int make_profile(struct export_state *s)
 
 /* ---- what is to be known of it ---- */
 
-static int remark_folded(struct export_state *s)
-{
-    double total = s->tree->total[MODEL_BYTES][0];
-    struct text_number sites, bytes, share;
-
-    if (!s->folded.sites)
-        return 0;
-    return export_profile_remark(s->profile,
-                                 "%s site%s below %g %% of the bytes, together %s (%s), stand at "
-                                 "callers, below (smaller ones)",
-                                 text_count(&sites, s->folded.sites), text_plural(s->folded.sites),
-                                 s->a->share * 100, text_bytes(&bytes, (uint64_t)s->folded.bytes),
-                                 text_share(&share, total > 0 ? s->folded.bytes / total : 0));
-}
-
 static int remark(struct export_state *s)
 {
     struct buffer gaps = BUFFER_INIT;
@@ -170,7 +156,7 @@ static int remark(struct export_state *s)
     if (!err && model_estimated(s->read.model))
         err = export_profile_remark(s->profile,
                                     "recorded with --sample: bytes and objects are estimates");
-    return err ? err : remark_folded(s);
+    return err ? err : export_remark_folded(s->profile, s->tree, &s->folded, s->a->share);
 }
 
 /* What was written, and what to open it with; on stderr. */

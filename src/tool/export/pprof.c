@@ -19,7 +19,7 @@ enum { SAMPLE_LOCATION = 1, SAMPLE_VALUE, SAMPLE_LABEL };
 enum { LABEL_KEY = 1, LABEL_TEXT, LABEL_NUMBER, LABEL_UNIT };
 enum { MAPPING_ID = 1, MAPPING_FILE = 5, MAPPING_BUILD, MAPPING_FUNCTIONS, MAPPING_FILENAMES };
 enum { MAPPING_LINES = 9 };
-enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_LINE = 4 };
+enum { LOCATION_ID = 1, LOCATION_MAPPING, LOCATION_ADDRESS, LOCATION_LINE };
 enum { LINE_FUNCTION = 1, LINE_LINE };
 enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4 };
 
@@ -145,6 +145,17 @@ static void put_function(struct pprof *w, const struct export_frame *frame)
     put(w, PROFILE_FUNCTION);
 }
 
+/*
+ * Where a place lies in its module: the method's row in the metadata, and the IL offset. With the
+ * mapping's build id that is what a line can be looked up by, later and elsewhere.
+ */
+static uint64_t address_of(const struct export_frame *frame)
+{
+    const uint32_t row = frame->token & 0xffffff;
+
+    return row && frame->il >= 0 ? (uint64_t)row << 32 | (uint32_t)frame->il : 0;
+}
+
 /* A location is a place in a method: what pprof merges or not, as -functions or -lines say. */
 static void put_location(struct pprof *w, uint32_t number)
 {
@@ -155,6 +166,7 @@ static void put_location(struct pprof *w, uint32_t number)
     protobuf_number(&w->inner, LINE_LINE, frame->line);
     protobuf_number(&w->message, LOCATION_ID, (uint64_t)number + 1);
     protobuf_number(&w->message, LOCATION_MAPPING, mapping_of(w->p, frame->module));
+    protobuf_number(&w->message, LOCATION_ADDRESS, address_of(frame));
     protobuf_bytes(&w->message, LOCATION_LINE, w->inner.data, w->inner.size);
     put(w, PROFILE_LOCATION);
 }
@@ -250,7 +262,8 @@ static void put_head(struct pprof *w)
     }
     put_value_type(w, PROFILE_PERIOD_TYPE, "space", "bytes");
     put_number(w, PROFILE_PERIOD, p->period);
-    put_number(w, PROFILE_DEFAULT_TYPE, string(w, "alloc_space"));
+    put_number(w, PROFILE_DEFAULT_TYPE,
+               string(w, p->live && p->live_first ? "inuse_space" : "alloc_space"));
     put_number(w, PROFILE_TIME, (uint64_t)p->started);
     put_number(w, PROFILE_DURATION, p->duration);
     for (size_t i = 0; i < p->remark_count; i++) {

@@ -36,6 +36,7 @@ struct export_frame {
     uint32_t module;   /* number of a module, or EXPORT_NO_MODULE */
     enum export_frame_kind kind;
     bool own;
+    uint32_t token; /* of the method, in its module's metadata; 0 not known */
 };
 
 /* Node 0 is the root, of no frame. Parents stand before their children. */
@@ -66,6 +67,7 @@ struct export_profile {
     uint64_t bytes, allocs; /* of all samples */
     bool live;              /* the log says what is alive */
     uint64_t live_bytes, live_allocs;
+    bool live_first;      /* what is alive is what it is about */
     uint32_t main_module; /* the program's own, or EXPORT_NO_MODULE */
 
     const char *program; /* for a title */

@@ -221,6 +221,7 @@ static void describe(struct making *m, const struct model_place *place, struct e
         f->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : REPORT_NO_IL;
         f->function = function_of(m, &m->functions[0][place->method]);
         f->module = module_of(m, report_method(m->defs, place->method)->module);
+        f->token = report_method(m->defs, place->method)->token;
         f->own = place->own ||
                  model_own_of_method(model_own_code(m->t->model), place->method) == MODEL_OWN;
     } else if (place->kind == MODEL_PLACE_TYPE) {

@@ -1,8 +1,8 @@
 #include "page/page.h"
 
 #include "command/output.h"
-#include "page/live.h"
-#include "page/write.h"
+#include "page/head.h"
+#include "page/make.h"
 
 #include <limits.h>
 
@@ -47,44 +47,6 @@ static const struct args_option options[] = {
     ROW_QUIET,
     ARGS_END};
 
-static int add_side(struct page_union *all, struct side *s, unsigned number)
-{
-    uint32_t *nodes = memory_alloc(sizeof(*nodes) * s->tree->node_count);
-    int err = nodes ? union_add(all, s, number, nodes) : -ENOMEM;
-
-    if (!err && side_is_live(s))
-        err = live_add(all, s, nodes);
-    memory_free(nodes);
-    return err;
-}
-
-static int make_data(const struct html_args *a, struct side *sides, size_t count, struct held *heap,
-                     const char *title, FILE *out)
-{
-    struct page_union all;
-    struct page_columns columns = {0};
-    struct page_head head = {title, sides, count, &all, &columns, &a->side, heap};
-    bool estimated =
-        model_estimated(sides[0].read.model) || model_estimated(sides[count - 1].read.model);
-    char *text = NULL;
-    int err = union_init(&all);
-
-    for (size_t i = 0; !err && i < count; i++)
-        err = add_side(&all, &sides[i], (unsigned)i);
-    if (!err)
-        err = union_finish(&all);
-    if (!err)
-        err = page_encode(&all, estimated, count > 1 || side_is_live(sides), &columns);
-    if (!err && !(text = page_head_write(&head)))
-        err = -ENOMEM;
-    if (!err)
-        err = page_write(&columns, text, title, out);
-    memory_free(text);
-    page_columns_fini(&columns);
-    union_fini(&all);
-    return err;
-}
-
 static int make_page(const struct html_args *a, struct side *sides, size_t count, struct held *heap,
                      FILE *out)
 {
@@ -102,7 +64,7 @@ static int make_page(const struct html_args *a, struct side *sides, size_t count
     if (!status)
         status = output_open(&cmd_html, a->output, out, &o);
     if (!status) {
-        status = cli_failed(&cmd_html, make_data(a, sides, count, heap, title.data, o.file));
+        status = cli_failed(&cmd_html, page_make(&a->side, sides, count, heap, title.data, o.file));
         status = output_close(&cmd_html, &o, status);
     }
     buffer_free(&title);

@@ -275,6 +275,8 @@ void report_tally_settle(const struct report_tally *tally, const json_t *end,
     if (!t->begun && !lines)
         return;
     end = t->ended ? end : NULL;
+    if (t->followed)
+        memset(&t->rotated, 0, sizeof(t->rotated)); /* what is gone was read, or is missing */
     if (t->first == 1 && !t->skipped && !json_object_get(json_object_get(end, "file"), "truncated"))
         /* somebody had kept them, and they were read */
         memset(&t->rotated, 0, sizeof(t->rotated));

@@ -71,6 +71,7 @@ struct report_tally {
     uint64_t part, skipped; /* the latest part; parts between those that were read */
     uint64_t first, last;   /* the first part; the latest that there is, read or not */
     struct report_rotated rotated;
+    bool followed; /* while it was written: parts were read that are gone since (follow/follow.h) */
 };
 
 /* report_tally_record - count a line that was used. Those of hot kinds cost three additions. */

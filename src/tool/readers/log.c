@@ -339,57 +339,119 @@ static void say_progress(const struct source *s, const struct report_consumer *c
                            report_lines_size(s->lines));
 }
 
+struct report_reading {
+    struct report_defs *defs;
+    const struct report_consumer *consumer;
+    struct report_log *log;
+    const char *file;
+    struct source source;
+    struct report_place at; /* behind the last line */
+    uint64_t lines_before, used_before, cut_before, damaged_before, headers_before;
+    bool begun; /* what there is is at least how a log begins */
+};
+
+int report_reading_new(struct report_lines *lines, const char *file, struct report_defs *defs,
+                       const struct report_consumer *consumer, struct report_log *log,
+                       struct report_reading **out)
+{
+    struct report_reading *r = memory_zalloc(1, sizeof(*r));
+    int err;
+
+    *out = r;
+    if (!r)
+        return -ENOMEM;
+    *r = (struct report_reading){.defs = defs,
+                                 .consumer = consumer,
+                                 .log = log,
+                                 .file = file,
+                                 .at = {1, 0},
+                                 .lines_before = log->lines,
+                                 .used_before = log->used,
+                                 .cut_before = log->cut,
+                                 .damaged_before = log->damaged,
+                                 .headers_before = log->headers};
+    err = source_init(&r->source, lines, log->jobs);
+    if (err) {
+        report_reading_free(r);
+        *out = NULL;
+    }
+    return err;
+}
+
+void report_reading_free(struct report_reading *r)
+{
+    if (r)
+        source_fini(&r->source);
+    memory_free(r);
+}
+
+/* No line comes any more. */
+static int reading_end(struct report_reading *r)
+{
+    struct report_log *log = r->log;
+    const char *damage = report_lines_damage(r->source.lines);
+    int err = 0;
+
+    if (log->lines == r->lines_before)
+        err = headless(log);
+    else if (log->used == r->used_before && !r->begun)
+        err = not_a_log(log, NO_RECORD);
+    /* what has no header and fewer lines of a log than others is a text that quotes one */
+    if (!err && log->headers == r->headers_before &&
+        log->damaged - r->damaged_before > log->used - r->used_before)
+        err = not_a_log(log, "it has no header, and most of its lines are no records");
+    if (damage) {
+        /* a line that was noted as cut says it already */
+        if (log->cut == r->cut_before || strcmp(damage, REPORT_LINES_CUT) != 0)
+            report_problem(r->defs->problems, r->at, "the compressed log ends here: %s", damage);
+        log->cut++;
+    }
+    return err;
+}
+
+static int next_line(struct report_reading *r, const struct report_parsed *parsed)
+{
+    const struct report_line *line = &parsed->line;
+    int err = one_line(parsed, r->defs, r->consumer, r->log);
+
+    if (UNLIKELY(err))
+        return err;
+    r->begun = could_begin(line);
+    r->at.line = line->at.line + 1;
+    r->at.offset = line->at.offset + line->size + !line->cut;
+    if (UNLIKELY(r->at.line == GIVE_UP_LINES) && r->log->used == r->used_before)
+        return not_a_log(r->log, NO_RECORD);
+    if (UNLIKELY(line->at.line % PROGRESS_LINES == 0))
+        say_progress(&r->source, r->consumer);
+    return 0;
+}
+
+int report_reading_more(struct report_reading *r)
+{
+    const struct report_parsed *parsed = NULL;
+    uint64_t undefined = r->defs->undefined;
+    int err = 0, more;
+
+    r->log->file = r->file;
+    r->defs->problems->file = r->file;
+    while (!err && (more = source_next(&r->source, &parsed)) != 0)
+        err = more < 0 ? more : next_line(r, parsed);
+    if (!err)
+        err = reading_end(r);
+    r->log->undefined += r->defs->undefined - undefined;
+    return err == -ENOMSG ? -EBADMSG : err;
+}
+
 int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
                           const struct report_consumer *consumer, struct report_log *log)
 {
-    struct source source;
-    const struct report_parsed *parsed = NULL;
-    struct report_place at = {1, 0};
-    uint64_t before = log->used, first_line = log->lines, cut_before = log->cut;
-    uint64_t undefined = defs->undefined, damaged = log->damaged, headers = log->headers;
-    bool begun = false;
-    int err, more;
+    struct report_reading *reading;
+    int err = report_reading_new(lines, file, defs, consumer, log, &reading);
 
-    log->file = file;
-    defs->problems->file = file;
-    err = source_init(&source, lines, log->jobs);
-    while (!err && (more = source_next(&source, &parsed)) != 0) {
-        const struct report_line *line;
-
-        err = more < 0 ? more : one_line(parsed, defs, consumer, log);
-        if (UNLIKELY(err))
-            goto out;
-        line = &parsed->line;
-        begun = could_begin(line);
-        at.line = line->at.line + 1;
-        at.offset = line->at.offset + line->size + !line->cut;
-        if (UNLIKELY(at.line == GIVE_UP_LINES) && log->used == before) {
-            err = not_a_log(log, NO_RECORD);
-            goto out;
-        }
-        if (UNLIKELY(line->at.line % PROGRESS_LINES == 0))
-            say_progress(&source, consumer);
-    }
-    if (err)
-        goto out;
-    if (log->lines == first_line)
-        err = headless(log);
-    else if (log->used == before && !begun)
-        err = not_a_log(log, NO_RECORD);
-    /* what has no header and fewer lines of a log than others is a text that quotes one */
-    if (!err && log->headers == headers && log->damaged - damaged > log->used - before)
-        err = not_a_log(log, "it has no header, and most of its lines are no records");
-    if (report_lines_damage(lines)) {
-        /* a line that was noted as cut says it already */
-        if (log->cut == cut_before || strcmp(report_lines_damage(lines), REPORT_LINES_CUT) != 0)
-            report_problem(defs->problems, at, "the compressed log ends here: %s",
-                           report_lines_damage(lines));
-        log->cut++;
-    }
-out:
-    log->undefined += defs->undefined - undefined;
-    source_fini(&source);
-    return err == -ENOMSG ? -EBADMSG : err;
+    if (!err)
+        err = report_reading_more(reading);
+    report_reading_free(reading);
+    return err;
 }
 
 /* The name of a part, which nobody else keeps. Returns: NULL without memory. */

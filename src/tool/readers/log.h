@@ -65,6 +65,21 @@ int report_log_read(const char *path, struct report_defs *defs,
 int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
                           const struct report_consumer *consumer, struct report_log *log);
 
+/*
+ * The same piece by piece, of lines whose source says -EAGAIN where there is no more for now.
+ *
+ * report_reading_new  - Returns: 0; -ENOMEM. Owns: everything is borrowed until
+ * report_reading_free; *out is NULL after a failure. log->jobs: none, or the lines do not wait.
+ * report_reading_more - Returns: as report_log_read; -EAGAIN: call it again when there is more. The
+ * end of the lines is the end of the reading.
+ */
+struct report_reading;
+int report_reading_new(struct report_lines *lines, const char *file, struct report_defs *defs,
+                       const struct report_consumer *consumer, struct report_log *log,
+                       struct report_reading **out);
+int report_reading_more(struct report_reading *r);
+void report_reading_free(struct report_reading *r); /* NULL is fine */
+
 uint64_t report_log_lost(const struct report_log *log); /* allocations seen but not written */
 
 /*

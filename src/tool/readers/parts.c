@@ -2,7 +2,6 @@
 
 #include "base/order.h"
 #include "readers/index.h"
-#include "readers/record.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -14,8 +13,7 @@ struct found {
     char *path;
 };
 
-/* What a file's header says of the part that it begins; its number 0: no header to be had. */
-static struct report_recording part_of(const char *path)
+struct report_recording report_part_of(const char *path)
 {
     struct report_recording part = {0, 0, 0, 0};
     struct report_lines *lines = NULL;
@@ -40,6 +38,12 @@ static struct report_recording part_of(const char *path)
 static bool same_recording(const struct report_recording *a, const struct report_recording *b)
 {
     return a->number && b->number && a->pid == b->pid && a->clock == b->clock;
+}
+
+bool report_part_follows(const struct report_recording *earlier,
+                         const struct report_recording *part)
+{
+    return same_recording(earlier, part) && part->part > earlier->part;
 }
 
 /* The length of NAME in NAME.N, or 0. */
@@ -81,7 +85,7 @@ static int look_at(const char *folder, const char *entry, const char *name,
     if (!length || length != strlen(name) || memcmp(entry, name, length) != 0 ||
         snprintf(path, sizeof(path), "%s/%s", folder, entry) >= (int)sizeof(path))
         return 0;
-    part = part_of(path);
+    part = report_part_of(path);
     if (!same_recording(&part, wanted) || part.part >= wanted->part)
         return 0;
     if (!array_reserve(found, capacity, *count + 1))
@@ -129,13 +133,13 @@ static uint64_t last_beside(const char *path, const struct report_recording *par
     if (!length || snprintf(base, sizeof(base), "%.*s%.*s", (int)(name - path), path, (int)length,
                             name) >= (int)sizeof(base))
         return part->part;
-    last = part_of(base);
+    last = report_part_of(base);
     return same_recording(part, &last) && last.part > part->part ? last.part : part->part;
 }
 
 int report_parts_find(const char *path, struct report_parts *out)
 {
-    struct report_recording part = part_of(path);
+    struct report_recording part = report_part_of(path);
     int err = part.part > 1 ? earlier(path, &part, out) : 0;
 
     out->last = part.number ? last_beside(path, &part) : 0;

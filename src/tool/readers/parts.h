@@ -6,6 +6,8 @@
 #ifndef SHADOWTRACE_READERS_PARTS_H
 #define SHADOWTRACE_READERS_PARTS_H
 
+#include "readers/record.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +24,15 @@ struct report_parts {
  */
 int report_parts_find(const char *path, struct report_parts *out);
 void report_parts_fini(struct report_parts *parts);
+
+/*
+ * report_part_of - what the header of a file says of the part that it begins; its number is 0 where
+ * there is no header (yet). report_part_follows - whether it is of the recording of `earlier`, and
+ * a later part.
+ */
+struct report_recording report_part_of(const char *path);
+bool report_part_follows(const struct report_recording *earlier,
+                         const struct report_recording *part);
 
 /*
  * report_parts_once - of the paths of logs that are added up, those that are to be read, in their

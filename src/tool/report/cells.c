@@ -96,7 +96,7 @@ static int add_event(struct report_cells *c, struct report_cell_pending *p)
  * Two passes, so that the misses of a whole batch are on their way at once: the slots (asked for
  * when the event came), then the cells they name, then the sums.
  */
-static int flush(struct report_cells *c)
+int report_cells_flush(struct report_cells *c)
 {
     int err = 0;
 
@@ -138,7 +138,7 @@ static int join_cells(struct report_cells *c)
 /* The first weight of a log: until here every event stood for itself. */
 static int begin_estimates(struct report_cells *c)
 {
-    int err = flush(c);
+    int err = report_cells_flush(c);
     size_t capacity = c->capacity ? c->capacity : 1;
 
     if (err)
@@ -182,7 +182,7 @@ static int note_time(struct report_cells *c, uint64_t t)
         halves++;
     if (!halves)
         return 0;
-    err = flush(c);
+    err = report_cells_flush(c);
     c->slice_ns <<= halves;
     for (size_t i = 0; i < c->count; i++)
         c->cells[i].slice >>= halves;
@@ -302,7 +302,7 @@ static int on_alloc(struct report_cells *c, const struct report_record *r)
     p->hash = cell_hash(&p->cell);
     if (LIKELY(c->index.slots != NULL))
         __builtin_prefetch(&c->index.slots[p->hash & c->index.mask]);
-    return ++c->batched == BATCH ? flush(c) : 0;
+    return ++c->batched == BATCH ? report_cells_flush(c) : 0;
 }
 
 static bool within(const struct report_cells *c, const struct report_record *r)
@@ -315,7 +315,7 @@ static bool within(const struct report_cells *c, const struct report_record *r)
 /* The first log that says what is alive: until here there was nothing to keep. */
 static int begin_lives(struct report_cells *c)
 {
-    int err = flush(c);
+    int err = report_cells_flush(c);
 
     if (err || !c->options.live || c->lives)
         return err;
@@ -354,7 +354,7 @@ static int on_live(struct report_cells *c, const struct report_record *r)
         err = report_live_take(&c->live, &c->defs, r);
     if (err || r->kind != SST_KIND_LIVE_TOTAL || !c->lives || c->live.spans)
         return err;
-    err = flush(c); /* what was allocated so far was before it */
+    err = report_cells_flush(c); /* what was allocated so far was before it */
     for (size_t i = 0; i < c->count; i++)
         c->lives[i] = (struct report_live_sums){0, 0, 0, 0};
     return err;
@@ -491,7 +491,7 @@ int report_cells_logical(struct report_cells *c)
     struct each_cell each = {c, 0};
     struct report_logical_allocs allocs = {.next = next_cell, .context = &each};
     uint32_t *map = NULL;
-    int err = flush(c);
+    int err = report_cells_flush(c);
 
     if (!err)
         err = settle_live(c);
@@ -561,7 +561,7 @@ static void put_instead(struct report_cells *c)
 
 int report_cells_finish(struct report_cells *c)
 {
-    int err = flush(c);
+    int err = report_cells_flush(c);
 
     if (!err)
         err = settle_live(c);

@@ -117,6 +117,9 @@ void report_cells_ask(struct report_cells *c, enum report_live_question question
 /* report_cells_take - one record, whose definitions are taken. Returns: as a consumer's record. */
 int report_cells_take(struct report_cells *c, const struct report_record *record);
 
+/* report_cells_flush - all that was taken so far is in the cells. Returns: 0 or -ENOMEM. */
+int report_cells_flush(struct report_cells *c);
+
 /*
  * report_cells_window - of the logs read next only what lies within (borrowed); NULL: all.
  * report_cells_spans  - of the log read next: what the question is about (borrowed); NULL: all, and

@@ -120,6 +120,11 @@ static const char *const refused[] = {
     "ctl 1 sample often",
     "ctl --nonsense 1 start",
     "ctl 999999999 start",
+    "serve --lisen :1",
+    "serve --top 0",
+    "serve --top 1000",
+    "serve --keep 2days",
+    "serve --listen",
 
     "report",
     "report --nonsense " LOG,

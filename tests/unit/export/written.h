@@ -28,12 +28,12 @@ static inline struct export_profile *a_profile(void)
     static struct export_module modules[] = {{"System.Private.CoreLib", "/fw/CoreLib.dll", NULL},
                                              {"App", "/a/App.dll", "0a-1b"}};
     static struct export_frame frames[] = {
-        {"App.P.Main()", "/a/P.cs", 12, 3, 0, 1, EXPORT_METHOD, true},
-        {HOSTILE, NULL, 0, -1, 1, 0, EXPORT_METHOD, false},
-        {"System.String", NULL, 0, -1, 2, EXPORT_NO_MODULE, EXPORT_TYPE, false},
-        {"App.P.Main()", "/a/P.cs", 14, 9, 0, 1, EXPORT_METHOD, true},
-        {"System.Byte[]", NULL, 0, -1, 3, EXPORT_NO_MODULE, EXPORT_TYPE, false},
-        {"(callers not in the log)", NULL, 0, -1, 4, EXPORT_NO_MODULE, EXPORT_OTHER, false}};
+        {"App.P.Main()", "/a/P.cs", 12, 3, 0, 1, EXPORT_METHOD, true, 0x06000005},
+        {HOSTILE, NULL, 0, -1, 1, 0, EXPORT_METHOD, false, 0},
+        {"System.String", NULL, 0, -1, 2, EXPORT_NO_MODULE, EXPORT_TYPE, false, 0},
+        {"App.P.Main()", "/a/P.cs", 14, 9, 0, 1, EXPORT_METHOD, true, 0},
+        {"System.Byte[]", NULL, 0, -1, 3, EXPORT_NO_MODULE, EXPORT_TYPE, false, 0},
+        {"(callers not in the log)", NULL, 0, -1, 4, EXPORT_NO_MODULE, EXPORT_OTHER, false, 0}};
     static struct export_node nodes[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2},
                                          {0, 3}, {4, 4}, {0, 5}, {6, 2}};
     static struct export_sample samples[] = {

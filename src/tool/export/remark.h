@@ -1,0 +1,11 @@
+/* export/remark.h - what a reader of a profile is to know of it, in words. */
+#ifndef SHADOWTRACE_EXPORT_REMARK_H
+#define SHADOWTRACE_EXPORT_REMARK_H
+
+#include "export/profile_of.h"
+
+/* export_remark_folded - what a profile's min_share has folded; nothing: no line. 0 or -ENOMEM. */
+int export_remark_folded(struct export_profile *p, const struct model_tree *tree,
+                         const struct export_folded *folded, double min_share);
+
+#endif

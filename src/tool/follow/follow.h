@@ -1,0 +1,58 @@
+/*
+ * follow/follow.h - a log read while it is written: what `readers/` reads in one go comes here
+ * piece by piece, in the same order, to the same consumer, and nothing of it twice.
+ *
+ *     follow_new -> follow_step (again and again) -> follow_end (it is over) -> follow_free
+ *
+ * A file that is open stays so until it is read to its end, whatever becomes of its name: one that
+ * is moved, removed or overwritten by a rotation is read all the same. A later part (--max-log,
+ * `ctl PID rotate`, a log that started again because its file was removed or cut) is opened as soon
+ * as it stands at the log's path, and read when the one before is at its end; parts in between are
+ * looked for beside it. What stands at the path and is of another recording is left alone.
+ *
+ * What cannot be read is counted where readers/ counts it: parts that were gone before they were
+ * opened, and lines that were cut away from a file before they were read, are gaps
+ * (report_log_completeness) once the recording's end record, or its next header, tells of them.
+ *
+ * Threads: one at a time. Memory: one chunk, or the longest line; a descriptor for each part that
+ * waits, at most FOLLOW_PARTS_MAX.
+ */
+#ifndef SHADOWTRACE_FOLLOW_FOLLOW_H
+#define SHADOWTRACE_FOLLOW_FOLLOW_H
+
+#include "readers/log.h"
+
+#define FOLLOW_PARTS_MAX 256
+
+struct follow;
+
+/*
+ * follow_new - open the log at `path`, and the earlier parts of its recording that lie beside it.
+ * Returns: 0; -EINVAL: it is no regular file; -errno of opening; -ENOMEM. *out is NULL then.
+ * Owns:    path is copied; defs, consumer and log are borrowed until follow_free. log->jobs is 0.
+ */
+int follow_new(const char *path, struct report_defs *defs, const struct report_consumer *consumer,
+               struct report_log *log, struct follow **out);
+void follow_free(struct follow *f); /* NULL is fine */
+
+/*
+ * follow_step - read about `budget` bytes of what has come since.
+ * Returns: 1: there is more to read already; 0: all that was there at some moment since the call is
+ *          read; else as report_log_read, and nothing is read any more.
+ */
+int follow_step(struct follow *f, size_t budget);
+
+/*
+ * follow_end - nobody writes the log any more: after the next step that returns 0 a line, or packed
+ * data, that is not whole counts as cut, as in any log.
+ */
+void follow_end(struct follow *f);
+
+/* Whether the recording's end record was read, and nothing behind it waits. */
+bool follow_ended(const struct follow *f);
+
+/* Bytes of files that were read so far; and that are there and not read yet. */
+uint64_t follow_taken(const struct follow *f);
+uint64_t follow_left(const struct follow *f);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * serve/options.h - what `shadowtrace serve` can be told. The command explains and checks it, and
+ * starts the program of its own that does it (src/tool/server), which reads the same rows.
+ */
+#ifndef SHADOWTRACE_SERVE_OPTIONS_H
+#define SHADOWTRACE_SERVE_OPTIONS_H
+
+#include "command/command.h"
+#include "command/filters.h"
+
+#define SERVE_TOP_MAX 200
+
+struct serve_options {
+    const char *listen, *socket, *token_file; /* NULL: not given */
+    struct args_list hosts;
+    uint64_t top;
+    uint64_t keep_ns;
+    uint64_t max_memory; /* bytes */
+    const char *min_share;
+    struct args_list symbols;
+    bool no_lines;
+    struct filters filters; /* of them own_code */
+};
+
+extern const struct args_option serve_rows[];
+
+/* The command, which `run_` runs: in one program it starts the other, in the other it serves. */
+#define SERVE_COMMAND(run_) \
+    { \
+        .name = "serve", .args = "[options] [LOG...]", \
+        .help = "serve what runs to Prometheus, pprof and browsers", .about = SERVE_ABOUT, \
+        .notes = SERVE_NOTES, .syntax = {serve_rows, 0, SERVE_LOGS_MAX, NULL, false}, \
+        .size = sizeof(struct serve_options), .run = (run_) \
+    }
+
+#define SERVE_LOGS_MAX 64
+#define SERVE_ABOUT \
+    "Follows the logs of your traced processes, found as `shadowtrace list` finds them, or of " \
+    "LOG, " \
+    "while they are written, and answers HTTP. ?pid=PID chooses a process, ?log=LOG a log; " \
+    "without them the one that was found first and still runs is meant, and in /metrics all."
+#define SERVE_NOTES \
+    "Without --listen it answers on a Unix socket that only you can open. With --listen a token " \
+    "is " \
+    "always needed: as `Authorization: Bearer TOKEN`, or as the password of any user, as in `go " \
+    "tool pprof http://x:TOKEN@127.0.0.1:9464/debug/pprof/allocs`. Answers are not encrypted: " \
+    "beyond this machine put a proxy in front.\n" \
+    "It ends with SIGTERM or SIGINT: who waits is answered, the socket is removed, the status is " \
+    "0."
+
+#endif

@@ -1,0 +1,417 @@
+/* /metrics, in the classic text format of Prometheus: a family's samples stand together. */
+#include "server/answer.h"
+
+#include "base/order.h"
+#include "base/path.h"
+#include "command/loading.h"
+#include "report/frames.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_MAX   400                   /* bytes of a label's value; a longer name is cut */
+#define RATE_NS_MIN UINT64_C(10000000000) /* a rate is of so long at the least, if that is known */
+
+/* What is told by name: the labels as they are written, so that none stands there twice. */
+struct row {
+    const char *labels;
+    double bytes, allocs;
+};
+
+struct rows {
+    struct row *rows;
+    size_t count, capacity;
+    struct index index;
+};
+
+INDEX_OF_TEXT(row_kind, struct row);
+
+struct figures {
+    const struct traced *t;
+    char *labels; /* pid and program */
+    struct rows types, sites;
+    struct report_completeness gaps;
+    struct loading l;
+};
+
+/* ---- labels ---- */
+
+/* A value between its quotes: clean, cut between two letters, escaped as the format wants it. */
+static void put_value(struct buffer *b, const char *value)
+{
+    struct buffer clean = BUFFER_ON((char[BUFFER_TEXT_ROOM]){0});
+    size_t size;
+
+    buffer_clean(&clean, value);
+    size = clean.size;
+    if (size > LABEL_MAX)
+        for (size = LABEL_MAX; size && ((unsigned char)clean.data[size] & 0xc0) == 0x80;)
+            size--;
+    for (size_t i = 0; i < size; i++) {
+        if (clean.data[i] == '"' || clean.data[i] == '\\')
+            buffer_char(b, '\\');
+        buffer_char(b, clean.data[i]);
+    }
+    if (clean.failed)
+        b->failed = 1;
+    buffer_free(&clean);
+}
+
+static void put_label(struct buffer *b, const char *name, const char *value)
+{
+    buffer_format(b, "%s%s=\"", b->size ? "," : "", name);
+    put_value(b, value);
+    buffer_char(b, '"');
+}
+
+/* ---- adding up ---- */
+
+/* labels goes over. Returns: 0 or -ENOMEM. */
+static int rows_add(struct rows *r, char *labels, double bytes, double allocs)
+{
+    const struct row key = {labels, 0, 0};
+    uint32_t number = 0;
+    int added =
+        labels ? index_add(&r->index, &row_kind, &r->rows, &r->count, &r->capacity, &key, &number)
+               : -ENOMEM;
+
+    if (added <= 0)
+        memory_free(labels);
+    if (added < 0)
+        return added;
+    r->rows[number].bytes += bytes;
+    r->rows[number].allocs += allocs;
+    return 0;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+    const struct row *a = left, *b = right;
+
+    return a->bytes > b->bytes ? -1 : a->bytes < b->bytes ? 1 : strcmp(a->labels, b->labels);
+}
+
+static void keep_top(struct rows *r, uint64_t top)
+{
+    SORT(r->rows, r->count, by_bytes);
+    if (r->count > top)
+        r->count = top;
+}
+
+static int add_types(struct figures *f)
+{
+    const struct report_cells *c = &f->t->cells;
+    struct mark_sums *sums = memory_zalloc(c->defs.classes.count + 1, sizeof(*sums));
+    int err = sums ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !err && i < c->count; i++) {
+        sums[c->cells[i].class_number].bytes += c->cells[i].bytes;
+        sums[c->cells[i].class_number].allocs += c->cells[i].allocs;
+    }
+    for (uint32_t i = 0; !err && i < c->defs.classes.count; i++) {
+        struct buffer b = BUFFER_INIT;
+
+        if (!(sums[i].allocs > 0))
+            continue;
+        buffer_text(&b, f->labels);
+        put_label(&b, "type", names_class(f->l.names, i));
+        err = rows_add(&f->types, buffer_take(&b), sums[i].bytes, sums[i].allocs);
+    }
+    memory_free(sums);
+    return err;
+}
+
+/* A line of own code, or a method of it whose line is not known. */
+struct place {
+    uint32_t method, line;
+    const char *file;
+    double bytes, allocs;
+};
+
+INDEX_OF_BYTES(place_kind, struct place, file);
+
+/* The innermost frame of own code. Returns: false: there is none. */
+static bool place_of(const struct figures *f, const struct report_cell *cell, struct place *out)
+{
+    struct report_frame frame;
+    struct source_line line;
+    bool any = report_frame_first(f->l.defs, cell->path, cell->il, &frame);
+
+    for (; any; any = report_frame_outer(f->l.defs, &frame))
+        if (model_is_near(f->l.model, frame.method))
+            break;
+    if (!any)
+        return false;
+    *out = (struct place){.method = frame.method};
+    if (source_line_of(f->l.lines, frame.method, frame.il, &line)) {
+        out->line = line.line;
+        out->file = line.file;
+    }
+    return true;
+}
+
+static int name_place(struct figures *f, const struct place *p)
+{
+    struct buffer b = BUFFER_INIT, site = BUFFER_INIT;
+
+    buffer_text(&b, f->labels);
+    if (p->file)
+        buffer_format(&site, "%s:%u", path_base_name_foreign(p->file), p->line);
+    put_label(&b, "site", site.data ? site.data : "");
+    put_label(&b, "method", names_method(f->l.names, p->method));
+    if (site.failed)
+        b.failed = 1;
+    buffer_free(&site);
+    return rows_add(&f->sites, buffer_take(&b), p->bytes, p->allocs);
+}
+
+static int add_sites(struct figures *f)
+{
+    const struct report_cells *c = &f->t->cells;
+    size_t count = 0, capacity = 0;
+    struct place *places = NULL, place;
+    struct index index = {NULL, 0, 0};
+    uint32_t number;
+    int err = 0;
+
+    for (size_t i = 0; err >= 0 && i < c->count; i++) {
+        if (!place_of(f, &c->cells[i], &place))
+            continue;
+        err = index_add(&index, &place_kind, &places, &count, &capacity, &place, &number);
+        if (err < 0)
+            break;
+        places[number].bytes += c->cells[i].bytes;
+        places[number].allocs += c->cells[i].allocs;
+    }
+    err = err < 0 ? err : 0;
+    for (size_t i = 0; !err && i < count; i++)
+        err = name_place(f, &places[i]);
+    index_free(&index);
+    memory_free(places);
+    return err;
+}
+
+static int add_up(const struct answer_ask *ask, struct traced *t, struct figures *f)
+{
+    struct buffer b = BUFFER_INIT;
+    char pid[32];
+    int err;
+
+    *f = (struct figures){.t = t};
+    snprintf(pid, sizeof(pid), "%ld", t->pid);
+    put_label(&b, "pid", pid);
+    put_label(&b, "program", traced_program(t));
+    if (t->given) /* of another machine, or container: process ids may be alike */
+        put_label(&b, "log", t->path);
+    f->labels = buffer_take(&b);
+    err = f->labels ? report_cells_flush(&t->cells) : -ENOMEM;
+    report_log_completeness(&t->cells.log, &f->gaps);
+    if (!err)
+        err = answer_load(ask, t, &f->l);
+    if (!err)
+        err = add_types(f);
+    if (!err)
+        err = add_sites(f);
+    keep_top(&f->types, ask->options->top);
+    keep_top(&f->sites, ask->options->top);
+    return err;
+}
+
+/* ---- writing ---- */
+
+static void put_family(FILE *out, const char *name, const char *type, const char *help)
+{
+    fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* Of each process one figure. */
+static void put_each(FILE *out, const struct figures *all, size_t count, const char *name,
+                     const char *type, const char *help,
+                     bool (*value)(const struct answer_ask *, const struct traced *, double *),
+                     const struct answer_ask *ask)
+{
+    bool begun = false;
+    double found = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!value(ask, all[i].t, &found))
+            continue;
+        if (!begun)
+            put_family(out, name, type, help);
+        begun = true;
+        fprintf(out, "%s{%s} %.0f\n", name, all[i].labels, found);
+    }
+}
+
+#define FIGURE(name_, expression) \
+    static bool name_(const struct answer_ask *ask, const struct traced *t, double *value) \
+    { \
+        (void)ask; \
+        *value = (double)(expression); \
+        return true; \
+    }
+#define LIVE_FIGURE(name_, expression) \
+    static bool name_(const struct answer_ask *ask, const struct traced *t, double *value) \
+    { \
+        (void)ask; \
+        *value = (double)(expression); \
+        return traced_live(t); \
+    }
+FIGURE(is_up, t->state == TRACED_FOLLOWED)
+FIGURE(allocations, traced_total(t).allocs)
+FIGURE(allocated, traced_total(t).bytes)
+FIGURE(lost, report_log_lost(&t->cells.log))
+FIGURE(unusable, t->cells.log.skipped)
+FIGURE(unread, t->follow ? follow_left(t->follow) : 0)
+LIVE_FIGURE(live_bytes, t->cells.live.last.bytes)
+LIVE_FIGURE(live_objects, t->cells.live.last.allocs)
+
+/* The newest mark that is old enough; else the oldest there is. */
+static const struct mark *rate_mark(const struct answer_ask *ask, const struct traced *t)
+{
+    for (size_t i = t->mark_count; i-- > 0;)
+        if (ask->now_ns - t->marks[i]->at_ns >= RATE_NS_MIN)
+            return t->marks[i];
+    return t->mark_count ? t->marks[0] : NULL;
+}
+
+static bool rate_of(const struct answer_ask *ask, const struct traced *t, bool bytes, double *value)
+{
+    const struct mark *m = rate_mark(ask, t);
+    struct mark_sums now = traced_total(t), then = mark_total(m);
+
+    if (!m || ask->now_ns <= m->at_ns || t->state != TRACED_FOLLOWED)
+        return false;
+    *value = (bytes ? now.bytes - then.bytes : now.allocs - then.allocs) * 1e9 /
+             (double)(ask->now_ns - m->at_ns);
+    return true;
+}
+
+static bool byte_rate(const struct answer_ask *ask, const struct traced *t, double *value)
+{
+    return rate_of(ask, t, true, value);
+}
+
+static bool object_rate(const struct answer_ask *ask, const struct traced *t, double *value)
+{
+    return rate_of(ask, t, false, value);
+}
+
+#define COUNTER "counter"
+#define GAUGE   "gauge"
+
+static const struct {
+    const char *name, *type, *help;
+    bool (*value)(const struct answer_ask *, const struct traced *, double *);
+} singles[] = {
+    {"shadowtrace_up", GAUGE, "Whether the log of the process is being followed.", is_up},
+    {"shadowtrace_allocations_total", COUNTER,
+     "Objects that the process has allocated; an estimate if it is sampled.", allocations},
+    {"shadowtrace_allocated_bytes_total", COUNTER,
+     "Bytes that the process has allocated; an estimate if it is sampled.", allocated},
+    {"shadowtrace_allocations_per_second", GAUGE,
+     "Objects a second, over the last half minute or so.", object_rate},
+    {"shadowtrace_allocated_bytes_per_second", GAUGE,
+     "Bytes a second, over the last half minute or so.", byte_rate},
+    {"shadowtrace_live_objects", GAUGE, "Objects alive after the last collection.", live_objects},
+    {"shadowtrace_live_bytes", GAUGE, "Bytes alive after the last collection.", live_bytes},
+    {"shadowtrace_lost_allocations_total", COUNTER,
+     "Allocations that were seen and not written to the log.", lost},
+    {"shadowtrace_log_unusable_lines_total", COUNTER, "Lines of the log that could not be used.",
+     unusable},
+    {"shadowtrace_log_unread_bytes", GAUGE, "Bytes of the log that are not read yet.", unread},
+};
+
+static void put_rows(FILE *out, const struct figures *all, size_t count, bool sites, bool bytes,
+                     const char *name, const char *help)
+{
+    bool begun = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct rows *rows = sites ? &all[i].sites : &all[i].types;
+
+        if (rows->count && !begun)
+            put_family(out, name, COUNTER, help);
+        begun |= rows->count > 0;
+        for (size_t k = 0; k < rows->count; k++)
+            fprintf(out, "%s{%s} %.0f\n", name, rows->rows[k].labels,
+                    bytes ? rows->rows[k].bytes : rows->rows[k].allocs);
+    }
+}
+
+/* What is missing, by reason; what it is that is missing is a label, too. */
+static int put_gaps(FILE *out, const struct figures *all, size_t count)
+{
+    const char *name = "shadowtrace_missing_total";
+    struct buffer b = BUFFER_INIT;
+    bool begun = false, failed = false;
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < all[i].gaps.count; k++) {
+            const struct report_gap *gap = &all[i].gaps.gaps[k];
+            uint64_t number = gap->kind == REPORT_GAP_ROTATED_OUT ? gap->of : gap->count;
+
+            if (gap->kind == REPORT_GAP_NO_END && all[i].t->state == TRACED_FOLLOWED)
+                continue;
+            buffer_clear(&b);
+            buffer_text(&b, all[i].labels);
+            put_label(&b, "reason", report_gap_word(gap->kind));
+            put_label(&b, "what", gap->what);
+            put_label(&b, "by", gap->by);
+            if (!begun)
+                put_family(out, name, COUNTER,
+                           "What of the recording could not be recorded or read, by reason.");
+            begun = true;
+            failed |= b.failed != 0;
+            fprintf(out, "%s{%s} %llu\n", name, b.failed ? "" : b.data, (unsigned long long)number);
+        }
+    }
+    buffer_free(&b);
+    return failed ? -ENOMEM : 0;
+}
+
+static void put_own(FILE *out, const struct answer_ask *ask)
+{
+    put_family(out, "shadowtrace_serve_processes", GAUGE, "Processes that are served.");
+    fprintf(out, "shadowtrace_serve_processes %zu\n", ask->set->count);
+    put_family(out, "shadowtrace_serve_requests_total", COUNTER, "Requests that were let in.");
+    fprintf(out, "shadowtrace_serve_requests_total %llu\n", (unsigned long long)ask->answered);
+    put_family(out, "shadowtrace_serve_refused_total", COUNTER, "Requests that were refused.");
+    fprintf(out, "shadowtrace_serve_refused_total %llu\n", (unsigned long long)ask->refused);
+}
+
+/* Not what was never read to its end: its counters begin then; nor what ended, if another has its
+ * number now. */
+static bool is_told(const struct answer_ask *ask, const struct traced *t)
+{
+    if (!t->cells.log.header || !traced_known(t) || (ask->of && ask->of != t))
+        return false;
+    return t->given || traced_find(ask->set, t->pid) == t;
+}
+
+int answer_metrics(const struct answer_ask *ask, FILE *out)
+{
+    struct figures *all = memory_zalloc(ask->set->count + 1, sizeof(*all));
+    size_t count = 0;
+    int err = all ? 0 : -ENOMEM;
+
+    for (size_t i = 0; !err && i < ask->set->count; i++)
+        if (is_told(ask, ask->set->all[i]))
+            err = add_up(ask, ask->set->all[i], &all[count++]);
+    if (err)
+        return err;
+    for (size_t i = 0; i < sizeof(singles) / sizeof(*singles); i++)
+        put_each(out, all, count, singles[i].name, singles[i].type, singles[i].help,
+                 singles[i].value, ask);
+    put_rows(out, all, count, false, true, "shadowtrace_type_allocated_bytes_total",
+             "Bytes by type, of the types that allocate most.");
+    put_rows(out, all, count, false, false, "shadowtrace_type_allocations_total",
+             "Objects by type, of the types that allocate most.");
+    put_rows(out, all, count, true, true, "shadowtrace_site_allocated_bytes_total",
+             "Bytes by line of own code, of the lines that allocate most.");
+    put_rows(out, all, count, true, false, "shadowtrace_site_allocations_total",
+             "Objects by line of own code, of the lines that allocate most.");
+    err = put_gaps(out, all, count);
+    put_own(out, ask);
+    return err;
+}
