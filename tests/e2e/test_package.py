@@ -291,19 +291,19 @@ def clean_root(t):
     with open('/etc/os-release', encoding='utf-8') as file:
         suite = re.search(r'^VERSION_CODENAME=(.*)$', file.read(), re.M).group(1)
     root = t.path('root')
-    said = run(['debootstrap', '--variant=minbase', suite, root, mirror()], timeout=LONG)
+    said = run(['debootstrap', '--variant=minbase', suite, root, *mirror()], timeout=LONG)
     if said.status:
         t.skip('no clean root can be had: %s' % (said.text + said.errors).strip().splitlines()[-1])
     return root
 
 
 def mirror():
-    """Where this machine has its Debian packages from."""
+    """Where this machine has its Debian packages from, as debootstrap takes it: an argument; or none, for its own default."""
     for folder, _, names in os.walk('/etc/apt'):
         for name in sorted(names):
             if name.endswith(('.list', '.sources')):
                 with open(os.path.join(folder, name), encoding='utf-8') as file:
                     found = re.search(r'^(?:deb (?:\[.*\] )?|URIs: *)(https?://\S+/debian)/?(?:\s|$)', file.read(), re.M)
                 if found:
-                    return found.group(1)
-    return 'http://deb.debian.org/debian'
+                    return [found.group(1)]
+    return []

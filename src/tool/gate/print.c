@@ -179,7 +179,7 @@ static void put_broken(const struct gate_judgement *j, const struct gate_finding
     }
 }
 
-void print_message(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b)
+void print_statement(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b)
 {
     if (f->verdict == GATE_NOT_JUDGED) {
         buffer_clean(b, f->why ? f->why : "");
@@ -202,7 +202,7 @@ void print_description(const struct gate_judgement *j, const struct gate_finding
 {
     if (f->verdict == GATE_NOT_JUDGED)
         buffer_text(b, "not judged, ");
-    print_message(j, f, b);
+    print_statement(j, f, b);
     buffer_text(b, ": ");
     print_subject(j, f, b);
 }

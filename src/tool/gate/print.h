@@ -1,6 +1,6 @@
 /*
  * gate/print.h - what was judged, in the forms that people, runners and forges read. Every form has
- * the same words, made once (print_subject, print_message), in which what a terminal, a page or a
+ * the same words, made once (print_subject, print_statement), in which what a terminal, a page or a
  * parser would act on is a question mark; each form then escapes what is its own.
  *
  * A limit that was not judged is an error in all of them, never a pass.
@@ -45,7 +45,8 @@ int print_markdown(const struct gate_print *p, FILE *out);
 /* "src/Cart.cs:12 Shop.Cart.Add(System.String)", "type Order", "all of it". */
 void print_subject(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b);
 /* "2,001 objects, the budget allows 2,000"; what a log lacks. */
-void print_message(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b);
+void print_statement(const struct gate_judgement *j, const struct gate_finding *f,
+                     struct buffer *b);
 /* Both: "2,001 objects, the budget allows 2,000: src/Cart.cs:12 ...", "not judged, ...: ...". */
 void print_description(const struct gate_judgement *j, const struct gate_finding *f,
                        struct buffer *b);

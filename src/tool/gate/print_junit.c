@@ -24,7 +24,7 @@ static void put_outcome(const struct gate_print *p, const struct gate_finding *f
     const char *file = print_file(p, f, &line);
 
     buffer_clear(message);
-    print_message(p->j, f, message);
+    print_statement(p->j, f, message);
     buffer_format(b, ">\n   <%s", tag);
     put_attribute(b, "message", message);
     buffer_format(b, " type=\"%s\">", print_rule(p->j, f));

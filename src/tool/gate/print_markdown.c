@@ -47,7 +47,7 @@ static void put_findings(const struct gate_print *p, struct buffer *scratch, str
                       f->verdict == GATE_BROKEN ? ":x: broken" : ":grey_question: not judged");
         print_subject(j, f, scratch);
         put_cell(b, scratch);
-        print_message(j, f, scratch);
+        print_statement(j, f, scratch);
         put_cell(b, scratch);
         buffer_text(b, "|\n");
     }

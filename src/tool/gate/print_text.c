@@ -53,7 +53,7 @@ static void put_finding(const struct gate_print *p, const struct gate_finding *f
         said->verdict = f->verdict;
     }
     buffer_clear(b);
-    print_message(p->j, f, b);
+    print_statement(p->j, f, b);
     if (say(&said->message, b))
         put_wrapped(b, p->width, out);
 }
