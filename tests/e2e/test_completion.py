@@ -44,7 +44,7 @@ EXACTLY = {
     'shadowtrace events ': ('exceptions', 'gc', 'jit', 'suspensions', 'calls'),
     'shadowtrace events --format ': ('text', 'json'),
     'shadowtrace events gc old': ('older.ndjson',),
-    'shadowtrace env --format ': ('shell', 'json', 'docker', 'systemd'),
+    'shadowtrace env --format ': ('shell', 'json', 'docker', 'systemd', 'runsettings'),
     'shadowtrace env --status ': FOLDERS,
     'shadowtrace ctl 4711 ': ACTIONS,
     'shadowtrace ctl 4711 st': ('start', 'stop', 'status'),
