@@ -1,7 +1,6 @@
 /* Tables for bash: functions that set REPLY, each one `case`. */
 #include "completion/completion.h"
 
-#include "cli/commands.h"
 #include "completion/values.h"
 
 #include <string.h>
@@ -35,16 +34,6 @@ static const char *kind_of(enum completion_what what)
     };
 
     return kinds[what];
-}
-
-static void each_command(struct buffer *b,
-                         void (*print)(struct buffer *, const struct cli_command *))
-{
-    const struct cli_command *command;
-    const char *group;
-
-    for (size_t i = 0; (command = cli_at(i, &group)); i++)
-        print(b, command);
 }
 
 static void command_name(struct buffer *b, const struct cli_command *command)
@@ -158,16 +147,16 @@ static void function(struct buffer *b, const char *name, const char *of,
                      void (*print)(struct buffer *, const struct cli_command *))
 {
     buffer_format(b, "_shadowtrace_%s()\n{\n    case %s in\n", name, of);
-    each_command(b, print);
+    completion_each_command(b, print);
     buffer_text(b, "    *) REPLY='' ;;\n    esac\n}\n\n");
 }
 
 void completion_bash(struct buffer *b)
 {
     buffer_text(b, "_shadowtrace_commands='");
-    each_command(b, command_name);
+    completion_each_command(b, command_name);
     buffer_text(b, "'\n_shadowtrace_stopping='");
-    each_command(b, stopping);
+    completion_each_command(b, stopping);
     buffer_text(b, "'\n\n");
     function(b, "options", "$1", options);
     function(b, "value", "\"$1 $2\"", values);

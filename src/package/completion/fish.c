@@ -148,16 +148,6 @@ static void topic_arguments(struct buffer *b, const struct cli_command *command)
     }
 }
 
-static void each_command(struct buffer *b,
-                         void (*print)(struct buffer *, const struct cli_command *))
-{
-    const struct cli_command *command;
-    const char *group;
-
-    for (size_t i = 0; (command = cli_at(i, &group)); i++)
-        print(b, command);
-}
-
 static void command_line(struct buffer *b, const struct cli_command *command)
 {
     buffer_format(b, "complete -c shadowtrace -n '__shadowtrace_first' -a %s", command->name);
@@ -180,21 +170,21 @@ void completion_fish(struct buffer *b)
     commands_function(b);
     buffer_text(b, "# Has the option $argv[2] of the command $argv[1] a value?\n"
                    "function __shadowtrace_has_value\n    switch $argv[1]\n");
-    each_command(b, values);
+    completion_each_command(b, values);
     buffer_text(b, "        case '*'\n            false\n    end\nend\n\n"
                    "# Do the options of the command end at its first operand?\n"
                    "function __shadowtrace_stops\n    contains -- $argv[1]");
-    each_command(b, stopping);
+    completion_each_command(b, stopping);
     buffer_text(b, "\nend\n\n"
                    "# What the topic $argv[2] of the command $argv[1] takes.\n"
                    "function __shadowtrace_taken\n    switch \"$argv\"\n");
-    each_command(b, topic_arguments);
+    completion_each_command(b, topic_arguments);
     buffer_text(b, "    end\nend\n\ncomplete -c shadowtrace -f\n");
-    each_command(b, command_line);
+    completion_each_command(b, command_line);
     buffer_text(b, "complete -c shadowtrace -n __shadowtrace_first -l help -s h"
                    " -d 'list the commands'\n"
                    "complete -c shadowtrace -n __shadowtrace_first -l version -s V"
                    " -d 'print the version'\n");
-    each_command(b, options);
-    each_command(b, operands);
+    completion_each_command(b, options);
+    completion_each_command(b, operands);
 }

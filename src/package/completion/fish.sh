@@ -39,20 +39,23 @@ function __shadowtrace_takes -a command
     test (count $places) -eq 0; or not __shadowtrace_stops $command
 end
 
-# Is the N-th operand of that command here?
-function __shadowtrace_at -a command number
+# Which operand of that command is here, from 1 on; nothing: another command is.
+function __shadowtrace_number -a command
     set -l words (__shadowtrace_tokens)
     test "$words[2]" = $command; or return
     set -l places (string match -v ended -- (__shadowtrace_places $command))
-    test (math (count $places) + 1) -eq $number
+    math (count $places) + 1
+end
+
+# Is the N-th operand of that command here?
+function __shadowtrace_at -a command number
+    test "$(__shadowtrace_number $command)" = $number
 end
 
 # Is the N-th operand of that command here, or one behind it?
 function __shadowtrace_from -a command number
-    set -l words (__shadowtrace_tokens)
-    test "$words[2]" = $command; or return
-    set -l places (string match -v ended -- (__shadowtrace_places $command))
-    test (math (count $places) + 1) -ge $number
+    set -l here (__shadowtrace_number $command)
+    test -n "$here"; and test $here -ge $number
 end
 
 function __shadowtrace_pids

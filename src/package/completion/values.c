@@ -2,6 +2,7 @@
 
 #include "args/value.h"
 #include "base/atomics.h"
+#include "cli/commands.h"
 
 #include <string.h>
 
@@ -164,4 +165,14 @@ size_t completion_summary(const char *help)
     while (length && strchr(" ,:", help[length - 1]))
         length--;
     return length;
+}
+
+void completion_each_command(struct buffer *b,
+                             void (*print)(struct buffer *, const struct cli_command *))
+{
+    const struct cli_command *command;
+    const char *group;
+
+    for (size_t i = 0; (command = cli_at(i, &group)); i++)
+        print(b, command);
 }

@@ -58,4 +58,8 @@ size_t completion_topic_option(const char **at, const char **name);
 /* What a help says, in a few words. Returns: how many bytes of it these are. */
 size_t completion_summary(const char *help);
 
+/* Prints something of each of our commands, in the order of the help page. */
+void completion_each_command(struct buffer *b,
+                             void (*print)(struct buffer *, const struct cli_command *));
+
 #endif
