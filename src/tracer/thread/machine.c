@@ -1,8 +1,14 @@
 #include "thread/machine.h"
 
+#include "code/x86.h"
 #include "stack/stack_hot.h"
 
+#include "base/mapping.h"
+#include "base/peek.h"
+
 #include <shadowtrace/clr/constants.h>
+
+#include <string.h>
 
 #define WALKED 64   /* frames between a callback and the youngest method, at the most */
 #define NESTED 4096 /* the same where code without hooks has called more of it */
@@ -53,6 +59,30 @@ static bool is_code(uintptr_t ip)
     return !function || metadata_method_map(self.metadata, function, &method) || !method->hidden;
 }
 
+/*
+ * May a word from the stack be a return address? The runtime must not be asked about any other: in
+ * a precompiled image it looks for the nearest method before the address that it has prepared, and
+ * reads past its table where there is none (8, 9, 10: ReadyToRunJitManager::JitCodeToMethodInfo).
+ */
+static bool may_return_to(uintptr_t word)
+{
+    uint8_t code[X86_CALL];
+
+    return word > X86_CALL && peek(code, word - X86_CALL, X86_CALL) && x86_returns(code + X86_CALL);
+}
+
+/*
+ * Memory that the JIT writes to is no file's. It may be mapped twice, though: once to be written,
+ * once to be run (DOTNET_EnableWriteXorExecute), from a file without a place in any folder.
+ */
+static bool is_jitted(uintptr_t address)
+{
+    struct mapping mapping;
+
+    return mapping_find(address, &mapping) && mapping.executable &&
+           (mapping.name[0] != '/' || strstr(mapping.name, "doublemapper"));
+}
+
 /* Does the chain go on from here? It must rise. */
 static bool rises(const uintptr_t *frame)
 {
@@ -69,7 +99,7 @@ static const uintptr_t *stub_saved(const uintptr_t *frame)
 
     for (const uintptr_t *word = frame + 2;
          word < frame + STUB_WORDS && (uintptr_t)(word + 1) < frame[0]; word++)
-        if (word[0] == frame[0] && is_managed(word[1], &function))
+        if (word[0] == frame[0] && may_return_to(word[1]) && is_managed(word[1], &function))
             return word;
     return NULL;
 }
@@ -121,11 +151,11 @@ bool machine_unhooked(uintptr_t since, const struct frame *of, struct stack_plac
     return false;
 }
 
-bool machine_is_nameless(uintptr_t ip)
+bool machine_is_nameless(uintptr_t word)
 {
     uintptr_t function;
 
-    return is_managed(ip, &function) && !function;
+    return may_return_to(word) && is_jitted(word) && is_managed(word, &function) && !function;
 }
 
 bool machine_runs(const struct stack_place *place)

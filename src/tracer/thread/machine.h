@@ -13,11 +13,17 @@
 /* Once, before any other. Both are borrowed. */
 void machine_start(const struct clr_runtime *runtime, struct metadata *metadata);
 
-/* FunctionID of the code that holds ip; 0: none that has metadata. May run: in callbacks. */
+/*
+ * FunctionID of the code that holds ip, which runs or ran there: see machine_is_nameless() for any
+ * other word. 0: none that has metadata. May run: in callbacks.
+ */
 uintptr_t machine_function_at(uintptr_t ip);
 
-/* Is it jitted code of no method? May run: in callbacks. */
-bool machine_is_nameless(uintptr_t ip);
+/*
+ * Is it a return address in jitted code of no method? Any word that lies on the stack may be asked
+ * about. May run: in callbacks; some system calls.
+ */
+bool machine_is_nameless(uintptr_t word);
 
 /* The members of struct stack_config. May run: in callbacks; machine_runs anywhere. */
 bool machine_left(uintptr_t sp);

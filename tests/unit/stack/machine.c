@@ -159,7 +159,7 @@ static bool runs(const struct stack_place *place)
     return place->fp == above.fp && place->ret == above.ret;
 }
 
-int machine_start(void **state)
+int machine_begin(void **state)
 {
     const struct stack_config config = {
         .function_at = function_at, .left = left, .unhooked = unhooked, .runs = runs};

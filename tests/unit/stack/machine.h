@@ -46,7 +46,7 @@ uint64_t repairs(enum stack_repair why);
 /* `count` repairs of one kind, and none of any other. */
 void expect_only(enum stack_repair why, uint64_t count);
 void expect_no_repair(void);
-int machine_start(void **state);
+int machine_begin(void **state);
 
 /* This thread gives its stack up, as its key's destructor would make it. */
 int machine_over(void **state);

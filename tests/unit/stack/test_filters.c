@@ -4,7 +4,7 @@
 #include <string.h>
 
 TEST_EACH(NULL, machine_over);
-TEST_GROUP(machine_start, NULL);
+TEST_GROUP(machine_begin, NULL);
 
 TEST(a_filter_shows_its_method_a_second_time)
 {

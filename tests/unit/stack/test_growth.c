@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 TEST_EACH(NULL, machine_over);
-TEST_GROUP(machine_start, NULL);
+TEST_GROUP(machine_begin, NULL);
 
 /* ---- threads that have no stack ---- */
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 TEST_EACH(NULL, machine_over);
-TEST_GROUP(machine_start, NULL);
+TEST_GROUP(machine_begin, NULL);
 
 /* ---- the border to native code ---- */
 
