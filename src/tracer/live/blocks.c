@@ -250,6 +250,7 @@ static void collect(struct live *live, uint32_t index, struct cursor *at)
         p.bound = bound_at(live, at, address);
         range = p.bound ? range_from(live, at, address) : NULL;
         if (p.bound && (!range || range->from > address)) {
+            rows_ahead(live, &place[p.i], sorted - p.i);
             died(live, &place[p.i++], p.bound->generation);
             continue;
         }

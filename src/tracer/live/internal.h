@@ -175,8 +175,14 @@ void logs_turn(struct live *live);
 void logs_clear(struct live *live);
 void log_passed(struct live_log *log, size_t first, size_t end);
 
-/* keys.c: 0: there is no memory for another one */
+/*
+ * keys.c. key_of - 0: there is no memory for another one. Keys and rows are many and lie anywhere:
+ * keys_ahead brings near what key_of needs for entries that come soon, rows_ahead what died() does
+ * for places.
+ */
 uint32_t key_of(struct live *live, const struct live_entry *entry);
+void keys_ahead(const struct live *live, const struct live_entry *entries, size_t count);
+void rows_ahead(const struct live *live, const struct place *places, size_t count);
 struct live_row *row_of(struct live *live, uint32_t key); /* NULL: there is no memory for it */
 void survived(struct live *live, struct live_row *row, uint32_t size);
 void died(struct live *live, const struct place *place, uint32_t generation);

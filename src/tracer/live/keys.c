@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #define KEYS_MOST (UINT32_MAX / 2)
+#define AHEAD     4
 
 uintptr_t live_class(const struct live *live, uint32_t id)
 {
@@ -31,11 +32,17 @@ static bool is(const struct key *key, const struct live_entry *entry)
            !key->forgotten;
 }
 
+static uint32_t slot_at(const struct live *live, const struct live_entry *entry)
+{
+    uint64_t hash = hash_mix((uint64_t)entry->node << 32 | entry->site, entry->class);
+
+    return (uint32_t)(hash >> 32) & (live->slots - 1);
+}
+
 /* Each key on the way is another miss of the cache: at most half of the slots are taken. */
 static uint32_t *slot_of(struct live *live, const struct live_entry *entry)
 {
-    uint64_t hash = hash_mix((uint64_t)entry->node << 32 | entry->site, entry->class);
-    uint32_t at = (uint32_t)(hash >> 32) & (live->slots - 1);
+    uint32_t at = slot_at(live, entry);
 
     while (live->slot[at] && !is(&live->key[live->slot[at]], entry))
         at = (at + 1) & (live->slots - 1);
@@ -72,6 +79,27 @@ static uint32_t key_new(struct live *live, const struct live_entry *entry)
         (struct key){.node = entry->node, .site = entry->site, .class = entry->class};
     *slot_of(live, entry) = live->keys;
     return live->keys;
+}
+
+/* Of the entry that is farther ahead the slot, of the nearer one the key, which the slot names. */
+void keys_ahead(const struct live *live, const struct live_entry *entries, size_t count)
+{
+    if (count <= 2 * AHEAD || !live->slots)
+        return;
+    __builtin_prefetch(&live->slot[slot_at(live, &entries[2 * AHEAD])]);
+    __builtin_prefetch(&live->key[live->slot[slot_at(live, &entries[AHEAD])]], 1);
+}
+
+void rows_ahead(const struct live *live, const struct place *places, size_t count)
+{
+    const struct key *near;
+
+    if (count <= 2 * AHEAD)
+        return;
+    __builtin_prefetch(&live->key[places[2 * AHEAD].key], 1);
+    near = &live->key[places[AHEAD].key];
+    if (near->stamp == live->stamp)
+        __builtin_prefetch(&live->sums.row[near->row], 1);
 }
 
 uint32_t key_of(struct live *live, const struct live_entry *entry)

@@ -65,6 +65,7 @@ struct live_log {
     uint32_t lost;          /* for lack of memory */
     struct live_noted past; /* of who settles; in the end it is empty, and the next `now` */
     size_t passed_from, passed_to; /* entries of it that are needed no more */
+    size_t stayed;                 /* as many of those are alive */
     size_t given;                  /* bytes of such that are given back until it is empty */
     size_t kept;                   /* bytes of entries, of those that collections before needed */
     bool over;                     /* `ended` when the collection came: nothing is behind `past` */

@@ -4,9 +4,10 @@
 
 #define FIRST_ENTRIES 1024
 #define FIRST_RUNS    256
-#define OPEN_MOST     16         /* allocations of a thread that are told of within each other */
-#define KEEP_BYTES    (8u << 20) /* of a log, at most; the rest is given back */
-#define GIVE_BYTES    (1u << 18) /* at once, at least */
+#define OPEN_MOST     16          /* allocations of a thread that are told of within each other */
+#define KEEP_BYTES    (16u << 20) /* of a log, at most; the rest is given back */
+#define KEEP_STAYING  (8u << 20)  /* the same if most of what it holds stays alive */
+#define GIVE_BYTES    (1u << 18)  /* at once, at least */
 
 struct live_log *live_log_new(struct live *live)
 {
@@ -108,15 +109,24 @@ static void log_free(struct live *live, struct live_log *log)
     memory_free(log);
 }
 
+/*
+ * Touching new pages costs more than what is noted, so threads keep what they use again and again.
+ * But what stays alive needs memory of its own, and costs more than pages do.
+ */
+static size_t keep_most(const struct live_log *log, size_t entries)
+{
+    return log->stayed > entries / 2 ? KEEP_STAYING : KEEP_BYTES;
+}
+
 void log_passed(struct live_log *log, size_t first, size_t end)
 {
-    size_t from, to = end * sizeof(*log->past.entry) / PAGE * PAGE;
+    size_t from, to = end * sizeof(*log->past.entry) / PAGE * PAGE, keep = keep_most(log, end);
 
     if (first != log->passed_to)
         log->passed_from = first;
     log->passed_to = end;
     from = log->passed_from * sizeof(*log->past.entry);
-    from = from < KEEP_BYTES ? KEEP_BYTES : (from + PAGE - 1) / PAGE * PAGE;
+    from = from < keep ? keep : (from + PAGE - 1) / PAGE * PAGE;
     if (to < from + GIVE_BYTES)
         return;
     memory_pages_clear((char *)log->past.entry + from, to - from);
@@ -125,15 +135,15 @@ void log_passed(struct live_log *log, size_t first, size_t end)
     log->passed_from = to / sizeof(*log->past.entry);
 }
 
-/* What threads use again and again they keep: touching new pages costs more than what is noted. */
-static size_t kept(struct live_log *log)
+static size_t kept(struct live_log *log, size_t most)
 {
     size_t used = log->past.entries * sizeof(*log->past.entry);
     size_t first = FIRST_ENTRIES * sizeof(*log->past.entry);
 
     log->kept -= log->kept / 4; /* of a thread that makes less and less */
     if (log->kept < used)
-        log->kept = used < KEEP_BYTES ? used : KEEP_BYTES;
+        log->kept = used;
+    log->kept = log->kept < most ? log->kept : most;
     return log->kept < first ? first : log->kept;
 }
 
@@ -142,13 +152,13 @@ static void clear(struct live_log *log)
     struct live_noted *past = &log->past;
     struct pages entry = {past->entry, past->entry_room * sizeof(*past->entry)};
     struct pages run = {past->run, past->run_room * sizeof(*past->run)};
-    size_t keep = kept(log);
+    size_t most = keep_most(log, past->entries), keep = kept(log, most);
 
     add_relaxed(&log->live->memory, log->given);
-    log->given = log->passed_from = log->passed_to = 0;
-    if (entry.size > KEEP_BYTES || entry.size / 2 > keep)
+    log->given = log->passed_from = log->passed_to = log->stayed = 0;
+    if (entry.size > most || entry.size / 2 > keep)
         pages_trim(log->live, &entry, keep);
-    pages_trim(log->live, &run, KEEP_BYTES);
+    pages_trim(log->live, &run, most);
     past->entry_room = entry.size / sizeof(*past->entry);
     past->run_room = run.size / sizeof(*past->run);
     past->entries = past->runs = 0;

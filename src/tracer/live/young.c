@@ -48,8 +48,9 @@ static uintptr_t unsplit(const struct live_range **first, const struct live_rang
 }
 
 /* Entries of one run, the oldest first; what nothing takes along is passed over. */
-static void walk(struct live *live, const struct live_noted *noted, size_t run, struct cursor *at)
+static void walk(struct live *live, struct live_log *log, size_t run, struct cursor *at)
 {
+    const struct live_noted *noted = &log->past;
     uintptr_t address = noted->run[run].start, stop;
     size_t end = run_end(noted, run), i = noted->run[run].first;
     const struct live_range *range, *first = NULL;
@@ -65,7 +66,9 @@ static void walk(struct live *live, const struct live_noted *noted, size_t run, 
         range = range_from(live, at, address);
         stop = range && range->from < bound->end ? range->from : bound->end;
         if (address >= stop) {
+            keys_ahead(live, &noted->entry[i], end - i);
             put(live, &noted->entry[i], address + unsplit(&first, range));
+            log->stayed++;
             address += (uintptr_t)noted->entry[i++].size * 8;
         }
         for (; i < end && address < stop; i++)
@@ -87,7 +90,7 @@ void young_collect(struct live *live)
     for (size_t i = 0; i < count; i++) {
         struct live_log *log = logs[run[i].log];
 
-        walk(live, &log->past, run[i].run, &at);
+        walk(live, log, run[i].run, &at);
         log_passed(log, log->past.run[run[i].run].first, run_end(&log->past, run[i].run));
         settle_let(live);
     }
