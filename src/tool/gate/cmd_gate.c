@@ -445,4 +445,4 @@ CLI_COMMAND(gate, "[options] BUDGET LOG...",
                      "Each LOG is a run of its own. What all logs of --learn have alike is the "
                      "bound, to the object; what varies from run to run gets room.",
             .syntax = {options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false},
-            .size = sizeof(struct gate_args), .manual = &manual);
+            .folders = 2, .size = sizeof(struct gate_args), .manual = &manual);
