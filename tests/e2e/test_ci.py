@@ -179,7 +179,10 @@ class Pipeline:
         return failed or said
 
     def plant(self):
-        """One object more in one of 2,000 calls. Returns: the number of its line."""
+        """One object more in one of 1,000 calls, in a folder without what was made. Returns: the number of its line."""
+        for name in set(os.listdir(self.folder)) - set(os.listdir(FOLDER)):
+            made = os.path.join(self.folder, name)
+            shutil.rmtree(made) if os.path.isdir(made) else os.unlink(made)
         path = os.path.join(self.folder, 'shop/Basket.cs')
         with open(path, encoding='utf-8') as file:
             lines = file.read().splitlines()
@@ -188,8 +191,6 @@ class Pipeline:
         lines.insert(at - 2, '    static int _calls; static object? _last;')
         with open(path, 'w', encoding='utf-8') as file:
             file.write('\n'.join(lines) + '\n')
-        shutil.rmtree(os.path.join(self.folder, 'logs'))
-        shutil.rmtree(os.path.join(self.folder, '.tools'))
         return at + 2
 
 
