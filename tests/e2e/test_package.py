@@ -156,10 +156,14 @@ def packages_wanted(t):
 
 
 def build_deb(t, **environment):
-    """`make deb` into a folder of its own: the folder with the packages."""
+    """`make deb` into a folder of its own: the folder with the packages, without the sources (whose logs are none of ours)."""
     folder = t.path('build')
     make('deb', 'BUILD=' + folder, env=environment)
-    return os.path.join(folder, 'deb')
+    folder = os.path.join(folder, 'deb')
+    for name in os.listdir(folder):
+        if os.path.isdir(os.path.join(folder, name)):
+            shutil.rmtree(os.path.join(folder, name))
+    return folder
 
 
 def debs(folder):
