@@ -46,7 +46,7 @@ class Sample:
 
     def run(self, t, *arguments, **more):
         command = ['nice', 'dotnet', 'bin/Release/net10.0/Benchmarks.dll', *arguments]
-        result = run(command, timeout=3600, cwd=self.folder, env=dict(BUILDING, SHADOWTRACE=TOOL, **more))
+        result = run(command, timeout=3600, cwd=self.folder, env={**BUILDING, 'SHADOWTRACE': TOOL, **more})
         t.equal(result.status, 0, result)
         return result
 

@@ -246,3 +246,30 @@ def test_what_a_call_allocates_is_judged_by_the_calls_in_the_log(t):
     t.true('2.001 objects, the budget allows 2' in result.text and method + ' for each call' in result.text, result)
     t.true('record with --events alloc,calls' in gate(budget, recordings()['planted'], status=3).text.replace('\n    ', ' '),
            'a log without calls is not judged')
+
+
+@needs('Budgeted')
+def test_what_a_span_allocates_and_what_stays_alive_is_learned_and_judged(t):
+    def rounds(*arguments):
+        return record(t, '--rounds', *arguments, options=('--live',))
+
+    budget, own = t.path('rounds.json'), ('--own-code', 'Budgeted.Rounds.Round*') # not what a mark takes
+    gate(*own, '--learn', '--by', 'lines', '--span', 'round..over', '--live', budget, rounds(), rounds(), rounds(), status=0)
+    limits = [limit for limit in limits_of(budget)['limits'] if limit['of'] == 'line']
+
+    def bounds(mark, measure, per):
+        return [limit[measure]['max'] for limit in limits
+                if limit['line'] == line_of(mark) and limit.get('per', 'recording') == per and measure in limit]
+
+    t.equal(bounds('100 in a round', 'objects', 'span'), [100], 'in each of the three')
+    t.equal(bounds('stays', 'objects', 'span'), [1])
+    t.equal(bounds('stays', 'live_objects', 'recording'), [3], 'one of each round')
+    t.equal(bounds('100 in a round', 'live_objects', 'recording'), [0], 'none of them stays')
+    held = gate(*own, budget, rounds(), status=0)
+    t.true(' held; 1 log.' in held.text, held)
+    broken = gate(*own, budget, rounds('--plant'), status=1)
+    found = in_text(broken.text)
+    t.equal({place[:2] for place in found}, {(SOURCE, line_of('planted in a round'))}, broken)
+    t.true(any('1 live object' in place[2] for place in found) and 'from "round" to "over"' in broken.text, broken)
+    lacks = gate(*own, budget, record(t, '--rounds'), status=3)
+    t.true('record with --live' in lacks.text.replace('\n    ', ' '), lacks)

@@ -115,6 +115,8 @@ void manual_page(struct buffer *page, const struct cli_command *command,
         paragraphs(&t, command->about, false);
     else
         troff_sentence(&t, command->help, '.', ".PP");
+    if (command->folders)
+        paragraphs(&t, CLI_FOLDERS, false);
     paragraphs(&t, manual->description, true);
     manual_options(&t, command);
     if (command->notes)

@@ -166,5 +166,5 @@ static const struct cli_manual manual = {
 CLI_COMMAND(browse, "[options] LOG...", "look through a log on the terminal, from view to view",
             .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut. "
                      "Several logs, as of a process and those that it started, are added up.",
-            .syntax = {options, 1, UINT_MAX, "a log: LOG", false},
+            .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
             .size = sizeof(struct load_options), .manual = &manual);

@@ -3,6 +3,7 @@
 #include "base/clean.h"
 #include "base/memory.h"
 #include "base/near.h"
+#include "command/operands.h"
 #include "terminal/terminal.h"
 
 #include <errno.h>
@@ -83,6 +84,10 @@ void cli_help(const struct cli_command *command, FILE *out)
         args_print_text(out, command->about, width);
         putc('\n', out);
     }
+    if (command->folders) {
+        args_print_text(out, CLI_FOLDERS, width);
+        putc('\n', out);
+    }
     args_print_options(out, command->syntax.options, width);
     if (command->notes) {
         putc('\n', out);
@@ -103,6 +108,21 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
     return cli_failed(command, err);
 }
 
+/* With the logs of folders in their place. */
+static int run_words(const struct cli_command *command, void *into, struct args *args, FILE *out)
+{
+    struct operands operands;
+    int status;
+
+    if (!command->folders)
+        return command->run(into, args, out);
+    status = cli_failed(command, operands_expand(args, command->folders - 1, &operands));
+    if (!status)
+        status = command->run(into, args, out);
+    operands_free(&operands);
+    return status;
+}
+
 int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
 {
     struct args args;
@@ -114,7 +134,7 @@ int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
     if (status == CLI_OK && args.help)
         cli_help(command, out);
     else if (status == CLI_OK)
-        status = command->run(into, &args, out);
+        status = run_words(command, into, &args, out);
     if (into && command->free)
         command->free(into);
     memory_free(into);

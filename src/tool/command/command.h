@@ -30,7 +30,9 @@ struct cli_command {
     const char *about,
         *notes; /* paragraphs of the help page before and after the options, or NULL */
     struct args_syntax syntax; /* what it takes */
-    size_t size;               /* of the struct that its options are read into; zeroed before */
+    /* A folder stands for the logs in it, from this word on, counted from 1; 0: none does. */
+    unsigned folders;
+    size_t size; /* of the struct that its options are read into; zeroed before */
     /* `into` is that struct. Returns the exit status. */
     int (*run)(void *into, const struct args *args, FILE *out);
     void (*free)(void *into);        /* what reading options has allocated; NULL nothing */
@@ -55,6 +57,9 @@ int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
 /* cli_parse - its first half. Returns: CLI_OK; else a line was written to stderr. */
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *into,
               struct args *out);
+
+/* What help and manual say of a command that takes folders: a paragraph. */
+#define CLI_FOLDERS "A folder stands for the logs in it, whatever their names are."
 
 /*
  * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the

@@ -1,5 +1,10 @@
 #include "command/filters.h"
 
+#include "base/buffer.h"
+#include "readers/header.h"
+#include "report/processes.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +28,57 @@ bool filters_any(const struct filters *f)
 {
     return f->types.count || f->methods.count || f->exclude.count || f->below.count || f->thread ||
            f->own || f->steady;
+}
+
+static bool is_wanted(const struct filters *f, const json_t *header)
+{
+    bool wanted = false;
+
+    for (size_t i = 0; !wanted && i < f->processes.count; i++)
+        wanted = report_process_is(header, f->processes.item[i]);
+    return wanted;
+}
+
+/* "MSBuild.dll, VBCSCompiler.dll", each once. */
+static void add_name(struct buffer *names, const json_t *header)
+{
+    const char *name = report_program(header);
+
+    if (!name || (names->data && strstr(names->data, name)))
+        return;
+    buffer_format(names, "%s%s", names->size ? ", " : "", name);
+}
+
+int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
+                 size_t *count)
+{
+    int status = reading_once(command, logs, count);
+    struct buffer names = BUFFER_INIT;
+    size_t kept = 0;
+
+    if (status || !f->processes.count)
+        return status;
+    for (size_t i = 0; i < *count; i++) {
+        json_t *header = report_header_of(logs[i]);
+
+        if (is_wanted(f, header))
+            logs[kept++] = logs[i];
+        else
+            add_name(&names, header);
+        json_decref(header);
+    }
+    if (kept < *count)
+        logs[kept] = NULL;
+    *count = kept;
+    if (names.failed) {
+        status = cli_failed(command, -ENOMEM);
+    } else if (!kept) {
+        cli_complain(command, "no log is of a process \"%s\"%s%s", f->processes.item[0],
+                     names.size ? "; they are of " : "", names.size ? names.data : "");
+        status = CLI_USAGE;
+    }
+    buffer_free(&names);
+    return status;
 }
 
 int filters_share(const struct cli_command *command, const char *text, double *share)

@@ -10,7 +10,7 @@
 #include "model/shape.h"
 
 struct filters {
-    struct args_list types, methods, exclude, below, own_code;
+    struct args_list types, methods, exclude, below, own_code, processes;
     struct reading_window window;
     uint32_t thread; /* id in the log; 0 all */
     bool own, steady;
@@ -18,8 +18,12 @@ struct filters {
 
 /* Their rows, but for --steady. ARGS_INTO has a member `filters`. group: as a row's. */
 #define ROWS_FILTERS(group_) \
-    ARGS_ROW(COUNT, "thread", "ID", filters.thread, "only the thread with this id in the log", \
-             .least = 1, .limit = UINT32_MAX - 1, .group = (group_)), \
+    ARGS_ROW(LIST, "process", "PATTERN", filters.processes, \
+             "of several logs, or a folder, only those of processes whose program matches, as " \
+             "`record --process` has it: MSBuild, VBCS*", \
+             .group = (group_)), \
+        ARGS_ROW(COUNT, "thread", "ID", filters.thread, "only the thread with this id in the log", \
+                 .least = 1, .limit = UINT32_MAX - 1), \
         ARGS_ROW(LIST, "type", "PATTERN", filters.types, \
                  "only types whose name, as shown or in full, matches; * stands for any text, ? " \
                  "for one character"), \
@@ -43,6 +47,13 @@ struct filters {
 /* filters_model - the same for a tree; the lists are borrowed. filters_any: it is not all. */
 struct model_filter filters_model(const struct filters *f);
 bool filters_any(const struct filters *f);
+
+/*
+ * filters_logs - as reading_once, and of these logs those of the processes that --process names.
+ * Returns: the exit status; a line has said which processes there are, if none is one of them.
+ */
+int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
+                 size_t *count);
 
 /*
  * filters_share - what --min-share says, "0.5" or "0.5%", as a share from 0 to 1; NULL: *share

@@ -293,13 +293,18 @@ void reading_bounds(const struct reading_window *bounds, const struct report_win
         fputs(":\n", out);
 }
 
+const char *reading_error(const struct cli_command *command, int err)
+{
+    return err == -EISDIR && command->folders ? "no log is in this folder" : strerror(-err);
+}
+
 int reading_failed(const struct cli_command *command, const char *path,
                    const struct report_log *log, int err)
 {
     if (err == -EPROTO || err == -EBADMSG)
         cli_complain(command, "%s: %s", path, log->why);
     else
-        cli_complain(command, "cannot read %s: %s", path, strerror(-err));
+        cli_complain(command, "cannot read %s: %s", path, reading_error(command, err));
     return CLI_IO;
 }
 

@@ -78,6 +78,9 @@ void reading_bounds(const struct reading_window *window, const struct report_win
  */
 int reading_once(const struct cli_command *command, char **logs, size_t *count);
 
+/* reading_error - what -errno of reading a LOG means, without its name. */
+const char *reading_error(const struct cli_command *command, int err);
+
 /* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
 int reading_failed(const struct cli_command *command, const char *path,
                    const struct report_log *log, int err);

@@ -340,7 +340,7 @@ static int run(void *into, const struct args *args, FILE *out)
     struct output o;
     size_t count = args->count;
     char *path;
-    int status = reading_once(&cmd_export, args->word, &count);
+    int status = filters_logs(&cmd_export, &a->filters, args->word, &count);
 
     if (!status)
         status = check(a, args->word[0]);
@@ -380,5 +380,5 @@ CLI_COMMAND(
              "standard input. Several logs are added up, but for rows, which keep them apart. FILE "
              "is there when it is whole; one that "
              "exists is never overwritten.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct export_args),
-    .manual = &manual);
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
+    .size = sizeof(struct export_args), .manual = &manual);

@@ -444,5 +444,5 @@ CLI_COMMAND(gate, "[options] BUDGET LOG...",
                      "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
                      "Each LOG is a run of its own. What all logs of --learn have alike is the "
                      "bound, to the object; what varies from run to run gets room.",
-            .syntax = {options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false},
+            .syntax = {options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false}, .folders = 2,
             .size = sizeof(struct gate_args), .manual = &manual);

@@ -23,10 +23,11 @@ double learn_room(double range, double objects, uint64_t logs)
 
 /* ---- a new budget ---- */
 
+/* What is allocated and, with `live`, what is alive: in one limit, for no two are of the same. */
 static void ask(struct budget_limit *l, bool live)
 {
     for (size_t i = 0; i < BUDGET_MEASURES; i++)
-        if (budget_measure_live((enum budget_measure)i) == live)
+        if (live || !budget_measure_live((enum budget_measure)i))
             l->bounds[i] = (struct budget_bound){.given = true, .learned = true};
 }
 
@@ -78,10 +79,8 @@ static int add_call(struct budget *b, const char *method)
 static int fill(struct learn *learn, const struct learn_options *o, char *why, size_t why_size)
 {
     const struct budget_limit all = {.per = BUDGET_RECORDING};
-    int err = add_part(learn->b, o->of, &all, false);
+    int err = add_part(learn->b, o->of, &all, o->live);
 
-    if (!err && o->live)
-        err = add_part(learn->b, o->of, &(struct budget_limit){.at = NULL}, true);
     for (size_t i = 0; !err && i < o->spans.count; i++)
         err = add_span(learn->b, o->of, o->spans.item[i], why, why_size);
     for (size_t i = 0; !err && i < o->calls.count; i++)

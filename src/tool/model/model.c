@@ -23,6 +23,7 @@ int model_new(const struct model_options *options, struct report_problems *probl
                                                .ils = true,
                                                .types = true,
                                                .threads = d->threads,
+                                               .processes = d->processes,
                                                .sizes = d->sizes,
                                                .slice_ns = d->slice_ns,
                                                .slices_max = d->slices_max,
@@ -293,6 +294,11 @@ bool model_untimed(const struct model *m)
     const uint64_t *records = model_log(m)->tally.records;
 
     return records[SST_KIND_SITE] && !records[SST_KIND_ALLOC];
+}
+
+const struct report_processes *model_processes(const struct model *m)
+{
+    return &m->cells->processes;
 }
 
 uint64_t model_duration_ns(const struct model *m)

@@ -42,6 +42,7 @@ enum model_weight {
 /* What tells cells apart besides path, instruction and type. Each costs memory. */
 struct model_dimensions {
     bool threads;
+    bool processes; /* not together with threads */
     bool sizes;     /* heap, and power of two of the size of one object */
     unsigned marks; /* reserved: 0 */
     /*
@@ -152,5 +153,6 @@ double model_heap_weight(const struct model *m, enum sst_heap heap, enum model_w
 unsigned model_slice_count(const struct model *m);
 uint64_t model_slice_ns(const struct model *m);
 bool model_untimed(const struct model *m); /* it has sums of sites alone, which have no times */
+const struct report_processes *model_processes(const struct model *m);
 uint64_t model_duration_ns(const struct model *m); /* the longest recording's; 0: not said */
 #endif

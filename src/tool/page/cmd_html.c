@@ -94,7 +94,7 @@ static int html(struct html_args *a, const struct args *args, FILE *out)
     int status = a->heap ? read_heap(a, args->word[0], &heap) : CLI_OK;
 
     if (!status)
-        status = reading_once(&cmd_html, args->word, &logs);
+        status = filters_logs(&cmd_html, &a->filters, args->word, &logs);
     for (size_t i = 0; !status && i < count; i++)
         status =
             side_read(&cmd_html, &a->side, args->word + i, logs, i ? &sides[0] : NULL, &sides[i]);
@@ -114,6 +114,8 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_usage_error(&cmd_html, "expected the page to make: -o FILE");
     if (a->diff && args->count != 2)
         return cli_usage_error(&cmd_html, "--diff needs two logs: OLD NEW");
+    if (a->diff && a->filters.processes.count)
+        return cli_usage_error(&cmd_html, "--process does not go with --diff");
     if (a->heap && args->count != 1)
         return cli_usage_error(&cmd_html, "--heap needs one log, of the same recording");
     if (filters_share(&cmd_html, a->min_share, &a->side.min_share))
@@ -151,5 +153,5 @@ CLI_COMMAND(html, "[options] LOG... -o FILE", "make one page of a log, to look a
                      "--live all of these also of what is alive, was, has grown or died, unless "
                      "--from, --to, --thread or --diff choose a part. Several logs are added up; "
                      "with --diff two are compared.",
-            .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct html_args),
-            .manual = &manual);
+            .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
+            .size = sizeof(struct html_args), .manual = &manual);

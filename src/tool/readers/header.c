@@ -1,10 +1,12 @@
 #include "readers/header.h"
 
 #include "base/path.h"
+#include "readers/record.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *report_program(const json_t *header)
 {
@@ -25,6 +27,27 @@ const char *report_program(const json_t *header)
             return path_base_name(text);
     }
     return executable;
+}
+
+json_t *report_header_of(const char *path)
+{
+    struct report_lines *lines = NULL;
+    struct report_parser parser;
+    struct report_record record;
+    struct report_line line;
+    json_t *header = NULL;
+    struct stat st;
+
+    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
+        report_lines_open(path, &lines))
+        return NULL;
+    report_parser_init(&parser);
+    if (report_lines_next(lines, &line) > 0 && !line.too_long &&
+        !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER)
+        header = json_deep_copy(record.json);
+    report_parser_fini(&parser);
+    report_lines_free(lines);
+    return header;
 }
 
 /* Behind the seconds, and a fraction of one: "Z", "+01:00". Returns: whether it is one of these. */

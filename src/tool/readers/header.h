@@ -12,6 +12,12 @@
  */
 const char *report_program(const json_t *header);
 
+/*
+ * report_header_of - the first line of the log at `path`, plain or packed. Returns: NULL: it is no
+ * file, or no log; else the caller's, json_decref. Memory that runs out is no log, too.
+ */
+json_t *report_header_of(const char *path);
+
 /* report_started - in s since 1970; 0: not said. */
 time_t report_started(const json_t *header);
 

@@ -1,6 +1,7 @@
 #include "readers/parts.h"
 
 #include "base/order.h"
+#include "readers/header.h"
 #include "readers/index.h"
 
 #include <dirent.h>
@@ -16,21 +17,11 @@ struct found {
 struct report_recording report_part_of(const char *path)
 {
     struct report_recording part = {0, 0, 0, 0};
-    struct report_lines *lines = NULL;
-    struct report_parser parser;
-    struct report_record record;
-    struct report_line line;
-    struct stat st;
+    json_t *header = report_header_of(path);
 
-    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
-        report_lines_open(path, &lines))
-        return part;
-    report_parser_init(&parser);
-    if (report_lines_next(lines, &line) > 0 && !line.too_long &&
-        !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER)
-        (void)report_recording_next(&part, record.json);
-    report_parser_fini(&parser);
-    report_lines_free(lines);
+    if (header)
+        (void)report_recording_next(&part, header);
+    json_decref(header);
     return part;
 }
 

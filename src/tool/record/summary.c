@@ -1,6 +1,7 @@
 #include "record/summary.h"
 
 #include "base/atomics.h"
+#include "base/path.h"
 #include "record/environment.h"
 #include "terminal/text.h"
 
@@ -91,6 +92,49 @@ static void print_page_name(FILE *out, const char *log)
     record_print_quoted(out, name);
 }
 
+static bool has_log(const struct record_process *p)
+{
+    struct stat st;
+
+    return p->log && stat(p->log, &st) == 0;
+}
+
+/* The folder that all logs are in, up to its slash; 0: they are in several, or in this one. */
+static size_t folder_of(const struct record_processes *p, const char *here)
+{
+    const char *first = NULL;
+    size_t size = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        const char *log = has_log(&p->process[i]) ? from_here(p->process[i].log, here) : NULL;
+
+        if (!log)
+            continue;
+        if (!first) {
+            first = log;
+            size = (size_t)(path_base_name(log) - log);
+        } else if ((size_t)(path_base_name(log) - log) != size || strncmp(log, first, size) != 0) {
+            return 0;
+        }
+    }
+    return size;
+}
+
+/* One report over all of them. */
+static void print_together(FILE *out, const struct record_processes *p, const char *here,
+                           const char *log)
+{
+    char folder[PATH_MAX];
+    size_t size = folder_of(p, here);
+
+    if (!size)
+        return;
+    snprintf(folder, sizeof(folder), "%.*s", (int)size, log);
+    fputs(PREFIX "    shadowtrace report --view processes ", out);
+    record_print_quoted(out, folder);
+    fputs("    (all logs in it)\n", out);
+}
+
 /* What else shows a log: in one line each for the only one, else in one for all. */
 static void print_others(FILE *out, const char *log)
 {
@@ -107,13 +151,6 @@ static void print_others(FILE *out, const char *log)
     fputs(" -o ", out);
     print_page_name(out, log);
     fputs("    (a page for a browser)\n", out);
-}
-
-static bool has_log(const struct record_process *p)
-{
-    struct stat st;
-
-    return p->log && stat(p->log, &st) == 0;
 }
 
 /* `all`: several processes say their command lines, too, in case their names are the same. */
@@ -181,6 +218,8 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
         only = has_log(one) ? one : only;
         logs += has_log(one);
     }
+    if (logs > 1 && !quiet)
+        print_together(out, p, here, from_here(only->log, here));
     if (logs && !quiet)
         print_others(out, logs == 1 ? from_here(only->log, here) : NULL);
 }

@@ -213,6 +213,8 @@ static int key_of(struct report_cells *c, const struct report_record *r, struct 
         err = report_defs_thread(&c->defs, a->thread, r->at, &key->thread);
         key->thread++; /* 0: not said */
     }
+    if (o->processes)
+        key->process = (uint32_t)c->processes.count;
     key->il = o->ils ? report_alloc_il(a) : REPORT_NO_IL;
     key->unoptimised = a->unoptimised;
     if (c->slice_ns)
@@ -339,7 +341,9 @@ static int on_header(struct report_cells *c, const json_t *header)
 {
     const json_t *options = json_object_get(header, "options");
 
-    report_recording_next(&c->recording, header);
+    if (report_recording_next(&c->recording, header) &&
+        report_processes_begin(&c->processes, header))
+        return -ENOMEM;
     report_live_recording(&c->live, c->recording.number);
     c->ahead = ahead_of(c, header);
     return c->options.instead || json_is_true(json_object_get(options, "live")) ? begin_lives(c)
@@ -372,8 +376,10 @@ int report_cells_take(struct report_cells *c, const struct report_record *record
         return on_live(c, record);
     if (record->kind == SST_KIND_HEADER)
         return on_header(c, record->json);
-    if (record->kind == SST_KIND_END && !report_member_count(record->json, "t", &t))
+    if (record->kind == SST_KIND_END && !report_member_count(record->json, "t", &t)) {
+        report_processes_end(&c->processes, t);
         return note_time(c, t);
+    }
     return 0;
 }
 
@@ -399,6 +405,7 @@ void report_cells_fini(struct report_cells *c)
     report_live_fini(&c->live);
     index_free(&c->index);
     report_defs_fini(&c->defs);
+    report_processes_fini(&c->processes);
     report_log_fini(&c->log);
 }
 

@@ -15,13 +15,17 @@
 #include "readers/marks.h"
 #include "report/live.h"
 #include "report/logical.h"
+#include "report/processes.h"
 
 /* 40 bytes. Members that were not asked for are 0 (il: REPORT_NO_IL) in all cells. */
 struct report_cell {
     uint32_t path; /* of report_defs */
     int32_t il;    /* in the path's leaf, or REPORT_NO_IL */
     uint32_t class_number;
-    uint32_t thread; /* number of report_defs + 1; 0: not said */
+    union {
+        uint32_t thread;  /* number of report_defs + 1; 0: not said */
+        uint32_t process; /* the same of report_processes; never asked for together */
+    };
     uint32_t slice;
     uint8_t heap, size;   /* enum sst_heap; power of two at or below the size of one object */
     bool unoptimised;     /* made by unoptimised code only */
@@ -57,8 +61,8 @@ struct report_cell_event {
 };
 
 struct report_cells_options {
-    bool paths, ils, types, threads, sizes; /* what tells cells apart */
-    uint64_t slice_ns;                      /* 0: time does not */
+    bool paths, ils, types, threads, processes, sizes; /* what tells cells apart */
+    uint64_t slice_ns;                                 /* 0: time does not */
     unsigned slices_max; /* where there would be more, neighbours are joined; 0: 65,536 */
     /* Slices, of whole seconds, are those of the clock on the wall: the first began earlier. */
     bool by_clock;
@@ -86,6 +90,7 @@ struct report_cells {
     struct report_log log;
     struct report_consumer consumer; /* its progress is the caller's to set */
     struct report_logical_basis basis;
+    struct report_processes processes;
     struct report_recording recording;  /* of the log being read */
     const struct report_window *window; /* NULL: all of the log */
     bool windowed;                      /* some log had one */

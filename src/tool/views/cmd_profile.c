@@ -169,5 +169,5 @@ CLI_COMMAND(
     profile, "[options] LOG...", "show sampled stacks by method: samples on top and samples within",
     .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
              "logs are added up.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct profile_args),
-    .manual = &manual);
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
+    .size = sizeof(struct profile_args), .manual = &manual);

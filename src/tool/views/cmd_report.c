@@ -58,7 +58,8 @@ static const struct args_option options[] = {
     ARGS_ROW(WORD, "view", "VIEW", view.kind,
              "overview: what allocates most, at a glance; tree: from the first callers on, the "
              "hottest path opened; callers, callees: of METHOD, or of a type; sites (call paths), "
-             "types, methods, lines, modules, namespaces, threads: each with what it makes itself "
+             "types, methods, lines, modules, namespaces, threads, processes (of several logs, or "
+             "a folder): each with what it makes itself "
              "and, if it calls others, with them; sizes: of objects, by heap; time. Of a log "
              "recorded with --live, by --by (own): live: what the last collection, or that of "
              "--at, has left; peak: what the one left that left most; end: what the last one left "
@@ -337,7 +338,8 @@ static int check_view(const struct report_args *a, const struct args *args)
 {
     const struct view *v = &a->view;
     bool sorts = v->kind != VIEW_TIME && v->kind != VIEW_SIZES,
-         totals = v->kind != VIEW_TYPES && v->kind != VIEW_SITES && v->kind != VIEW_THREADS,
+         totals = v->kind != VIEW_TYPES && v->kind != VIEW_SITES && v->kind != VIEW_THREADS &&
+                  v->kind != VIEW_PROCESSES,
          places = v->kind == VIEW_OVERVIEW || v->kind == VIEW_TREE || v->kind == VIEW_SITES ||
                   v->kind == VIEW_LINES || v->kind == VIEW_OWN;
 
@@ -384,7 +386,7 @@ static int run_view(struct report_args *a, const struct args *args, FILE *out)
     if (filters_share(&cmd_report, a->min_share, &v->min_share))
         return CLI_USAGE;
     v->logs = args->word;
-    status = reading_once(&cmd_report, v->logs, &count);
+    status = filters_logs(&cmd_report, &a->filters, v->logs, &count);
     if (status)
         return status;
     fill_view(a, args, out);
@@ -417,7 +419,7 @@ static int run_rows(struct report_args *a, const struct args *args, FILE *out)
     a->print.found = &a->found;
     a->print.filtered = filters_any(f);
     fill_view(a, args, out);
-    status = reading_once(&cmd_report, args->word, &count);
+    status = filters_logs(&cmd_report, &a->filters, args->word, &count);
     return status ? status : report(a, args->word, out);
 }
 
@@ -461,6 +463,8 @@ static const struct manual_term examples[] = {
      "see the tree of what own code allocates after a mark"},
     {"shadowtrace report --view grown --from warm --to later app.ndjson",
      "see what has come to stay between two marks, of a log recorded with --live"},
+    {"shadowtrace report --view processes logs/",
+     "see which process of a run allocates, of all whose logs are in a folder"},
     {"shadowtrace report --format json app.ndjson | jq '.rows[:3]'", "read it with a program"},
     MANUAL_END,
 };
@@ -478,5 +482,5 @@ CLI_COMMAND(
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
              "standard input. Several logs are added up. METHOD, for callers and callees, is a "
              "method or type, or a pattern of some.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct report_args),
-    .manual = &manual);
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
+    .size = sizeof(struct report_args), .manual = &manual);

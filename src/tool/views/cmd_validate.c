@@ -105,7 +105,7 @@ static int validate_one(const char *path, const struct report_schema *schema,
     reading_progress_end(&progress);
     if (err) {
         cli_complain(&cmd_validate, err == -EPROTO ? "%s: %s" : "cannot read %s: %s", path,
-                     err == -EPROTO ? d.v.why : strerror(-err));
+                     err == -EPROTO ? d.v.why : reading_error(&cmd_validate, err));
         status = CLI_IO;
     } else if (w) {
         print_json(&d, w);
@@ -200,5 +200,5 @@ CLI_COMMAND(
              "cannot express: ids are defined before use, times of a thread do not decrease, the "
              "totals at the end are those of the log. A log that ends early is valid as far as it "
              "goes. `-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .size = sizeof(struct validate_args),
-    .manual = &manual);
+    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
+    .size = sizeof(struct validate_args), .manual = &manual);

@@ -51,6 +51,16 @@ const char *view_row_word(enum view_kind kind)
     return rows[kind];
 }
 
+const char *view_row_words(enum view_kind kind, uint64_t count)
+{
+#define VIEW_ROWS(name, word, by, row) row "s",
+    static const char *const rows[] = {VIEWS(VIEW_ROWS)};
+#undef VIEW_ROWS
+    if (count == 1)
+        return view_row_word(kind);
+    return kind == VIEW_PROCESSES ? view_words[kind] : rows[kind];
+}
+
 /* ---- loading ---- */
 
 static int read_logs(struct view *v)
@@ -60,11 +70,12 @@ static int read_logs(struct view *v)
     v->how.stands_in = true;
     v->how.live = (struct reading_live){
         .question = v->question, .instead = v->question != REPORT_LIVE_NONE, .at = v->at};
-    v->how.dimensions =
-        (struct model_dimensions){.threads = v->kind == VIEW_THREADS || v->filter.thread,
-                                  .sizes = v->kind == VIEW_SIZES,
-                                  .slice_ns = timed ? NS_MS : 0,
-                                  .slices_max = SLICES_MAX};
+    v->how.dimensions = (struct model_dimensions){
+        .threads = v->kind == VIEW_THREADS || v->filter.thread,
+        .processes = v->kind == VIEW_PROCESSES || (v->kind == VIEW_OVERVIEW && !v->filter.thread),
+        .sizes = v->kind == VIEW_SIZES,
+        .slice_ns = timed ? NS_MS : 0,
+        .slices_max = SLICES_MAX};
     return loading_read(v->command, &v->how, v->logs, SIZE_MAX, &v->read);
 }
 

@@ -31,6 +31,7 @@
     X(MODULES, "modules", "module", "module") \
     X(NAMESPACES, "namespaces", "namespace", "namespace") \
     X(THREADS, "threads", "thread", "thread") \
+    X(PROCESSES, "processes", "process", "process") \
     X(SIZES, "sizes", "size", "size") \
     X(TIME, "time", "time", "slice") \
     X(OWN, "own", "own", "line") \
@@ -49,6 +50,7 @@ extern const char *const view_words[];                        /* ends with NULL 
 enum report_live_question view_question(enum view_kind kind); /* NONE: of allocations */
 const char *view_by(enum view_kind kind);
 const char *view_row_word(enum view_kind kind);
+const char *view_row_words(enum view_kind kind, uint64_t count); /* "process", "processes" */
 
 enum view_sort { VIEW_SORT_BYTES, VIEW_SORT_ALLOCS, VIEW_SORT_TOTAL };
 extern const char *const view_sorts[];

@@ -1,4 +1,5 @@
 #include "views/ranges.h"
+#include "views/view_processes.h"
 #include "views/view_rows.h"
 
 #include "terminal/text.h"
@@ -46,6 +47,8 @@ const char *view_row_text(const struct view_rows *r, const struct view_row *row,
         return view_class(v, model_cell(v->read.model, row->cell)->class_number);
     case VIEW_THREADS:
         return thread_text(v, row, b);
+    case VIEW_PROCESSES:
+        return view_process_text(v, row->what, b);
     case VIEW_MODULES:
         return row->what ? report_module(v->read.defs, row->what - 1)->name
                          : report_no_frame(v->read.defs);
@@ -216,20 +219,19 @@ static void put_row(const struct view_rows *r, const struct view_row *row, const
 void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
 {
     const struct view *v = r->view;
-    const char *what = view_row_word(r->kind);
+    const char *what = view_row_words(r->kind, r->count);
     struct text_number a, b, c;
     double bytes = 0;
 
     for (size_t i = 0; i < shown; i++)
         bytes += r->rows[i].self[MODEL_BYTES];
     if (shown < r->count)
-        fprintf(out, "\nShown: %s of %s %ss, %s of %s bytes.%s\n", text_count(&a, shown),
+        fprintf(out, "\nShown: %s of %s %s, %s of %s bytes.%s\n", text_count(&a, shown),
                 text_count(&b, r->count), what, text_share(&c, view_share(v, bytes)),
                 v->filtered ? "the selected" : "all",
                 v->top && shown == v->top ? " `--top 0` shows all." : "");
     else
-        fprintf(out, "\nShown: %s %s%s (all).\n", text_count(&a, shown), what,
-                text_plural(r->count));
+        fprintf(out, "\nShown: %s %s (all).\n", text_count(&a, shown), what);
 }
 
 static int print_text(const struct view_rows *r, FILE *out)
@@ -363,6 +365,9 @@ void view_row_what_json(const struct view_rows *r, const struct view_row *row,
     case VIEW_THREADS:
         thread_json(v, row, w);
         break;
+    case VIEW_PROCESSES:
+        view_process_json(v, row->what, w);
+        break;
     case VIEW_SIZES:
         size_json(row, w);
         break;
@@ -420,13 +425,41 @@ static int print_json(const struct view_rows *r, FILE *out)
     return jw_finish(&w);
 }
 
+/* Of those that made nothing there is no row. */
+static void print_silent(const struct view_rows *r, FILE *out)
+{
+    size_t count = model_processes(r->view->read.model)->count;
+
+    if (count > r->count)
+        fprintf(out, "  %zu more allocated nothing%s.\n", count - r->count,
+                r->view->filtered ? " of it" : "");
+}
+
+static int print_processes(const struct view_rows *r, FILE *out)
+{
+    size_t shown = view_rows_shown(r);
+    int err;
+
+    view_head(r->view, out);
+    putc('\n', out);
+    err = view_processes_table(r, shown, out);
+    if (!err) {
+        view_print_shown(r, shown, out);
+        print_silent(r, out);
+        view_foot(r->view, out);
+    }
+    return err;
+}
+
 int view_flat(struct view *v, FILE *out)
 {
     struct view_rows rows;
     int err = view_rows_init(&rows, v, v->kind);
 
     if (!err)
-        err = v->format == READING_JSON ? print_json(&rows, out) : print_text(&rows, out);
+        err = v->format == READING_JSON   ? print_json(&rows, out)
+              : v->kind == VIEW_PROCESSES ? print_processes(&rows, out)
+                                          : print_text(&rows, out);
     view_rows_fini(&rows);
     return err;
 }

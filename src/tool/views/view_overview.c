@@ -1,5 +1,6 @@
 /* The first screen: what allocates most, and which command shows more of it. */
 #include "views/ranges.h"
+#include "views/view_processes.h"
 #include "views/view_rows.h"
 #include "views/view_time.h"
 
@@ -14,6 +15,7 @@
 #define LINES_ROOM  11
 #define TYPES_SHOWN 5
 #define PATHS_SHOWN 2
+#define PIDS_SHOWN  5
 #define PATH_LINES  2 /* of text */
 #define SEPARATOR   " > "
 #define OWN_NAMES   34  /* columns of the modules in a heading */
@@ -31,6 +33,7 @@ struct hot_path {
 struct overview {
     struct view *v;
     struct view_rows own, types;
+    struct view_rows processes; /* none of a single log */
     struct time_line time;
     struct model_tree *folded;
     uint32_t *near; /* by node of it: the innermost frame of own code; 0 none */
@@ -470,6 +473,23 @@ static int print_types(const struct overview *o, FILE *out)
     return err;
 }
 
+/* ---- processes ---- */
+
+static bool several_processes(const struct view *v)
+{
+    return model_processes(v->read.model)->count > 1 && !v->filter.thread;
+}
+
+static int print_processes(const struct overview *o, FILE *out)
+{
+    size_t count = o->processes.count;
+
+    if (!count)
+        return 0;
+    fputs("\nProcesses\n", out);
+    return view_processes_table(&o->processes, count < PIDS_SHOWN ? count : PIDS_SHOWN, out);
+}
+
 /* ---- rate, collections, commands ---- */
 
 static void print_rate(const struct overview *o, FILE *out)
@@ -577,6 +597,8 @@ static void print_commands(const struct overview *o, FILE *out)
     }
     if (own && rows[0]->place->file && !v->logs[1])
         print_source(v, rows[0], out);
+    if (o->processes.count > PIDS_SHOWN)
+        print_command("all processes", "report --view processes", v, "", out);
     print_command("from Main on", "report --view tree", v, "", out);
     if (model_live(v->read.model)->ended) {
         print_command("what is alive", "report --view end", v, "", out);
@@ -597,7 +619,9 @@ static int print_text(const struct overview *o, struct view *v, FILE *out)
     print_rate(o, out);
     print_collections(o->v, out);
     print_alive(o->v, out);
-    err = print_own(o, out);
+    err = print_processes(o, out);
+    if (!err)
+        err = print_own(o, out);
     if (!err)
         err = print_types(o, out);
     if (!err)
@@ -666,6 +690,12 @@ static int print_json(const struct overview *o, FILE *out)
     for (size_t i = 0; i < o->types.count && (!v->top || i < v->top); i++)
         view_row_json(&o->types, &o->types.rows[i], &w);
     jw_end(&w);
+    if (o->processes.count) {
+        jw_line_array(&w, 1, "processes");
+        for (size_t i = 0; i < o->processes.count && (!v->top || i < v->top); i++)
+            view_row_json(&o->processes, &o->processes.rows[i], &w);
+        jw_end(&w);
+    }
     jw_line_array(&w, 1, "paths");
     for (size_t i = 0; i < o->path_count; i++)
         path_json(o, &o->paths[i], &w);
@@ -685,6 +715,8 @@ int view_overview(struct view *v, FILE *out)
 
     if (!err)
         err = view_rows_init(&o.types, v, VIEW_TYPES);
+    if (!err && several_processes(v))
+        err = view_rows_init(&o.processes, v, VIEW_PROCESSES);
     if (!err)
         err = time_line_init(&o.time, v);
     if (!err)
@@ -693,6 +725,7 @@ int view_overview(struct view *v, FILE *out)
         err = v->format == READING_JSON ? print_json(&o, out) : print_text(&o, v, out);
     view_rows_fini(&o.own);
     view_rows_fini(&o.types);
+    view_rows_fini(&o.processes);
     time_line_fini(&o.time);
     model_tree_free(o.folded);
     memory_free(o.near);

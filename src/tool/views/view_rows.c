@@ -81,6 +81,9 @@ static uint32_t cell_row(struct view_rows *r, uint32_t node, const struct report
     case VIEW_THREADS:
         row.key[0] = row.what = cell->thread;
         break;
+    case VIEW_PROCESSES:
+        row.key[0] = row.what = cell->process;
+        break;
     case VIEW_SIZES:
         row.what = cell->size;
         row.heap = cell->heap;

@@ -20,8 +20,8 @@ struct view_row {
     uint64_t key[2];
     /*
      * types: a class; methods, own, lines: a method + 1, 0: none; modules: a module + 1, 0: no
-     * managed frame; namespaces: a number of `names`; threads: as of a cell; sizes: the power of
-     * two; time: a slice; sites: a node of the tree
+     * managed frame; namespaces: a number of `names`; threads, processes: as of a cell; sizes: the
+     * power of two; time: a slice; sites: a node of the tree
      */
     uint32_t what;
     const struct model_place *place; /* of methods, lines, own; NULL none */

@@ -250,7 +250,8 @@ static void print_note(const char *note, FILE *out)
 
 void view_head(const struct view *v, FILE *out)
 {
-    uint64_t threads = v->read.defs->thread_count;
+    uint64_t threads = v->read.defs->thread_count,
+             processes = model_processes(v->read.model)->count;
     bool estimated = model_estimated(v->read.model);
     struct text_number allocs, bytes, count;
     struct report_row all;
@@ -260,6 +261,8 @@ void view_head(const struct view *v, FILE *out)
     fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
             text_count(&allocs, all.allocs), text_plural(all.allocs), text_count(&bytes, all.bytes),
             text_count(&count, threads), text_plural(threads));
+    if (processes > 1)
+        fprintf(out, " of %s processes", text_count(&count, processes));
     if (v->filtered)
         print_selected(v, &all, out);
     fputs(".\n", out);

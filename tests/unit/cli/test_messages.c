@@ -175,7 +175,7 @@ static const char *const refused[] = {
     "report --view types --urls " LOG,
     "report --view types --by type " LOG,
     "report nowhere.ndjson",
-    "report /tmp",
+    "report include",
     "report Makefile",
     "report " FIXTURES "version2.ndjson",
 

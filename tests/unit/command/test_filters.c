@@ -31,7 +31,8 @@ TEST(every_filter_counts_and_goes_to_the_model)
     struct filters f[7] = {{.types = {{"T"}, 1}}, {.methods = {{"M"}, 1}}, {.exclude = {{"E"}, 1}},
                            {.below = {{"B"}, 1}}, {.thread = 3},           {.own = true},
                            {.steady = true}};
-    struct filters not_one = {.own_code = {{"O"}, 1}, .window = {"1s", NULL}};
+    struct filters not_one = {
+        .own_code = {{"O"}, 1}, .processes = {{"P"}, 1}, .window = {"1s", NULL}};
     struct model_filter m[7];
 
     assert_false(filters_any(&not_one)); /* whose code is own, and what is read at all */

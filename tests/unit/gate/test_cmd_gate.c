@@ -251,6 +251,15 @@ TEST(live_objects_are_those_after_the_last_collection_or_at_a_mark)
            "no mark \"cold\"");
 }
 
+TEST(a_budget_learned_with_live_objects_is_one_that_can_be_read)
+{
+    unlink(budget);
+    EXPECT(RUN(&cmd_gate, "gate", "--learn", "--by", "whole", "--live", budget,
+               FIXTURES "alive.ndjson"),
+           CLI_OK, "learned from 1 log");
+    EXPECT(RUN(&cmd_gate, "gate", budget, FIXTURES "alive.ndjson"), CLI_OK, "held; 1 log.");
+}
+
 TEST(calls_are_what_a_method_s_sum_is_divided_by)
 {
     /* recorded with --types, which a gate does not judge: as if these were all there are */

@@ -21,9 +21,9 @@ static const char *const logs[] = {
     "lines", "lines-newer", "shop-events", "shop-jit", "shop-profile", "own"};
 
 /* Views whose rows add up to the total. */
-static const char *const views[] = {"overview", "tree",  "sites",   "types",
-                                    "methods",  "lines", "modules", "namespaces",
-                                    "threads",  "sizes", "time",    "own"};
+static const char *const views[] = {"overview", "tree",    "sites",      "types",   "methods",
+                                    "lines",    "modules", "namespaces", "threads", "sizes",
+                                    "time",     "own",     "processes"};
 
 static const char *fixture(const char *log)
 {
@@ -543,4 +543,81 @@ TEST(wrong_options_are_one_clear_line)
                      "Nothing");
     expect_complaint(REPORT("--view=tree", "--inline-stacks", "--format=json", "x"), CLI_USAGE,
                      "--inline-stacks needs --view sites");
+}
+
+#define TWO FIXTURES "small.ndjson", FIXTURES "lines.ndjson"
+
+TEST(of_several_logs_each_process_has_a_row)
+{
+    json_t *both = loaded(JSON("--view=processes", TWO), "both"), *rows, *row;
+    const char *const logs_of[] = {"small", "lines"};
+    json_int_t bytes = 0;
+    size_t i;
+
+    rows = json_object_get(both, "rows");
+    assert_int_equal(json_array_size(rows), 2);
+    for (size_t k = 0; k < 2; k++) {
+        json_t *one = loaded(JSON("--by=type", fixture(logs_of[k])), logs_of[k]);
+        json_int_t own = integer(json_object_get(one, "total"), "bytes");
+        bool found = false;
+
+        json_array_foreach(rows, i, row) found = found || integer(row, "bytes") == own;
+        assert_true(found);
+        bytes += own;
+        json_decref(one);
+    }
+    assert_int_equal(integer(json_object_get(both, "total"), "bytes"), bytes);
+    json_array_foreach(rows, i, row)
+    {
+        assert_non_null(json_string_value(json_object_get(row, "process")));
+        assert_true(integer(row, "pid") > 0);
+    }
+    json_decref(both);
+    both = loaded(JSON("--view=overview", TWO), "overview");
+    assert_int_equal(json_array_size(json_object_get(both, "processes")), 2);
+    json_decref(both);
+    both = loaded(JSON("--view=overview", FIXTURES "small.ndjson"), "overview of one");
+    assert_null(json_object_get(both, "processes"));
+    json_decref(both);
+}
+
+TEST(process_chooses_logs_by_the_program_that_they_are_of)
+{
+    json_t *shop = loaded(JSON("--view=processes", "--process=shop", TWO), "shop");
+    json_t *all = loaded(JSON("--view=processes", "--process=*", TWO), "all");
+    struct ran none = REPORT("--view=types", "--process=nobody", TWO);
+
+    assert_int_equal(json_array_size(json_object_get(shop, "rows")), 1);
+    assert_int_equal(json_array_size(json_object_get(all, "rows")), 2);
+    assert_int_equal(none.status, CLI_USAGE);
+    assert_non_null(strstr(none.err, "no log is of a process \"nobody\"; they are of shop.dll, "));
+    json_decref(shop);
+    json_decref(all);
+    free(none.out);
+}
+
+TEST(names_of_processes_reach_no_terminal_as_they_are)
+{
+    static const char text[] =
+        "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":4711,"
+        "\"executable\":\"/app/\\u001b[2J\\u202eevil\",\"command\":[\"\\u009b31m\",\"\\r\\n\"],"
+        "\"runtime\":\"10.0.12\",\"hooks\":\"elt3\",\"clock\":1,"
+        "\"started\":\"2026-11-21T10:00:00Z\"}\n"
+        "{\"kind\":\"thread\",\"id\":1,\"os\":4711}\n"
+        "{\"kind\":\"class\",\"id\":1,\"name\":\"Shop.Item\"}\n"
+        "{\"kind\":\"alloc\",\"t\":20,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":0}\n";
+    char path[] = "/tmp/shadowtrace-views-XXXXXX";
+    int fd = mkstemp(path);
+    struct ran ran;
+
+    assert_true(fd >= 0 && write(fd, text, sizeof(text) - 1) == (ssize_t)sizeof(text) - 1);
+    close(fd);
+    ran = REPORT("--view=processes", path);
+    unlink(path);
+    assert_int_equal(ran.status, CLI_OK);
+    assert_non_null(strstr(ran.out, "?[2J?evil (pid 4711)"));
+    for (const char *c = ran.out; *c; c++)
+        assert_true((unsigned char)*c >= ' ' || *c == '\n');
+    assert_null(strstr(ran.out, "\u202e"));
+    free(ran.out);
 }

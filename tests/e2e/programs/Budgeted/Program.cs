@@ -2,11 +2,15 @@
 // a coin says.
 //
 //   Budgeted [--plant]
+//   Budgeted --rounds [--plant]
 //
 // --plant: one of 1,000 calls of Cart.Add makes one object more, at the line that says "planted". Prints "ok".
+// --rounds: three rounds, each between the marks "round" and "over", then a full collection; with --plant the last one makes
+// one object more, which stays.
 using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Budgeted;
 
@@ -27,6 +31,36 @@ sealed class Cart
     }
 }
 
+static class Rounds
+{
+    static readonly List<object> Stay = new(100);
+    static object last;
+
+    [DllImport("libshadowtrace.so")] static extern int sst_mark([MarshalAs(UnmanagedType.LPUTF8Str)] string text);
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Round(bool more)
+    {
+        for (int i = 0; i < 100; i++)
+            last = new Item(); // 100 in a round
+        Stay.Add(new Coin()); // stays
+        if (more) Stay.Add(new Rare()); // planted in a round
+    }
+
+    public static void Run(bool plant)
+    {
+        for (int i = 0; i < 3; i++)
+        {
+            sst_mark("round");
+            Round(plant && i == 2);
+            sst_mark("over");
+        }
+        last = null;
+        GC.Collect();
+        GC.KeepAlive(Stay);
+    }
+}
+
 static class Program
 {
     static readonly object[] Kept = new object[200];
@@ -41,7 +75,12 @@ static class Program
 
     static void Main(string[] args)
     {
-        bool plant = args.Length > 0 && args[0] == "--plant";
+        bool plant = args.Length > 0 && args[^1] == "--plant";
+        if (args.Length > 0 && args[0] == "--rounds")
+        {
+            Rounds.Run(plant);
+            return;
+        }
         var cart = new Cart();
 
         for (int i = 0; i < 1000; i++)

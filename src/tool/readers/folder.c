@@ -1,0 +1,71 @@
+#include "readers/folder.h"
+
+#include "base/array.h"
+#include "base/memory.h"
+#include "base/order.h"
+#include "readers/header.h"
+#include "readers/record.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A file of the folder, if it is a log. */
+static int look_at(const char *folder, const char *name, struct report_folder *out)
+{
+    struct report_folder_log log = {NULL, 0};
+    char path[PATH_MAX];
+    const char *format;
+    json_t *header;
+
+    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+        return 0;
+    header = report_header_of(path);
+    format = json_string_value(json_object_get(header, "format"));
+    if (!format || strcmp(format, "shadowtrace") != 0) {
+        json_decref(header);
+        return 0;
+    }
+    (void)report_member_count(header, "clock", &log.clock);
+    json_decref(header);
+    log.path = memory_strdup(path);
+    if (!log.path || !array_reserve(&out->logs, &out->capacity, out->count + 1)) {
+        memory_free(log.path);
+        return -ENOMEM;
+    }
+    out->logs[out->count++] = log;
+    return 0;
+}
+
+static int by_clock(const void *a, const void *b)
+{
+    const struct report_folder_log *x = a, *y = b;
+    int order = ORDER(x->clock, y->clock);
+
+    return order ? order : strcmp(x->path, y->path);
+}
+
+int report_folder_read(const char *path, struct report_folder *out)
+{
+    size_t first = out->count;
+    const struct dirent *entry;
+    DIR *folder = opendir(path);
+    int err = folder ? 0 : -errno;
+
+    while (folder && !err && (entry = readdir(folder)))
+        err = look_at(path, entry->d_name, out);
+    if (folder)
+        closedir(folder);
+    SORT(out->logs + first, out->count - first, by_clock);
+    return err;
+}
+
+void report_folder_fini(struct report_folder *folder)
+{
+    for (size_t i = 0; i < folder->count; i++)
+        memory_free(folder->logs[i].path);
+    memory_free(folder->logs);
+    *folder = (struct report_folder){NULL, 0, 0};
+}

@@ -1,0 +1,42 @@
+/*
+ * report/processes.h - the processes that logs are of: one for each recording, in the order in
+ * which they were read, with what its header and its end say of it.
+ */
+#ifndef SHADOWTRACE_REPORT_PROCESSES_H
+#define SHADOWTRACE_REPORT_PROCESSES_H
+
+#include <jansson.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report_process {
+    uint64_t pid;
+    uint64_t clock; /* ns of the machine's monotonic clock when the recording began; 0: not said */
+    uint64_t ran;   /* ns that it was recorded for; 0: its log has no end */
+    char *name;     /* of the program, without .dll; NULL: not said */
+    char *command;  /* its command line, words with blanks between; NULL: not said */
+    char *started;  /* by the wall clock, RFC 3339; NULL: not said */
+};
+
+struct report_processes {
+    struct report_process *process;
+    size_t count, capacity;
+};
+
+/*
+ * report_processes_begin - another one, by its header. Returns: 0 or -ENOMEM.
+ * report_processes_end - the last one ended in order, `t` ns after its recording began.
+ */
+int report_processes_begin(struct report_processes *p, const json_t *header);
+void report_processes_end(struct report_processes *p, uint64_t t);
+void report_processes_fini(struct report_processes *p);
+
+/* report_processes_first - clock of the one that began first; 0: not said. */
+uint64_t report_processes_first(const struct report_processes *p);
+
+/* Which of them called themselves PATTERN: whether the name of a header's program matches. */
+bool report_process_is(const json_t *header, const char *pattern);
+
+#endif
