@@ -48,6 +48,7 @@ struct report_args {
     bool inline_stacks, no_lines, physical;
     enum text_links links;
     const char *min_share;
+    struct from_rows from;
     struct line_rows rows;
     struct report_stacks tables;
     struct view view;
@@ -111,6 +112,7 @@ static const struct args_option options[] = {
              .words = text_links_words),
     ROW_NAMES(print.stack.naming),
     ROW_WIDE(print.stack.wide),
+    ROW_FROM_ROWS,
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
@@ -179,6 +181,8 @@ static int look_up(struct report_args *a, struct report_sites *sites)
     if (!err && !a->no_lines && a->format != READING_FOLDED)
         err = reading_source_lines(&cmd_report, defs, &a->symbols, report_sites_log(sites),
                                    &a->print.stack.lines);
+    if (!err)
+        err = from_rows_give(&a->from, defs, a->print.stack.lines);
     status = cli_failed(&cmd_report, err);
     if (!status && a->filter.chosen)
         status = choose(a, sites);
@@ -224,6 +228,10 @@ static int report(struct report_args *a, char **logs, FILE *out)
     report_stacks_init(&a->tables);
     a->print.problems = &problems;
     status = cli_failed(&cmd_report, report_sites_new(a->print.by, &a->filter, &problems, &sites));
+    if (!status && a->reading.rows) {
+        status = from_rows_read(&cmd_report, &a->filters.window, logs, SIZE_MAX, &a->from);
+        logs = a->from.logs;
+    }
     if (!status)
         status = read_all(a, sites, logs);
     if (!status) {
@@ -238,6 +246,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     source_lines_free(a->print.stack.lines);
     report_stacks_fini(&a->tables);
     report_sites_free(sites);
+    from_rows_free(&a->from);
     report_problems_fini(&problems);
     return status;
 }
@@ -461,6 +470,8 @@ static const struct manual_term examples[] = {
      "see the tree of what own code allocates after a mark"},
     {"shadowtrace report --view grown --from warm --to later app.ndjson",
      "see what has come to stay between two marks, of a log recorded with --live"},
+    {"shadowtrace report --from-rows web-1.rows web-2.rows",
+     "see what two processes allocate, of what `export --format rows` wrote of them"},
     {"shadowtrace report --format json app.ndjson | jq '.rows[:3]'", "read it with a program"},
     MANUAL_END,
 };
