@@ -142,8 +142,8 @@ PLAIN = {'types': plain('made_now', 'type'), 'methods': plain('made_now', 'metho
 
 
 @needs('KnownAllocs')
-def test_two_versions(t):
-    """As a deployment: the same log under two versions, one of them larger."""
+def test_two_versions_and_what_ship_sends(t):
+    """As a deployment: the same log under two versions, one of them larger; the second comes by ship."""
     server = Server(t)
     made = t.record(PROGRAM.command('KnownAllocs'), '--check', '0', log='a.ndjson').path
     old = export(t, 'rows', [made])
@@ -166,6 +166,16 @@ def test_two_versions(t):
     t.true(found and all(row['grew'] == row['old_bytes'] == by_method[row['method']] for row in found[:20]), found[:3])
     t.equal([(row['version'], row['bytes_each']) for row in server.ask('versions')],
             [(version, total(made)['bytes']), ('2.0.0', 2 * total(made)['bytes'])], 'versions')
+
+    if not os.path.exists(os.path.join(harness.BUILD, 'shadowtrace-ship')):
+        t.skip('shadowtrace-ship was not built')
+    shop = os.path.join(FIXTURES, 'shop-events.ndjson')
+    for _ in 1, 2:
+        shipped = run([TOOL, 'ship', '--to', server.url, '--host', 'shipped', '--once', shop])
+        t.equal((shipped.status, shipped.errors), (0, ''), shipped)
+    server.loaded('--roll')
+    t.equal([whole([row]) for row in server.ask('hosts') if row['host'] == 'shipped'], [total(shop)], 'shipped')
+    t.equal([row for row in server.ask('complete') if row['host'] == 'shipped'], [], 'what came and what it says')
 
 
 def test_a_schema_of_another_version(t):

@@ -1,4 +1,4 @@
-#include "server/job.h"
+#include "process/job.h"
 
 #include "base/file.h"
 
