@@ -215,6 +215,7 @@ def test_bad_input(t):
         made.write(json.dumps(dict(json.loads(first), started=now)) + '\n' + rest)
     server.loaded(t.path('fast.rows'))
     t.true(80000 < server.ask('clocks')[0]['seconds_ahead'] < 90000, server.ask('clocks'))
+    t.equal(total(*[os.path.join(FIXTURES, 'shop-events.ndjson')]), whole(server.ask('hosts')), 'whatever the clock says')
     with open(t.path('bad.rows'), 'w', encoding='utf-8') as made:
         made.write('nonsense\n')
     one_line(server.load(t.path('bad.rows')), 3, server.url, 'status')
@@ -223,6 +224,44 @@ def test_bad_input(t):
     one_line(run([os.path.join(FLEET, 'ask'), 'who'], env=server.env), 2, 'type=TEXT')
     t.equal(server.ask('who', "type=it's \\ {type}"), [], 'a name with quotes')
     one_line(run([os.path.join(FLEET, 'load'), file], env=dict(server.env, FLEET_URL='http://127.0.0.1:1')), 3, '127.0.0.1:1')
+
+
+def identity(n):
+    return '00000000-0000-0000-%04x-%012x' % (n >> 48, n & (1 << 48) - 1)
+
+
+def hostile(path, frames):
+    """Two processes of hosts with one name, of a stack that is so deep, and with names of 100 KB that quote and escape."""
+    method, kind, frame = identity(1), identity(2), identity(3)
+    rows_of = [{'kind': 'method', 'id': method, 'name': 'a\'"\\\t{type}' + 'x' * 100000, 'owner': 'own'},
+               {'kind': 'type', 'id': kind, 'name': "it's \\ {type}"}, {'kind': 'frame', 'id': frame, 'method': method, 'il': 1}]
+    rows_of += [dict({'kind': 'stack', 'id': identity(1000 + i), 'frame': frame, 'depth': i + 1},
+                     **({'parent': identity(999 + i)} if i else {})) for i in range(frames)]
+    last = identity(999 + frames)
+    rows_of.append({'kind': 'ancestors', 'stack': last, 'own': frame, 'methods': [method]})
+    for pid in 1, 2:
+        recording = identity(10 + pid)
+        rows_of.insert(0, {'kind': 'recording', 'id': recording, 'host': 'same', 'program': 'a.dll', 'started': '2026-11-24T08:00:00Z',
+                           'duration_ns': 5, 'pid': pid, 'timed': True, 'estimated': False, 'complete': True, 'lost': 0,
+                           'bytes': 100 * pid, 'allocs': pid})
+        rows_of.append({'kind': 'allocated', 'recording': recording, 'stack': last, 'type': kind, 'minute': 1795507200,
+                        'bytes': 100 * pid, 'allocs': pid})
+    with open(path, 'w', encoding='utf-8') as file:
+        file.writelines(json.dumps(row) + '\n' for row in rows_of)
+    return path
+
+
+def test_deep_stacks_and_long_names_of_hosts_with_one_name(t):
+    server = Server(t)
+    server.loaded(hostile(t.path('hostile.rows'), 100000))
+    t.equal([(row['host'], row['bytes'], row['allocs']) for row in server.ask('hosts')], [('same', 300, 3)], 'hosts')
+    t.equal([row['recordings'] for row in server.ask('programs')], [2], 'recordings')
+    t.equal(server.ask('complete'), [], 'complete')
+    for question in ('top', 'methods', 'lines'):
+        t.equal([(row['bytes'], len(row['method'])) for row in server.ask(question)], [(300, 100011)], question)
+    t.equal([(row['bytes'], row['recordings']) for row in server.ask('who', "type=it's \\ {type}")], [(300, 2)], 'who')
+    chosen = server.rows("pid = 2 and host = 'same'", t.path('chosen.rows'))
+    t.equal(tool_json('report', '--from-rows', '--by', 'type', '--format', 'json', chosen)['total']['bytes'], 200, 'selected')
 
 
 NEWER = '''
