@@ -79,7 +79,9 @@ LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
 TOOL_OBJ := $(call objects,tool)
 SERVE_OBJ := $(filter %/server/main.o %/server/http.o,$(TOOL_OBJ))
 SHIP_OBJ := $(filter %/shipper/main.o %/shipper/http.o,$(TOOL_OBJ))
-CMD_OBJ := $(foreach object,$(TOOL_OBJ),$(if $(findstring /src/tool/server/,$(object))$(findstring /src/tool/shipper/,$(object)),,$(object)))
+# Rooms of these two alone.
+NOT_CMD := $(foreach room,job server shipper,$(filter $(BUILD)/obj/src/tool/$(room)/% $(PLAIN)/obj/src/tool/$(room)/%,$(TOOL_OBJ)))
+CMD_OBJ := $(filter-out $(NOT_CMD),$(TOOL_OBJ))
 COMMON_OBJ := $(call objects,common)
 # glibc.c and start.c are of `make nupkg`.
 PACKAGE_OBJ := $(filter-out %/nuget/glibc.o %/nuget/start.o,$(call objects,package))

@@ -1,12 +1,12 @@
 /*
- * shipper/send.h - one sending: in a copy of the process (process/job.h) the minutes of a source
+ * shipper/send.h - one sending: in a copy of the process (job/job.h) the minutes of a source
  * that have changed become rows and go to the server; the process itself goes on reading.
  */
 #ifndef SHADOWTRACE_SHIPPER_SEND_H
 #define SHADOWTRACE_SHIPPER_SEND_H
 
 #include "export/rows.h"
-#include "process/job.h"
+#include "job/job.h"
 #include "ship/options.h"
 #include "shipper/http.h"
 #include "shipper/source.h"
