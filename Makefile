@@ -44,6 +44,8 @@ PKGS_LIB := liburcu-mb jansson
 PKGS_CMD := jansson zlib libzstd libelf
 # Of shadowtrace-serve alone, which is built where it is to be had.
 PKG_SERVE := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
+# The same of shadowtrace-ship.
+PKG_SHIP := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)
 
 WARN := -Wall -Wextra -Wconversion -Wshadow -Wundef -Wvla -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes
 ifneq ($(WERROR),)
@@ -55,7 +57,7 @@ CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-p
              $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
-PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD) $(PKG_SERVE)) 2>/dev/null)
+PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD) $(PKG_SERVE) $(PKG_SHIP)) 2>/dev/null)
 LIBS_LIB = $(shell pkg-config --libs $(PKGS_LIB) 2>/dev/null) -lpthread -ldl -lm
 LIBS_SHARED = $(shell pkg-config --libs $(PKGS_CMD) 2>/dev/null) -lpthread -lm
 # What `record` has no use for is linked in, if there is an archive of it: the command starts 0.2 ms sooner. SHARED=1: for
@@ -76,16 +78,20 @@ HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer)) $(HOOK_OBJ)
 TOOL_OBJ := $(call objects,tool)
 SERVE_OBJ := $(filter %/server/main.o %/server/http.o,$(TOOL_OBJ))
-CMD_OBJ := $(foreach object,$(TOOL_OBJ),$(if $(findstring /src/tool/server/,$(object)),,$(object)))
+SHIP_OBJ := $(filter %/shipper/main.o %/shipper/http.o,$(TOOL_OBJ))
+# Rooms of these two alone.
+NOT_CMD := $(foreach room,job server shipper,$(filter $(BUILD)/obj/src/tool/$(room)/% $(PLAIN)/obj/src/tool/$(room)/%,$(TOOL_OBJ)))
+CMD_OBJ := $(filter-out $(NOT_CMD),$(TOOL_OBJ))
 COMMON_OBJ := $(call objects,common)
 # glibc.c and start.c are of `make nupkg`.
 PACKAGE_OBJ := $(filter-out %/nuget/glibc.o %/nuget/start.o,$(call objects,package))
-ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o $(SERVE_OBJ),$(TOOL_OBJ) $(PACKAGE_OBJ)))
+ALL_OBJ := $(sort $(LIB_OBJ) $(COMMON_OBJ) $(filter-out %/cli/main.o %/generate/main.o %/shipper/send.o $(SERVE_OBJ) $(SHIP_OBJ),$(TOOL_OBJ) $(PACKAGE_OBJ)))
 COMMON := $(PLAIN)/libcommon.a
 
 LIB := $(BUILD)/libshadowtrace.so
 CMD := $(BUILD)/shadowtrace
 SERVE := $(if $(PKG_SERVE),$(BUILD)/shadowtrace-serve)
+SHIP := $(if $(PKG_SHIP),$(BUILD)/shadowtrace-ship)
 SCHEMA := $(BUILD)/log_schema.json
 GENERATE := $(BUILD)/generate
 SHELLS := bash zsh fish
@@ -96,7 +102,7 @@ COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIB) $(CMD) $(SERVE) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
+all: $(LIB) $(CMD) $(SERVE) $(SHIP) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
 LIB_FLAGS := -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined
@@ -112,9 +118,14 @@ $(BUILD)/shadowtrace-serve: $(SERVE_OBJ) $(BUILD)/libtool.a $(COMMON)
 	$(call say,LD,$@)$(CC) -o $@.new $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD) $(shell pkg-config --libs $(PKG_SERVE) 2>/dev/null)
 	$(Q)mv -f $@.new $@
 
+# The same of what needs a client.
+$(BUILD)/shadowtrace-ship: $(SHIP_OBJ) $(BUILD)/libtool.a $(COMMON)
+	$(call say,LD,$@)$(CC) -o $@.new $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD) $(shell pkg-config --libs $(PKG_SHIP) 2>/dev/null)
+	$(Q)mv -f $@.new $@
+
 # Archives: of what is common each side links only what it uses.
 $(COMMON): $(COMMON_OBJ)
-$(BUILD)/libtool.a: $(filter-out %/cli/main.o $(SERVE_OBJ),$(TOOL_OBJ))
+$(BUILD)/libtool.a: $(filter-out %/cli/main.o $(SERVE_OBJ) $(SHIP_OBJ),$(TOOL_OBJ))
 $(COMMON) $(BUILD)/libtool.a $(BUILD)/liball.a $(BUILD)/libsupport.a:
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
@@ -177,7 +188,7 @@ $(PLAIN)/obj/src/tool/page/files.o: $(wildcard src/tool/page/*.html src/tool/pag
 DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
 DEB_LIBS := liburcu-mb:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
             cmocka:libcmocka-dev libunwind:libunwind-dev libelf:libelf-dev
-DEB_SERVE := libmicrohttpd-dev
+DEB_SERVE := libmicrohttpd:libmicrohttpd-dev:serve libcurl:libcurl4-openssl-dev:ship
 
 deps:
 	$(Q)missing=''; \
@@ -190,10 +201,13 @@ deps:
 	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $$missing; } >/dev/null \
 	    || { echo "could not install:$$missing; install them by hand and run make again" >&2; exit 1; }; \
 	fi
-	$(Q)pkg-config --exists libmicrohttpd 2>/dev/null || { \
+	$(Q)for one in $(DEB_SERVE); do \
+	  library="$${one%%:*}" rest="$${one#*:}"; \
+	  pkg-config --exists "$$library" 2>/dev/null && continue; \
 	  sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $(DEB_SERVE); } >/dev/null 2>&1 \
-	    || echo "could not install $(DEB_SERVE): \`shadowtrace serve\` is not built" >&2; }
+	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $${rest%:*}; } >/dev/null 2>&1 \
+	    || echo "could not install $${rest%:*}: \`shadowtrace $${rest#*:}\` is not built" >&2; \
+	done
 	$(Q)command -v dotnet >/dev/null || { \
 	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
 
@@ -283,7 +297,8 @@ check-all: check
 	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp
 	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_BENCHMARKS=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder \
 	  -k benchmarkdotnet. -k testhost. -k ci.the_
-	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse
+	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse -k fleet.
+	$(Q)SHADOWTRACE_SHIP=1 python3 tests/e2e/run.py -j 1 -k ship.kills
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)SHADOWTRACE_SERVE=600 python3 tests/e2e/run.py -j 1 -k serve.scrapes
 	$(Q)$(MAKE) --no-print-directory soak
@@ -400,7 +415,7 @@ install: all
 install-built:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
 	  $(DESTDIR)$(PREFIX)/include/shadowtrace/clr
-	install -m 755 $(CMD) $(SERVE) $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(CMD) $(SERVE) $(SHIP) $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*_schema.json) $(DESTDIR)$(PREFIX)/share/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/
@@ -413,7 +428,7 @@ install-built:
 	install -m 644 README.md LICENSE $(DESTDIR)$(DOC)/
 
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(PREFIX)/bin/shadowtrace-serve \
+	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(PREFIX)/bin/shadowtrace-serve $(DESTDIR)$(PREFIX)/bin/shadowtrace-ship \
 	  $(DESTDIR)$(MAN1)/shadowtrace.1 $(DESTDIR)$(MAN1)/shadowtrace-*.1 \
 	  $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace \
 	  $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish

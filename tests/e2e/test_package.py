@@ -70,6 +70,8 @@ def test_make_install_puts_everything_there_and_uninstall_takes_it_away(t):
     wanted = expected_files('opt/some-where') + ['opt/some-where/share/doc/shadowtrace/LICENSE']
     if os.path.exists(os.path.join(BUILD, 'shadowtrace-serve')):  # where its library is
         wanted.append('opt/some-where/bin/shadowtrace-serve')
+    if os.path.exists(os.path.join(BUILD, 'shadowtrace-ship')):
+        wanted.append('opt/some-where/bin/shadowtrace-ship')
     t.equal(files_of(root), sorted(wanted))
     records(t, os.path.join(root, 'opt/some-where/bin/shadowtrace'), t.folder, PROGRAM.command('Hello'))
     other = os.path.join(root, 'opt/some-where/share/man/man1/shadow.1')

@@ -4,6 +4,7 @@
  * package's command and library only; what is built for this machine uses its glibc.
  */
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -36,4 +37,10 @@ HIDDEN int renameat2(int from_folder, const char *from, int to_folder, const cha
                      unsigned flags)
 {
     return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
+/* Since 2.27; the system call is older. */
+HIDDEN int memfd_create(const char *name, unsigned flags)
+{
+    return (int)syscall(SYS_memfd_create, name, flags);
 }

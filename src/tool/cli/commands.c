@@ -9,6 +9,7 @@
 #include "record/record.h"
 #include "retained/retained.h"
 #include "serve/serve.h"
+#include "ship/ship.h"
 #include "views/views.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@ static const struct {
     {&cmd_top, "Look at a traced process"},
     {&cmd_ctl, "Look at a traced process"},
     {&cmd_serve, "Look at a traced process"},
+    {&cmd_ship, "Look at a traced process"},
     {&cmd_report, "Look at a log"},
     {&cmd_browse, "Look at a log"},
     {&cmd_annotate, "Look at a log"},

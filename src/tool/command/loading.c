@@ -42,6 +42,11 @@ int loading_read(const struct cli_command *command, const struct loading_options
     report_problems_init(&l->problems);
     reading_progress_init(&progress, &o->reading);
     status = cli_failed(command, model_new(&how, &l->problems, &l->model));
+    if (!status && o->reading.rows) {
+        status = from_rows_read(command, &o->filters->window, logs, count, &l->rows);
+        logs = l->rows.logs;
+        count = 1;
+    }
     for (size_t i = 0; !status && i < count && logs[i]; i++) {
         status = read_one(command, o, logs[i], l);
         reading_progress_end(&progress);
@@ -106,6 +111,8 @@ int loading_know(const struct cli_command *command, const struct loading_options
     int err = o->no_lines ? 0 : reading_source_lines(command, l->defs, o->symbols, log, &l->lines);
 
     if (!err)
+        err = from_rows_give(&l->rows, l->defs, l->lines);
+    if (!err)
         err = model_own_new(l->defs, log, l->lines, own->item, own->count, &l->own, why, why_size);
     if (!err)
         err = model_know(l->model, l->own, l->lines);
@@ -139,5 +146,6 @@ void loading_end(struct loading *l)
     model_free(l->model);
     model_own_free(l->own);
     source_lines_free(l->lines);
+    from_rows_free(&l->rows);
     report_problems_fini(&l->problems);
 }

@@ -8,6 +8,7 @@
 #define SHADOWTRACE_COMMAND_LOADING_H
 
 #include "command/filters.h"
+#include "command/from_rows.h"
 #include "model/names.h"
 #include "model/own.h"
 
@@ -40,6 +41,7 @@ struct loading {
     struct source_lines *lines; /* NULL: not looked up */
     struct model_own *own;
     struct names *names, *others; /* those shown; what globs mean besides */
+    struct from_rows rows;        /* with --from-rows what the log was made of */
     struct buffer own_note;       /* a line where own code makes next to nothing; else empty */
     bool stand_in;                /* and so others count as own */
 };

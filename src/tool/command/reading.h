@@ -18,6 +18,7 @@ enum reading_format { READING_TEXT, READING_JSON, READING_FOLDED };
 struct reading_options {
     unsigned jobs; /* threads that parse; 0: as many as there are processors, at most 8 */
     bool quiet;    /* no progress bar */
+    bool rows;     /* --from-rows: what is read are rows of tables (command/from_rows.h) */
 };
 
 unsigned reading_threads(const struct reading_options *options);

@@ -29,6 +29,7 @@ struct export_rows_options {
     bool redact;             /* no arguments, no folders: include/shadowtrace/rows_schema.json */
     const char *const *dirs; /* where else modules may lie, for their versions */
     size_t ndirs;
+    bool whole; /* a tree may have some minutes only: its recording's sums are the model's */
 };
 
 struct export_rows;
@@ -44,6 +45,20 @@ void export_rows_free(struct export_rows *r); /* NULL is fine */
  * Returns: 0; -ENOMEM; whether all could be written ferror() of `out` tells.
  */
 int export_rows_put(struct export_rows *r, const struct model_tree *tree, struct names *names);
+
+/*
+ * Of a process that writes now and then, each time by a copy of itself, to whoever keeps what was
+ * written (src/tool/shipper):
+ * export_rows_to     - in the copy: where rows go from here on.
+ * export_rows_told   - in the copy: the ids of what was defined since, to be learned.
+ * export_rows_learn  - they are not to be defined again. Returns: 0; -EBADMSG; -ENOMEM.
+ * export_rows_known  - so many ids are kept; export_rows_forget - none are.
+ */
+void export_rows_to(struct export_rows *r, FILE *out);
+int export_rows_told(const struct export_rows *r, FILE *out);
+int export_rows_learn(struct export_rows *r, const void *told, size_t size);
+size_t export_rows_known(const struct export_rows *r);
+void export_rows_forget(struct export_rows *r);
 
 /* What was written so far. */
 struct export_rows_sums {

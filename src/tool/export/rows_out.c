@@ -19,13 +19,67 @@ int export_rows_new(FILE *out, const struct export_rows_options *options, struct
     return 0;
 }
 
-void export_rows_free(struct export_rows *r)
+void export_rows_forget(struct export_rows *r)
 {
-    for (size_t i = 0; r && i < ROWS_TABLES; i++) {
+    for (size_t i = 0; i < ROWS_TABLES; i++) {
         index_free(&r->known[i].index);
         memory_free(r->known[i].ids);
+        r->known[i] = (struct rows_known){.ids = NULL};
     }
+}
+
+void export_rows_free(struct export_rows *r)
+{
+    if (r)
+        export_rows_forget(r);
     memory_free(r);
+}
+
+/* ---- what another copy has written ---- */
+
+struct told {
+    uint64_t table, id[2];
+};
+
+void export_rows_to(struct export_rows *r, FILE *out)
+{
+    r->out = out;
+    for (size_t i = 0; i < ROWS_TABLES; i++)
+        r->known[i].before = r->known[i].count;
+}
+
+int export_rows_told(const struct export_rows *r, FILE *out)
+{
+    for (size_t i = 0; i < ROWS_TABLES; i++)
+        for (size_t k = r->known[i].before; k < r->known[i].count; k++) {
+            const struct told one = {i, {r->known[i].ids[k][0], r->known[i].ids[k][1]}};
+
+            if (fwrite(&one, sizeof(one), 1, out) != 1)
+                return -EIO;
+        }
+    return 0;
+}
+
+int export_rows_learn(struct export_rows *r, const void *told, size_t size)
+{
+    struct told one;
+
+    for (size_t at = 0; at + sizeof(one) <= size; at += sizeof(one)) {
+        memcpy(&one, (const char *)told + at, sizeof(one));
+        if (one.table >= ROWS_TABLES)
+            return -EBADMSG;
+        (void)rows_define(r, (enum rows_table)one.table, one.id);
+    }
+    return r->err;
+}
+
+size_t export_rows_known(const struct export_rows *r)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < ROWS_TABLES; i++)
+        count += r->known[i].count;
+    return count;
 }
 
 const struct export_rows_sums *export_rows_sums(const struct export_rows *r)

@@ -14,7 +14,7 @@ enum rows_table { ROWS_METHODS, ROWS_TYPES, ROWS_FRAMES, ROWS_STACKS, ROWS_ANCES
 /* Ids of one table that were defined. */
 struct rows_known {
     uint64_t (*ids)[2];
-    size_t count, capacity;
+    size_t count, capacity, before; /* before: those there were at export_rows_to */
     struct index index;
 };
 

@@ -77,38 +77,42 @@ static void put_started(time_t started, struct json_writer *w)
     jw_text(w, "started", text);
 }
 
-static double total(const struct model_tree *t, enum model_weight weight)
+static double total(const struct export_rows *r, const struct model_tree *t,
+                    enum model_weight weight)
 {
+    if (r->options.whole)
+        return model_weight_total(t->model, weight);
     return t->total[weight] ? t->total[weight][0] : 0;
 }
 
-static void put_interval(const struct model_tree *t, struct json_writer *w, bool bytes)
+static void put_interval(const struct export_rows *r, const struct model_tree *t,
+                         struct json_writer *w, bool bytes)
 {
     struct report_amount amount =
-        report_estimate_interval(total(t, bytes ? MODEL_BYTES : MODEL_ALLOCS),
-                                 total(t, bytes ? MODEL_BYTES_VARIANCE : MODEL_ALLOCS_VARIANCE),
-                                 total(t, bytes ? MODEL_SEEN_BYTES : MODEL_SAMPLED));
+        report_estimate_interval(total(r, t, bytes ? MODEL_BYTES : MODEL_ALLOCS),
+                                 total(r, t, bytes ? MODEL_BYTES_VARIANCE : MODEL_ALLOCS_VARIANCE),
+                                 total(r, t, bytes ? MODEL_SEEN_BYTES : MODEL_SAMPLED));
 
     jw_unsigned(w, bytes ? "bytes_low" : "allocs_low", report_whole(amount.low));
     jw_unsigned(w, bytes ? "bytes_high" : "allocs_high", report_whole(amount.high));
 }
 
-static void put_sums(const struct model_tree *t, struct json_writer *w)
+static void put_sums(const struct export_rows *r, const struct model_tree *t, struct json_writer *w)
 {
     const struct report_live *live = model_live(t->model);
 
-    jw_unsigned(w, "bytes", report_whole(total(t, MODEL_BYTES)));
-    jw_unsigned(w, "allocs", report_whole(total(t, MODEL_ALLOCS)));
+    jw_unsigned(w, "bytes", report_whole(total(r, t, MODEL_BYTES)));
+    jw_unsigned(w, "allocs", report_whole(total(r, t, MODEL_ALLOCS)));
     if (model_estimated(t->model)) {
-        put_interval(t, w, true);
-        put_interval(t, w, false);
+        put_interval(r, t, w, true);
+        put_interval(r, t, w, false);
     }
     if (!live->question || !live->lines)
         return;
     jw_unsigned(w, "live_bytes",
-                report_whole(total(t, MODEL_LIVE_BYTES) + total(t, MODEL_BESIDE_BYTES)));
+                report_whole(total(r, t, MODEL_LIVE_BYTES) + total(r, t, MODEL_BESIDE_BYTES)));
     jw_unsigned(w, "live_allocs",
-                report_whole(total(t, MODEL_LIVE_ALLOCS) + total(t, MODEL_BESIDE_ALLOCS)));
+                report_whole(total(r, t, MODEL_LIVE_ALLOCS) + total(r, t, MODEL_BESIDE_ALLOCS)));
 }
 
 uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, char id[ROWS_ID_SIZE])
@@ -142,7 +146,7 @@ uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, ch
     jw_bool(&w, "estimated", model_estimated(tree->model));
     jw_bool(&w, "complete", report_complete(&gaps));
     jw_unsigned(&w, "lost", report_log_lost(log));
-    put_sums(tree, &w);
+    put_sums(r, tree, &w);
     rows_end(r, &w);
     return started - started % MINUTE;
 }

@@ -43,6 +43,7 @@ static const struct args_option options[] = {
     ROW_NAMES(naming, .group = "How it is shown"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
+    ROW_FROM_ROWS,
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
@@ -118,6 +119,8 @@ static int run(void *into, const struct args *args, FILE *out)
         return cli_usage_error(&cmd_html, "--process does not go with --diff");
     if (a->heap && args->count != 1)
         return cli_usage_error(&cmd_html, "--heap needs one log, of the same recording");
+    if (a->heap && a->reading.rows)
+        return cli_usage_error(&cmd_html, "--heap needs the log of the recording, not rows");
     if (filters_share(&cmd_html, a->min_share, &a->side.min_share))
         return CLI_USAGE;
     naming_choose(&a->naming, &cmd_html, args, NAMES_SHORT);

@@ -437,6 +437,25 @@ int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, 
     return report_log_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
 }
 
+int report_cells_forget(struct report_cells *c, uint32_t slice)
+{
+    int err = report_cells_flush(c);
+    size_t kept = 0;
+
+    for (size_t i = 0; !err && i < c->count; i++) {
+        if (c->cells[i].slice < slice)
+            continue;
+        c->cells[kept] = c->cells[i];
+        if (c->sampled)
+            c->sampled[kept] = c->sampled[i];
+        kept++;
+    }
+    if (err || kept == c->count)
+        return err;
+    c->count = kept;
+    return join_cells(c);
+}
+
 /* ---- finishing ---- */
 
 /* As struct report_logical_allocs has it: cells, one after the other. */

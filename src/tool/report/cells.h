@@ -126,6 +126,12 @@ int report_cells_take(struct report_cells *c, const struct report_record *record
 int report_cells_flush(struct report_cells *c);
 
 /*
+ * report_cells_forget - cells of slices before that one go; sums over all that was read stay. Not
+ * where somebody asks for events, or of live objects. Returns: 0 or -ENOMEM.
+ */
+int report_cells_forget(struct report_cells *c, uint32_t slice);
+
+/*
  * report_cells_window - of the logs read next only what lies within (borrowed); NULL: all.
  * report_cells_spans  - of the log read next: what the question is about (borrowed); NULL: all, and
  * what was allocated behind the last collection goes by the order of lines.

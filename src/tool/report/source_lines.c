@@ -265,6 +265,17 @@ bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct 
     return out->file;
 }
 
+int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const char *file,
+                      uint32_t line)
+{
+    struct answer a = {method, il, {file, line, report_method(s->defs, method)->module, 0}};
+    uint32_t number;
+    int added = index_add(&s->index, &answer_kind, &s->answers, &s->answer_count,
+                          &s->answer_capacity, &a, &number);
+
+    return added < 0 ? added : 0;
+}
+
 bool source_line_any(struct source_lines *s, uint32_t method)
 {
     struct source_line line;

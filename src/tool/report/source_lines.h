@@ -43,6 +43,13 @@ void source_lines_free(struct source_lines *s);
  */
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
 
+/*
+ * source_lines_give - a line that is known from elsewhere: nobody looks it up. What was asked or
+ * given before stays. Returns: 0 or -ENOMEM. Owns: file is borrowed until source_lines_free.
+ */
+int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const char *file,
+                      uint32_t line);
+
 /* source_line_any - whether a method (number in defs) has lines at all. s NULL: it has none. */
 bool source_line_any(struct source_lines *s, uint32_t method);
 

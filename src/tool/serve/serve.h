@@ -6,12 +6,4 @@
 
 extern const struct cli_command cmd_serve;
 
-#define SERVE_PROGRAM "shadowtrace-serve"
-
-/*
- * serve_program - the path of the program that serves, beside this one: `self` is this program's
- * path. Returns: whether it can be run.
- */
-bool serve_program(const char *self, char *path, size_t size);
-
 #endif

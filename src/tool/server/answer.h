@@ -1,12 +1,12 @@
 /*
- * server/answer.h - what is answered, made by a copy of the server (server/job.h): it may do with
+ * server/answer.h - what is answered, made by a copy of the server (job/job.h): it may do with
  * the processes' sums as it likes.
  */
 #ifndef SHADOWTRACE_SERVER_ANSWER_H
 #define SHADOWTRACE_SERVER_ANSWER_H
 
 #include "serve/options.h"
-#include "server/job.h"
+#include "job/job.h"
 #include "server/traced.h"
 
 enum answer_kind {

@@ -1,12 +1,12 @@
 /*
  * server/find.h - which processes of this user are traced, and where their logs are: by their
- * control sockets, as `shadowtrace list` has it. A process is asked by a job (server/job.h): one
+ * control sockets, as `shadowtrace list` has it. A process is asked by a job (job/job.h): one
  * that is stopped does not answer for seconds.
  */
 #ifndef SHADOWTRACE_SERVER_FIND_H
 #define SHADOWTRACE_SERVER_FIND_H
 
-#include "server/job.h"
+#include "job/job.h"
 #include "server/traced.h"
 
 #define FIND_MAX 256 /* sockets looked at */

@@ -31,7 +31,7 @@ struct mark_sums mark_total(const struct mark *m);
 
 /*
  * mark_since - cells become what was allocated since the mark; those of which there is nothing go,
- * and so does what is alive. No record is taken after it: they are of a copy (server/job.h).
+ * and so does what is alive. No record is taken after it: they are of a copy (job/job.h).
  */
 void mark_since(struct report_cells *c, const struct mark *m);
 

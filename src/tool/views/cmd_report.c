@@ -48,6 +48,7 @@ struct report_args {
     bool inline_stacks, no_lines, physical;
     enum text_links links;
     const char *min_share;
+    struct from_rows from;
     struct line_rows rows;
     struct report_stacks tables;
     struct view view;
@@ -112,6 +113,7 @@ static const struct args_option options[] = {
              .words = text_links_words),
     ROW_NAMES(print.stack.naming),
     ROW_WIDE(print.stack.wide),
+    ROW_FROM_ROWS,
     ROW_JOBS,
     ROW_QUIET,
     ARGS_END};
@@ -180,6 +182,8 @@ static int look_up(struct report_args *a, struct report_sites *sites)
     if (!err && !a->no_lines && a->format != READING_FOLDED)
         err = reading_source_lines(&cmd_report, defs, &a->symbols, report_sites_log(sites),
                                    &a->print.stack.lines);
+    if (!err)
+        err = from_rows_give(&a->from, defs, a->print.stack.lines);
     status = cli_failed(&cmd_report, err);
     if (!status && a->filter.chosen)
         status = choose(a, sites);
@@ -225,6 +229,10 @@ static int report(struct report_args *a, char **logs, FILE *out)
     report_stacks_init(&a->tables);
     a->print.problems = &problems;
     status = cli_failed(&cmd_report, report_sites_new(a->print.by, &a->filter, &problems, &sites));
+    if (!status && a->reading.rows) {
+        status = from_rows_read(&cmd_report, &a->filters.window, logs, SIZE_MAX, &a->from);
+        logs = a->from.logs;
+    }
     if (!status)
         status = read_all(a, sites, logs);
     if (!status) {
@@ -239,6 +247,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     source_lines_free(a->print.stack.lines);
     report_stacks_fini(&a->tables);
     report_sites_free(sites);
+    from_rows_free(&a->from);
     report_problems_fini(&problems);
     return status;
 }
@@ -465,6 +474,8 @@ static const struct manual_term examples[] = {
      "see what has come to stay between two marks, of a log recorded with --live"},
     {"shadowtrace report --view processes logs/",
      "see which process of a run allocates, of all whose logs are in a folder"},
+    {"shadowtrace report --from-rows web-1.rows web-2.rows",
+     "see what two processes allocate, of what `export --format rows` wrote of them"},
     {"shadowtrace report --format json app.ndjson | jq '.rows[:3]'", "read it with a program"},
     MANUAL_END,
 };

@@ -502,7 +502,8 @@ static void print_rate(const struct overview *o, FILE *out)
     double seconds = (double)(l->count - l->first) * (double)l->slice_ns / 1e9;
 
     if (model_untimed(v->read.model)) {
-        fputs("No rate over time: --log sites keeps no times.\n", out);
+        fprintf(out, "No rate over time: %s keep%s no times.\n",
+                v->how.reading.rows ? "rows" : "--log sites", v->how.reading.rows ? "" : "s");
         return;
     }
     if (!(seconds > 0) || !(l->most > 0))
@@ -548,7 +549,7 @@ static void print_command(const char *what, const char *options, const struct vi
 {
     struct buffer b = BUFFER_INIT;
 
-    buffer_format(&b, "shadowtrace %s ", options);
+    buffer_format(&b, "shadowtrace %s %s", options, v->how.reading.rows ? "--from-rows " : "");
     view_logs(v, &b);
     buffer_text(&b, behind);
     fprintf(out, "  %-21s ", what);
@@ -595,7 +596,7 @@ static void print_commands(const struct overview *o, FILE *out)
         print_command("all lines like these", "report --by own", v, "", out);
         print_callers(v, rows[0], out);
     }
-    if (own && rows[0]->place->file && !v->logs[1])
+    if (own && rows[0]->place->file && !v->logs[1] && !v->how.reading.rows)
         print_source(v, rows[0], out);
     if (o->processes.count > PIDS_SHOWN)
         print_command("all processes", "report --view processes", v, "", out);

@@ -125,6 +125,11 @@ static const char *const refused[] = {
     "serve --top 1000",
     "serve --keep 2days",
     "serve --listen",
+    "ship",
+    "ship --too x .",
+    "ship --every 2days .",
+    "ship --max-memory 1 .",
+    "ship --to",
 
     "report",
     "report --nonsense " LOG,

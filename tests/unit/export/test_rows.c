@@ -5,6 +5,7 @@
 #include "support/heap.h"
 
 #include "base/atomics.h"
+#include "export/rows_out.h"
 #include "unit/cli/command_support.h"
 #include "validate/schema.h"
 
@@ -659,4 +660,38 @@ TEST(what_does_not_go_together_is_refused)
     expect_complaint(RUN(&cmd_export, "export", "--format=rows", "--no-lines", "-o", "/dev/full",
                          FIXTURES "small.ndjson"),
                      CLI_IO, "cannot write /dev/full: No space left on device");
+}
+
+/* ---- copies that write for somebody ---- */
+
+TEST(what_a_copy_has_written_is_learned_and_not_written_again)
+{
+    static const uint64_t before[2] = {1, 2}, since[2] = {3, 4};
+    const struct export_rows_options options = {.host = "host"};
+    struct export_rows *copy, *rows;
+    char *told = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&told, &size);
+
+    assert_int_equal(export_rows_new(out, &options, &copy), 0);
+    assert_int_equal(export_rows_new(out, &options, &rows), 0);
+    assert_true(rows_define(copy, ROWS_STACKS, before));
+    export_rows_to(copy, out);
+    assert_true(rows_define(copy, ROWS_STACKS, since));
+    assert_false(rows_define(copy, ROWS_STACKS, before));
+    assert_int_equal(export_rows_told(copy, out), 0);
+    fclose(out);
+
+    assert_int_equal(export_rows_learn(rows, told, size), 0);
+    assert_int_equal(export_rows_known(rows), 1);
+    assert_false(rows_define(rows, ROWS_STACKS, since));
+    assert_true(rows_define(rows, ROWS_FRAMES, since)); /* each table has its own */
+    export_rows_forget(rows);
+    assert_int_equal(export_rows_known(rows), 0);
+    assert_true(rows_define(rows, ROWS_STACKS, since));
+    memset(told, 0xff, size);
+    assert_int_equal(export_rows_learn(rows, told, size), -EBADMSG);
+    export_rows_free(copy);
+    export_rows_free(rows);
+    free(told);
 }

@@ -1,11 +1,11 @@
 /*
- * server/job.h - work on a copy: a process is forked from this one, which has all it knows, writes
+ * job/job.h - work on a copy: a process is forked from this one, which has all it knows, writes
  * its answer into memory that both see, and ends. So an answer may change what it is made of (paths
  * become logical ones, cells are joined), may run out of memory, or may die, and nobody else
  * notices; and logs are read on meanwhile.
  */
-#ifndef SHADOWTRACE_SERVER_JOB_H
-#define SHADOWTRACE_SERVER_JOB_H
+#ifndef SHADOWTRACE_JOB_JOB_H
+#define SHADOWTRACE_JOB_JOB_H
 
 #include <stdbool.h>
 #include <stdint.h>

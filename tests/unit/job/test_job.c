@@ -1,4 +1,4 @@
-#include "server/job.h"
+#include "job/job.h"
 
 #include "base/memory.h"
 #include "support/test.h"

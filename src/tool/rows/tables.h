@@ -1,0 +1,101 @@
+/* rows/tables.h - what rows define: each thing once, by its id, in the order in which it came. */
+#ifndef SHADOWTRACE_ROWS_TABLES_H
+#define SHADOWTRACE_ROWS_TABLES_H
+
+#include "rows/rows_log.h"
+
+#include "base/buffer.h"
+#include "readers/index.h"
+
+/* Ids of the log are the numbers in these tables, + 1. */
+struct rows_text {
+    const char *text;
+};
+
+struct rows_module {
+    const char *name;
+};
+
+struct rows_method {
+    uint64_t id[2];
+    bool none; /* it stands for no frame at all */
+};
+
+struct rows_type {
+    uint64_t id[2];
+};
+
+struct rows_frame {
+    uint64_t id[2];
+    uint32_t method; /* number */
+    int32_t il;      /* as the log has it; REPORT_NO_IL */
+    bool filter;
+};
+
+struct rows_stack {
+    uint64_t id[2];
+    uint32_t frame, node; /* node: id in the log; 0: the empty stack */
+};
+
+struct rows_recording {
+    uint64_t id[2];
+    bool incomplete, estimated;
+    uint64_t lost;
+};
+
+/* A line of the source: a method (number), and the offset that means it in the log. */
+struct rows_place {
+    uint32_t method;
+    int32_t il;
+    uint32_t line;    /* 0: not known */
+    const char *file; /* one text for each name */
+};
+
+/* A line that has no offset of its own. */
+struct rows_other {
+    const char *file;
+    uint32_t method, line;
+    int32_t il;
+};
+#define ROWS_IL_MOST (IL_MOST / 2) /* offsets above are invented */
+
+/* The key is a minute, a recording (number + 1; 0: rows do not say), a node and a type. */
+struct rows_amount {
+    uint64_t minute;
+    uint32_t recording, stack, type;
+    uint64_t bytes, allocs;
+};
+
+#define ROWS_TABLE(type) \
+    struct { \
+        type *rows; \
+        size_t count, capacity; \
+        struct index index; \
+    }
+
+struct rows_log {
+    ROWS_TABLE(struct rows_text) texts;
+    ROWS_TABLE(struct rows_module) modules;
+    ROWS_TABLE(struct rows_method) methods;
+    ROWS_TABLE(struct rows_type) types;
+    ROWS_TABLE(struct rows_frame) frames;
+    ROWS_TABLE(struct rows_stack) stacks;
+    ROWS_TABLE(struct rows_recording) recordings;
+    ROWS_TABLE(struct rows_place) places;
+    ROWS_TABLE(struct rows_other) others;
+    ROWS_TABLE(struct rows_amount) amounts;
+    int32_t invented;       /* offsets that no method has: the next one */
+    struct buffer defined;  /* lines of the log: all definitions */
+    struct buffer program;  /* of all recordings, "" none yet; of several, how many */
+    struct buffer started;  /* of the earliest */
+    uint64_t programs, pid; /* different ones that came one behind the other; of the first */
+    struct rows_log_sums sums;
+    int fd; /* -1: not made yet */
+};
+
+/*
+ * rows_log_take - one row. Returns: 0; -EPROTO; -EBADMSG: why says what is wrong; -ENOMEM.
+ */
+int rows_log_take(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY]);
+
+#endif

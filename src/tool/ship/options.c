@@ -1,0 +1,36 @@
+#include "ship/options.h"
+
+#include "command/rows.h"
+
+#define ARGS_INTO struct ship_options
+const struct args_option ship_rows[] = {
+    ARGS_ROW(TEXT, "to", "URL", to, "the server: https://HOST:8443, or http://127.0.0.1:8123",
+             .group = "Where rows go"),
+    ARGS_ROW(TEXT, "database", "NAME", database, "its database (default: shadowtrace)"),
+    ARGS_ROW(TEXT, "credentials", "FILE", credentials,
+             "user:password in the first line of a file that only you can read"),
+    ARGS_ROW(TEXT, "ca", "FILE", ca,
+             "certificates to trust, instead of those that the system does"),
+    ARGS_ROW(DURATION, "timeout", "TIME", timeout_ns,
+             "how long an attempt may take; what fails is tried again, at most a minute later",
+             .unit = 1000000000, .standard = UINT64_C(60000000000), .least = 1000000,
+             .limit = UINT64_C(3600000000000)),
+    ARGS_ROW(FLAG, "once", NULL, once, "send what is there, then end"),
+    ARGS_ROW(FLAG, "dry-run", NULL, dry_run,
+             "print the rows of what is there instead of sending them, then end"),
+    ARGS_ROW(TEXT, "host", "NAME", host, "name of this machine in the rows (default: its own)",
+             .group = "What rows say"),
+    ARGS_ROW(TEXT, "container", "NAME", container, "name of the container (default: none)"),
+    ARGS_ROW(FLAG, "lines", NULL, lines,
+             "look up source lines. A frame with a line has another id than without: only where "
+             "the assemblies that wrote the logs stay as they are"),
+    ROW_SYMBOLS,
+    ROW_OWN_CODE(filters.own_code),
+    ARGS_ROW(DURATION, "every", "TIME", every_ns, "time between two sendings of a log",
+             .unit = 1000000000, .standard = UINT64_C(10000000000), .least = 1000000,
+             .limit = UINT64_C(3600000000000), .group = "What it takes"),
+    ARGS_ROW(BYTES, "max-memory", "BYTES", max_memory,
+             "memory for what is not acknowledged yet; the log that passes it is followed no "
+             "longer, and a line says so",
+             .standard = (uint64_t)48 << 20, .least = 1 << 20, .limit = (uint64_t)1 << 40),
+    ARGS_END};

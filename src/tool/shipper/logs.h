@@ -1,0 +1,32 @@
+/*
+ * shipper/logs.h - which logs there are: those named, and those in the folders named, each
+ * recording once. A file is looked into once; what takes its place later is another file.
+ */
+#ifndef SHADOWTRACE_SHIPPER_LOGS_H
+#define SHADOWTRACE_SHIPPER_LOGS_H
+
+#include "shipper/source.h"
+
+/* A file that was looked into: what tells it from all others, and of which recording it is. */
+struct logs_file {
+    uint64_t device, inode, born_s, born_ns; /* all zeros before the first look */
+    uint64_t pid, clock;
+    uint64_t round; /* the last look at which it was there */
+};
+
+struct logs {
+    struct logs_file *files;
+    size_t count, capacity;
+    uint64_t round;
+};
+
+/*
+ * logs_look - calls `found` for each recording that was not there at an earlier look, with the path
+ * of its latest part. What has no header yet is left for later.
+ * Returns: 0; what `found` returns, if that is not 0; -ENOMEM.
+ */
+typedef int logs_found(void *context, const char *path, const struct report_recording *recording);
+int logs_look(struct logs *f, char *const *words, size_t count, logs_found *found, void *context);
+void logs_fini(struct logs *f);
+
+#endif

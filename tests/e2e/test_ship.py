@@ -1,0 +1,264 @@
+"""
+shadowtrace ship: whatever becomes of the server and of ship itself, the server's sums are those of the logs, to the byte.
+
+SHADOWTRACE_SHIP=1: 100 kills and 10 outages (`make check-all`); else 8 and 4.
+"""
+import json
+import os
+import random
+import select
+import shutil
+import signal
+import tempfile
+
+import consumers
+from control import Living
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, needs, one_line, run, tool, tool_json, until, wait, waits
+from receiver import Receiver
+
+LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
+LONG = bool(os.environ.get('SHADOWTRACE_SHIP'))
+SHIP = os.path.join(BUILD, 'shadowtrace-ship')
+
+
+def receiver(t, **more):
+    if not os.path.exists(SHIP):
+        t.skip('shadowtrace-ship was not built: `make deps` installs libcurl4-openssl-dev')
+    made = Receiver(**more)
+    t.receivers = [*getattr(t, 'receivers', []), made]
+    return made
+
+
+def words(server, *more):
+    return [TOOL, 'ship', '--to', server.url, '--host', 'here', *more]
+
+
+def once(server, *more):
+    return run(words(server, '--once', *more))
+
+
+def total(*logs):
+    report = tool_json('report', '--by', 'type', '--format', 'json', *logs)['total']
+    return report['bytes'], report['allocs']
+
+
+def same(t, server, *logs):
+    """Each log is one recording there, with its sums; what they name is defined."""
+    t.equal(sorted(server.sums().values()), sorted(total(log) for log in logs), 'sums')
+    t.equal(sorted((row['bytes'], row['allocs']) for row in server.recordings.values()),
+            sorted(total(log) for log in logs), 'what recordings say')
+    t.equal(server.undefined(), set(), 'named and not defined')
+
+
+def copies(t, *names):
+    folder = t.path('logs')
+    os.makedirs(folder, exist_ok=True)
+    for name in names:
+        shutil.copy(os.path.join(LOGS, name + '.ndjson'), folder)
+    return folder, [os.path.join(folder, name + '.ndjson') for name in names]
+
+
+def test_what_is_there_is_sent_once_or_twice(t):
+    server = receiver(t)
+    folder, logs = copies(t, 'sites', 'shop-events', 'marks')
+    for _ in 1, 2:
+        t.equal(once(server, folder).status, 0, 'the status')
+        same(t, server, *logs)
+    t.true('query=insert into row format JSONEachRow' in server.headers[-1]['path'] and 'database=shadowtrace' in server.headers[-1]['path'],
+           server.headers[-1])
+    t.true(all(row['host'] == 'here' for row in server.recordings.values()), server.recordings)
+    # The rows are those of an export of the machine's stacks.
+    printed = run([TOOL, 'ship', '--dry-run', '--host', 'here', logs[1]])
+    exported = tool('export', '--format', 'rows', '--physical', '--no-lines', '--host', 'here', '-o', '-', logs[1])
+    t.equal(sorted(printed.text.splitlines()), sorted(exported.text.splitlines()), 'dry run')
+
+
+def test_an_address_with_a_question_mark_is_taken_as_it_is(t):
+    server = receiver(t)
+    _, logs = copies(t, 'shop-events')
+    t.equal(run([TOOL, 'ship', '--to', server.url + '/rows?table=a', '--once', *logs]).status, 0, 'the status')
+    t.equal(server.headers[-1]['path'], '/rows?table=a', 'the path')
+    same(t, server, *logs)
+
+
+def test_what_cannot_be_is_said_in_one_line(t):
+    server = receiver(t, version='1')
+    folder, logs = copies(t, 'shop-events')
+    one_line(once(server, folder), 3, 'of version 1', 'needs version 2')
+    server.be('500')
+    failed = once(server, folder)
+    one_line(failed, 3, 'the server answers 500')
+    t.true('\x1b' not in failed.errors, failed.errors)
+    server.be('refuse')
+    one_line(once(server, folder), 3, 'cannot send')
+    one_line(run([TOOL, 'ship', '--once', folder]), 2, 'where to?')
+    one_line(run([TOOL, 'ship', '--to', 'ftp://127.0.0.1', folder]), 2, 'https://')
+    one_line(run([TOOL, 'ship', '--to', 'https://me:word@127.0.0.1', folder]), 2, '--credentials')
+    one_line(run([TOOL, 'ship', '--to', server.url, t.path('none')]), 3, 'cannot read')
+    secret = t.path('secret')
+    with open(secret, 'w', encoding='ascii') as file:
+        file.write('me:word\n')
+    os.chmod(secret, 0o644)
+    one_line(run([TOOL, 'ship', '--to', server.url, '--credentials', secret, folder]), 3, 'others can read')
+    os.chmod(secret, 0o600)
+    one_line(run([TOOL, 'ship', '--to', 'http://example.invalid', '--credentials', secret, folder]), 2, 'in the clear')
+    server.be('ok')
+    server.version = '2'
+    t.equal(once(server, '--credentials', secret, *logs).status, 0, 'with credentials')
+    t.equal(server.headers[-1].get('Authorization'), 'Basic bWU6d29yZA==', 'who it is')
+
+
+def test_tls_is_checked(t):
+    if not shutil.which('openssl'):
+        t.skip('openssl is not installed')
+    certificate = t.path('server.pem')
+    made = run(['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2', '-subj',
+                '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', certificate, '-out', t.path('ca.pem')])
+    t.equal(made.status, 0, made)
+    with open(certificate, 'a', encoding='ascii') as file, open(t.path('ca.pem'), encoding='ascii') as ca:
+        file.write(ca.read())
+    server = receiver(t, certificate=certificate)
+    _, logs = copies(t, 'shop-events')
+    one_line(once(server, *logs), 3, 'cannot send', 'certificate')
+    t.equal(server.requests, 0, 'nothing is said to a stranger')
+    t.equal(once(server, '--ca', t.path('ca.pem'), *logs).status, 0, 'with its certificate')
+    same(t, server, *logs)
+
+
+class Written:
+    """A recording that is written while ship follows it: the lines of one that was made, piece by piece."""
+
+    def __init__(self, made, path, pieces):
+        with open(made, 'rb') as file:
+            self.text = file.read()
+        self.made, self.path, self.at = made, path, 0
+        self.step = len(self.text) // pieces + 1
+        self.file = open(path, 'wb', buffering=0)  # pylint: disable=consider-using-with
+
+    def more(self):
+        """Whether there is still some to come."""
+        self.file.write(self.text[self.at:self.at + self.step])
+        self.at += self.step
+        if self.at >= len(self.text):
+            self.file.close()
+        return self.at < len(self.text)
+
+
+def recorded(t):
+    return t.record(PROGRAM.command('KnownAllocs'), '--check', '0', log='made.ndjson').path
+
+
+def begin(t, server, *more):
+    return t.start(words(server, '--every', '30ms', '--timeout', '5s', *more))
+
+
+def told(ship, text):
+    """Waits for a line of it on stderr."""
+    said = b''
+    while text not in said.decode():
+        until(lambda: select.select([ship.stderr], [], [], 1)[0], 'a line with ' + text)
+        more = os.read(ship.stderr.fileno(), 4096)
+        if not more:
+            raise AssertionError('ship has ended: %s' % said.decode())
+        said += more
+
+
+@waits
+@needs('KnownAllocs')
+def test_kills_and_outages_change_no_sum(t):
+    """The log grows meanwhile; it is the same whether ship was killed, or the server refused, hung, failed or took half."""
+    chance = random.Random(7)
+    server = receiver(t)
+    made = recorded(t)
+    folder = t.path('logs')
+    os.makedirs(folder)
+    kills, outages = (100, 10) if LONG else (8, 4)
+    log = Written(made, os.path.join(folder, 'app.ndjson'), kills + outages + 2)
+    events = ['kill'] * kills + ['refuse', 'hang', '500', 'half', 'refuse', 'hang', '500', 'half', 'refuse', 'half'][:outages]
+    chance.shuffle(events)
+    ship = begin(t, server, folder)
+    for event in events:
+        log.more()
+        asked = server.requests
+        if event == 'kill':
+            until(lambda asked=asked: server.requests > asked, 'a request')
+            ship.send_signal(signal.SIGKILL)
+            ship.wait()
+            ship = begin(t, server, folder)
+            continue
+        server.be(event)
+        if event == 'refuse':
+            told(ship, 'cannot send')
+        else:
+            until(lambda asked=asked: server.requests > asked, 'a request')
+        server.be('ok')
+    while log.more():
+        pass
+    until(lambda: sorted(server.sums().values()) == [total(made)], lambda: 'sums: %s, %s' % (server.sums(), total(made)))
+    ship.send_signal(signal.SIGTERM)
+    t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
+    same(t, server, made)
+
+
+@needs('KnownAllocs')
+def test_memory_is_bounded_while_the_server_is_down(t):
+    """Three logs wait; what is read stays within --max-memory, and all of them arrive."""
+    server = receiver(t)
+    made = recorded(t)
+    folder = t.path('logs')
+    os.makedirs(folder)
+    with open(made, encoding='utf-8') as file:
+        lines = file.readlines()
+    for pid in 1, 2, 3:
+        with open(os.path.join(folder, '%d.ndjson' % pid), 'w', encoding='utf-8') as file:
+            file.writelines([json.dumps(dict(json.loads(lines[0]), pid=pid)) + '\n', *lines[1:]])
+    server.be('500')
+    ship = begin(t, server, '--max-memory', '8m', folder)
+    until(lambda: server.requests > 2, 'requests')
+    server.be('ok')
+    until(lambda: len(server.sums()) == 3 and set(server.sums().values()) == {total(made)}, lambda: server.sums())
+    with open('/proc/%d/status' % ship.pid, encoding='ascii') as status:
+        peak = next(int(line.split()[1]) for line in status if line.startswith('VmHWM'))
+    t.true(peak < 64 << 10, 'ship took %d KiB' % peak)
+    ship.send_signal(signal.SIGTERM)
+    t.equal(wait(ship, 60), 0, 'the end')
+
+
+@needs('WebServer')
+def test_a_server_whose_log_is_packed_and_in_parts(t):
+    """Followed from its start, through rotations, ship killed between two of them; a second process comes meanwhile."""
+    server = receiver(t)
+    runtime = tempfile.TemporaryDirectory(prefix='st-')  # pylint: disable=consider-using-with
+    t.runtime = runtime  # a socket's path is short
+    programs = [Living(t, PROGRAM.command('WebServer') + ['--scale', '2'], '--own', '--compress', runtime=runtime.name,
+                       log='log.ndjson.zst') for _ in (1, 2)]
+    folders = [os.path.dirname(living.path) for living in programs]
+    ship = begin(t, server, *folders)
+    for _ in range(3):
+        for living in programs:
+            pid = living.pid or living.wait()
+            result = run(['env', 'XDG_RUNTIME_DIR=' + runtime.name, TOOL, 'ctl', str(pid), 'rotate'])
+            t.equal(result.status, 0, result)
+        until(lambda: len(server.sums()) == 2, 'both processes')
+        ship.send_signal(signal.SIGKILL)
+        ship.wait()
+        ship = begin(t, server, *folders)
+    t.equal([living._ended() for living in programs], [0, 0], 'how they ended')
+    ends = [json.loads(run([consumers.program('zstd'), '-dcq', living.path]).text.splitlines()[-1]) for living in programs]
+    t.equal([end['part'] for end in ends], [4, 4], 'parts')
+    expected = sorted((end['bytes'], end['written']) for end in ends)
+    until(lambda: sorted(server.sums().values()) == expected, lambda: 'sums: %s, %s' % (server.sums(), expected))
+    ship.send_signal(signal.SIGTERM)
+    t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
+    t.equal(sorted((row['bytes'], row['allocs']) for row in server.recordings.values()), expected, 'what recordings say')
+    t.true(all(row['complete'] for row in server.recordings.values()), server.recordings)
+    t.equal(server.undefined(), set(), 'named and not defined')
+
+
+def test_help_is_the_same_in_both_programs(t):
+    receiver(t)
+    t.equal(run([SHIP, '--help']).text, tool('help', 'ship').text, 'help')
+    lonely = t.path('shadowtrace')
+    shutil.copy(TOOL, lonely)
+    one_line(run([lonely, 'ship', '--to', 'http://127.0.0.1', t.folder], env=ENVIRONMENT), 3, 'libcurl4-openssl-dev',
+             t.path('shadowtrace-ship'))
