@@ -30,7 +30,7 @@ TEST(a_pipe_has_no_bar_but_an_amount)
 
 TEST(jobs_are_a_small_number)
 {
-    struct reading_options options = {0, false};
+    struct reading_options options = {.jobs = 0};
 
     assert_true(reading_threads(&options) >= 1 && reading_threads(&options) <= 8);
     options.jobs = 3;

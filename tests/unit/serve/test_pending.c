@@ -63,11 +63,18 @@ static struct pending *asked(const struct pending_key *key, uint64_t now_ns)
     return p;
 }
 
+static bool one_runs(void)
+{
+    for (size_t i = 0; i < set.count; i++)
+        if (set.all[i]->state == PENDING_RUNNING)
+            return true;
+    return false;
+}
+
 /* The clock stands still until all answers that can be made are. */
 static void make(uint64_t now_ns)
 {
-    for (pending_step(&set, now_ns);
-         pending_wants_reading(&set, now_ns) || set.all[set.count - 1]->state == PENDING_RUNNING;
+    for (pending_step(&set, now_ns); pending_wants_reading(&set, now_ns) || one_runs();
          pending_step(&set, now_ns))
         poll(NULL, 0, 1);
 }
