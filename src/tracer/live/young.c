@@ -47,12 +47,14 @@ static uintptr_t unsplit(const struct live_range **first, const struct live_rang
     return (*first)->to - (*first)->from;
 }
 
-/* Entries of one run, the oldest first; what nothing takes along is passed over. */
-static void walk(struct live *live, struct live_log *log, size_t run, struct cursor *at)
+/*
+ * Entries of one run, the oldest first; what nothing takes along is passed over. Returns how many
+ * were taken along; the log, whose thread runs, is not written to for each.
+ */
+static size_t walk(struct live *live, const struct live_noted *noted, size_t run, struct cursor *at)
 {
-    const struct live_noted *noted = &log->past;
     uintptr_t address = noted->run[run].start, stop;
-    size_t end = run_end(noted, run), i = noted->run[run].first;
+    size_t end = run_end(noted, run), i = noted->run[run].first, stayed = 0;
     const struct live_range *range, *first = NULL;
     const struct live_bound *bound;
 
@@ -68,12 +70,13 @@ static void walk(struct live *live, struct live_log *log, size_t run, struct cur
         if (address >= stop) {
             keys_ahead(live, &noted->entry[i], end - i);
             put(live, &noted->entry[i], address + unsplit(&first, range));
-            log->stayed++;
+            stayed++;
             address += (uintptr_t)noted->entry[i++].size * 8;
         }
         for (; i < end && address < stop; i++)
             address += (uintptr_t)noted->entry[i].size * 8;
     }
+    return stayed;
 }
 
 void young_collect(struct live *live)
@@ -90,7 +93,7 @@ void young_collect(struct live *live)
     for (size_t i = 0; i < count; i++) {
         struct live_log *log = logs[run[i].log];
 
-        walk(live, log, run[i].run, &at);
+        log->stayed += walk(live, &log->past, run[i].run, &at);
         log_passed(log, log->past.run[run[i].run].first, run_end(&log->past, run[i].run));
         settle_let(live);
     }

@@ -62,7 +62,7 @@ static bool is_code(uintptr_t ip)
 /*
  * May a word from the stack be a return address? The runtime must not be asked about any other: in
  * a precompiled image it looks for the nearest method before the address that it has prepared, and
- * reads past its table where there is none (8, 9, 10: ReadyToRunJitManager::JitCodeToMethodInfo).
+ * reads past its table where there is none (ReadyToRunJitManager::JitCodeToMethodInfo; seen on 8).
  */
 static bool may_return_to(uintptr_t word)
 {
