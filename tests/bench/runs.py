@@ -54,12 +54,16 @@ MODE = {mode.key: mode for mode in MODES}
 
 
 class Program:
-    """What is measured. core: the modes of every round; the others run in a third of the rounds."""
+    """
+    What is measured. core: the modes of every round; the others run in a third of the rounds. Of a server `requests`: how
+    many are answered at the least, whatever time that takes, so that logs of one size of work can be compared.
+    """
 
     def __init__(self, key, label, unit, argv, rounds, core, rest=(), own='Bench.*', primary='cpu', env=None):
         self.key, self.label, self.unit, self.argv, self.rounds = key, label, unit, argv, rounds
         self.core, self.rest, self.own, self.primary = list(core), list(rest), own, primary
         self.env = env or {}
+        self.requests = 0
 
 
 class Missing(Exception):
@@ -187,7 +191,7 @@ class Bench:
         before = busy_seconds()
         process = Child(argv, env, os.path.join(self.logs, 'output'), 300, self.folder if server else None)
         try:
-            load = self.load_server(process, sample) if server else 0.0
+            load = self.load_server(process, sample, program.requests) if server else 0.0
         finally:
             status, usage, wall = process.wait()
         text = process.output()
@@ -250,7 +254,7 @@ class Bench:
         if sample['events']:
             sample['bytes_event'] = sample['log_bytes'] / sample['events']
 
-    def load_server(self, process, sample):
+    def load_server(self, process, sample, requests):
         """Requests to the server, its CPU time meanwhile. Returns the CPU time of wrk."""
         warm, measure = (2, 1) if self.quick else (3, 3)
         url = process.wait_for(r'listening (http://127\.0\.0\.1:\d+)', 30)
@@ -259,8 +263,10 @@ class Bench:
             process.kill()
             return 0.0
         server = child_of(process.pid) or process.pid
-        load, slices = 0.0, []
-        for number in range(warm + measure): # a slice is a second; in the first few the code is not yet the final one
+        load, slices, number, answered = 0.0, [], -1, 0
+        # a slice is a second; in the first few the code is not yet the final one
+        while number + 1 < warm + measure or answered < requests:
+            number += 1
             cpu, start = process_cpu(server), time.perf_counter()
             wrk = subprocess.Popen(['wrk', '-t1', '-c16', '-d1s', url + '/json'], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -270,11 +276,12 @@ class Bench:
             cpu, wall = process_cpu(server) - cpu, time.perf_counter() - start
             load += usage.ru_utime + usage.ru_stime
             found = re.search(r'(\d+) requests in', text)
-            if number < warm:
-                continue
             if not found or found.group(1) == '0' or re.search(r'Non-2xx|Socket errors', text):
                 sample['error'] = 'wrk: ' + ' '.join(text.split())[-200:]
                 break
+            answered += int(found.group(1))
+            if not warm <= number < warm + measure:
+                continue
             slices.append((cpu / int(found.group(1)), wall / int(found.group(1)), int(found.group(1))))
         if 'error' not in sample:
             sample.update(ops=sum(part[2] for part in slices), op_cpu=median(part[0] for part in slices) * 1e9,
