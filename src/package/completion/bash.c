@@ -22,20 +22,6 @@ static void topics(struct buffer *b, const struct args_option *topic)
     }
 }
 
-/* The kind and its words, as REPLY has them. */
-static const char *kind_of(enum completion_what what)
-{
-    static const char *const kinds[] = {
-        [COMPLETION_NOTHING] = "nothing",   [COMPLETION_FILES] = "files",
-        [COMPLETION_FOLDERS] = "folders",   [COMPLETION_PIDS] = "pids",
-        [COMPLETION_COMMANDS] = "commands", [COMPLETION_PROGRAM] = "program",
-        [COMPLETION_WORDS] = "words",       [COMPLETION_SET] = "set",
-        [COMPLETION_TOPICS] = "words",      [COMPLETION_OF_TOPIC] = "topic",
-    };
-
-    return kinds[what];
-}
-
 static void command_name(struct buffer *b, const struct cli_command *command)
 {
     buffer_format(b, " %s", command->name);
@@ -83,7 +69,7 @@ static void values(struct buffer *b, const struct cli_command *command)
         if (!args_takes_value(row))
             continue;
         names_of(b, command, row);
-        buffer_format(b, ") REPLY='%s", kind_of(what));
+        buffer_format(b, ") REPLY='%s", completion_words[what].bash);
         words(b, args_words(row));
         buffer_format(b, "%s' ;;\n", what == COMPLETION_SET ? " all" : "");
     }
@@ -98,10 +84,11 @@ static void operands(struct buffer *b, const struct cli_command *command)
 
     for (size_t i = 0; i < count; i++) {
         if (operand[i].repeats)
-            buffer_format(b, "    '%s '*) REPLY='%s", command->name, kind_of(operand[i].what));
+            buffer_format(b, "    '%s '*) REPLY='%s", command->name,
+                          completion_words[operand[i].what].bash);
         else
             buffer_format(b, "    '%s %zu') REPLY='%s", command->name, i + 1,
-                          kind_of(operand[i].what));
+                          completion_words[operand[i].what].bash);
         topics(b, operand[i].topics);
         buffer_text(b, "' ;;\n");
     }

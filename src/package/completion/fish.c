@@ -31,19 +31,10 @@ static void begin(struct buffer *b, const char *when, const char *command)
 /* Flags that say what the value is. */
 static void value(struct buffer *b, enum completion_what what, const char *const *words)
 {
-    static const char *const flags[] = {
-        [COMPLETION_NOTHING] = " -x",
-        [COMPLETION_FILES] = " -r -F",
-        [COMPLETION_FOLDERS] = " -x -a '(__fish_complete_directories)'",
-        [COMPLETION_PIDS] = " -x -a '(__shadowtrace_pids)'",
-        [COMPLETION_COMMANDS] = " -x -a '(__shadowtrace_commands)'",
-        [COMPLETION_PROGRAM] = " -x -a '(__shadowtrace_program)'",
-        [COMPLETION_OF_TOPIC] = " -x -a '(__shadowtrace_of_topic)'",
-    };
     bool set = what == COMPLETION_SET;
 
     if (!words) {
-        buffer_text(b, flags[what]);
+        buffer_text(b, completion_words[what].fish);
         return;
     }
     buffer_text(b, set ? " -x -a '(__shadowtrace_set" : " -x -a '");

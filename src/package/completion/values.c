@@ -18,6 +18,20 @@ static const struct {
     {"DIR", COMPLETION_FOLDERS}, {"FOLDER", COMPLETION_FOLDERS}, {"LOG", COMPLETION_FILES},
 };
 
+const struct completion_words completion_words[] = {
+    [COMPLETION_NOTHING] = {"nothing", " ", " -x"},
+    [COMPLETION_FILES] = {"files", "_files", " -r -F"},
+    [COMPLETION_FOLDERS] = {"folders", "_files -/", " -x -a '(__fish_complete_directories)'"},
+    [COMPLETION_PIDS] = {"pids", "_shadowtrace_pids", " -x -a '(__shadowtrace_pids)'"},
+    [COMPLETION_COMMANDS] = {"commands", "_shadowtrace_commands",
+                             " -x -a '(__shadowtrace_commands)'"},
+    [COMPLETION_PROGRAM] = {"program", "_normal", " -x -a '(__shadowtrace_program)'"},
+    [COMPLETION_WORDS] = {"words", NULL, NULL},
+    [COMPLETION_SET] = {"set", NULL, NULL},
+    [COMPLETION_TOPICS] = {"words", "_shadowtrace_topics", NULL},
+    [COMPLETION_OF_TOPIC] = {"topic", "_shadowtrace_of_topic", " -x -a '(__shadowtrace_of_topic)'"},
+};
+
 static enum completion_what what_of(const char *name, enum completion_what otherwise)
 {
     for (size_t i = 0; i < COUNT_OF(known); i++)

@@ -20,6 +20,12 @@ enum completion_what {
     COMPLETION_OF_TOPIC, /* what the topic before it says that it takes */
 };
 
+/* What each shell calls it: bash.sh's kind; zsh's action; fish's flags. NULL: its tables say it. */
+struct completion_words {
+    const char *bash, *zsh, *fish;
+};
+extern const struct completion_words completion_words[];
+
 #define COMPLETION_NAME_SIZE    32
 #define COMPLETION_OPERANDS_MAX 8
 

@@ -39,17 +39,6 @@ static void words(struct buffer *b, const char *const *word)
 static void what_is(struct buffer *b, const char *name, enum completion_what what,
                     const char *const *of)
 {
-    static const char *const actions[] = {
-        [COMPLETION_NOTHING] = " ",
-        [COMPLETION_FILES] = "_files",
-        [COMPLETION_FOLDERS] = "_files -/",
-        [COMPLETION_PIDS] = "_shadowtrace_pids",
-        [COMPLETION_COMMANDS] = "_shadowtrace_commands",
-        [COMPLETION_PROGRAM] = "_normal",
-        [COMPLETION_TOPICS] = "_shadowtrace_topics",
-        [COMPLETION_OF_TOPIC] = "_shadowtrace_of_topic",
-    };
-
     buffer_char(b, ':');
     text(b, name, strlen(name), ":\\");
     buffer_char(b, ':');
@@ -58,7 +47,7 @@ static void what_is(struct buffer *b, const char *name, enum completion_what wha
     else if (what == COMPLETION_SET)
         buffer_text(b, "_values -s , word ");
     else
-        buffer_text(b, actions[what]);
+        buffer_text(b, completion_words[what].zsh);
     words(b, of);
     buffer_text(b, what == COMPLETION_WORDS ? ")" : what == COMPLETION_SET ? " all" : "");
 }

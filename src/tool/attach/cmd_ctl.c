@@ -225,21 +225,6 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("status", NULL, "show what is recorded, and how much so far"),
     ARGS_END};
 
-static const struct manual_term examples[] = {
-    {"shadowtrace ctl 20265 mark warm", "write a mark, for `shadowtrace report --from warm`"},
-    {"shadowtrace ctl 20265 mark --full warm", "do so after a full collection"},
-    {"shadowtrace ctl 20265 heap -o app.heap", "write the heap, for `shadowtrace retained`"},
-    {"shadowtrace ctl 20265 only 'Shop.*'", "record only what methods of Shop allocate"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description = "The action is done when the command ends; whatever it has to say is printed.",
-    .environment = manual_of_sockets,
-    .files = manual_sockets,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     ctl, "PID ACTION [ARGUMENT...]", "change what a running process records",
     .syntax = {options, 2, UINT_MAX, "a process id and an action: PID ACTION", true},
@@ -249,4 +234,15 @@ CLI_COMMAND(
              "the method that allocates; which methods are hooked (record --only), --hooks, "
              "--capture, --check, --types, --min-size and the format of the log are fixed at the "
              "start.",
-    .manual = &manual);
+    .manual = CLI_MANUAL(
+            .description =
+                "The action is done when the command ends; whatever it has to say is printed.",
+            .environment = manual_of_sockets, .files = manual_sockets,
+            .examples = MANUAL_TERMS({"shadowtrace ctl 20265 mark warm",
+                                      "write a mark, for `shadowtrace report --from warm`"},
+                                     {"shadowtrace ctl 20265 mark --full warm",
+                                      "do so after a full collection"},
+                                     {"shadowtrace ctl 20265 heap -o app.heap",
+                                      "write the heap, for `shadowtrace retained`"},
+                                     {"shadowtrace ctl 20265 only 'Shop.*'",
+                                      "record only what methods of Shop allocate"})));

@@ -197,25 +197,17 @@ static int run(void *into, const struct args *args, FILE *out)
     return dump(a, out);
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace dump 20265", "see where all threads are"},
-    {"shadowtrace dump --thread 20521 --frames 10 20265", "see the ten youngest frames of one"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_sockets,
-    .files = manual_sockets,
-    .examples = examples,
-};
-
-CLI_COMMAND(dump, "[options] PID",
-            "show the stacks of all managed threads of a process without stopping it",
-            .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct dump_args),
-            .notes =
-                "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
-                "exact if its thread did not call or return meanwhile. After 16 tries it is "
-                "approximate, and frames that may be wrong are marked: ?? in text, "
-                "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
-                "frame's line is that of the call it is in; the youngest frame has none.",
-            .manual = &manual);
+CLI_COMMAND(
+    dump, "[options] PID",
+    "show the stacks of all managed threads of a process without stopping it",
+    .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct dump_args),
+    .notes = "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
+             "exact if its thread did not call or return meanwhile. After 16 tries it is "
+             "approximate, and frames that may be wrong are marked: ?? in text, "
+             "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
+             "frame's line is that of the call it is in; the youngest frame has none.",
+    .manual =
+        CLI_MANUAL(.environment = manual_of_sockets, .files = manual_sockets,
+                   .examples = MANUAL_TERMS({"shadowtrace dump 20265", "see where all threads are"},
+                                            {"shadowtrace dump --thread 20521 --frames 10 20265",
+                                             "see the ten youngest frames of one"})));

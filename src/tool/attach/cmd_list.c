@@ -91,23 +91,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return err ? CLI_IO : CLI_OK;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace list", "find the process to look into"},
-    {"shadowtrace list --format json | jq -r '.[].log'", "have the logs of all"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description =
-        "A traced process is one that `shadowtrace record` or the variables of `shadowtrace env` "
-        "have had load the library. A line says its process id, name and runtime, whether it is "
-        "recording, how many events it has recorded, and where its log is.",
-    .environment = manual_of_sockets,
-    .files = manual_sockets,
-    .examples = examples,
-    .see_also = "jq(1)",
-};
-
 CLI_COMMAND(
     list, "[options]", "list your traced processes", .syntax = {.options = options},
     .size = sizeof(struct list_args),
@@ -115,4 +98,13 @@ CLI_COMMAND(
         "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and /tmp/shadowtrace-UID. Removes "
         "sockets of processes that are gone, and what killed recordings left behind. Processes "
         "recorded with --no-control are not listed.",
-    .manual = &manual);
+    .manual = CLI_MANUAL(
+            .description = "A traced process is one that `shadowtrace record` or the variables of "
+                           "`shadowtrace env` have had load the library. A line says its process "
+                           "id, name and runtime, whether it is recording, how many events it has "
+                           "recorded, and where its log is.",
+            .environment = manual_of_sockets, .files = manual_sockets,
+            .examples = MANUAL_TERMS({"shadowtrace list", "find the process to look into"},
+                                     {"shadowtrace list --format json | jq -r '.[].log'",
+                                      "have the logs of all"}),
+            .see_also = "jq(1)"));

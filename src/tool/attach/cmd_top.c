@@ -183,28 +183,20 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace top 20265", "watch a process"},
-    {"shadowtrace top --once --view types --rows 4 20265",
-     "print the four types of which most is allocated now"},
-    {"shadowtrace top --view alive 20265",
-     "watch what stays alive, of a process recorded with --live"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description = "On a terminal it is a screen that follows the process: rows can be sorted and "
-                   "filtered, and opened to see what is behind them. Else, or with --plain, it "
-                   "prints a block of text for each update.",
-    .environment = manual_of_sockets,
-    .files = manual_sockets,
-    .examples = examples,
-};
-
-CLI_COMMAND(top, "[options] PID",
-            "watch a traced process: its call sites and types by allocation, its threads",
-            .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct top_args),
-            .notes =
-                "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
-                "ends.",
-            .manual = &manual);
+CLI_COMMAND(
+    top, "[options] PID",
+    "watch a traced process: its call sites and types by allocation, its threads",
+    .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct top_args),
+    .notes = "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
+             "ends.",
+    .manual = CLI_MANUAL(.description =
+                             "On a terminal it is a screen that follows the process: rows can be "
+                             "sorted and filtered, and opened to see what is behind them. Else, or "
+                             "with --plain, it prints a block of text for each update.",
+                         .environment = manual_of_sockets, .files = manual_sockets,
+                         .examples = MANUAL_TERMS(
+                             {"shadowtrace top 20265", "watch a process"},
+                             {"shadowtrace top --once --view types --rows 4 20265",
+                              "print the four types of which most is allocated now"},
+                             {"shadowtrace top --view alive 20265",
+                              "watch what stays alive, of a process recorded with --live"})));

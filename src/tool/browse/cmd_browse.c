@@ -144,27 +144,16 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term environment[] = {
-    {"VISUAL, EDITOR", "the editor that the key e opens the source in"},
-    MANUAL_TERM,
-    MANUAL_NO_COLOR,
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace browse app.ndjson", "look through a log"},
-    {"shadowtrace browse --filter 'type=string thread=3' app.ndjson",
-     "begin with the strings that one thread made"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = environment,
-    .examples = examples,
-};
-
 CLI_COMMAND(browse, "[options] LOG...", "look through a log on the terminal, from view to view",
             .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut. "
                      "Several logs, as of a process and those that it started, are added up.",
             .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-            .size = sizeof(struct load_options), .manual = &manual);
+            .size = sizeof(struct load_options),
+            .manual = CLI_MANUAL(
+                    .environment = MANUAL_TERMS({"VISUAL, EDITOR",
+                                                 "the editor that the key e opens the source in"},
+                                                MANUAL_TERM, MANUAL_NO_COLOR),
+                    .examples = MANUAL_TERMS(
+                        {"shadowtrace browse app.ndjson", "look through a log"},
+                        {"shadowtrace browse --filter 'type=string thread=3' app.ndjson",
+                         "begin with the strings that one thread made"})));

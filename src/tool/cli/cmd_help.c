@@ -80,17 +80,10 @@ static int run(void *into, const struct args *args, FILE *out)
     return CLI_OK;
 }
 
-static const struct manual_term help_examples[] = {
-    {"shadowtrace help record", "explain the command `record`"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description =
-        "Prints the usage, the options and what they do, in the width of the terminal. Without a "
-        "COMMAND it lists all commands. The manual pages say the same and more.",
-    .examples = help_examples,
-};
-
-CLI_COMMAND(help, "[COMMAND]", "list the commands, or explain one", .syntax = {.max = 1},
-            .manual = &manual);
+CLI_COMMAND(
+    help, "[COMMAND]", "list the commands, or explain one", .syntax = {.max = 1},
+    .manual = CLI_MANUAL(
+            .description =
+                "Prints the usage, the options and what they do, in the width of the terminal. "
+                "Without a COMMAND it lists all commands. The manual pages say the same and more.",
+            .examples = MANUAL_TERMS({"shadowtrace help record", "explain the command `record`"})));

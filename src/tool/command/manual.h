@@ -20,6 +20,14 @@ struct cli_manual {
     const char *see_also;               /* pages of others: "jq(1), less(1)" */
 };
 
+/* Both within the command's row: what only its page has, and a list in that. */
+#define CLI_MANUAL(...)   (&(const struct cli_manual){__VA_ARGS__})
+#define MANUAL_TERMS(...) ((const struct manual_term[]){__VA_ARGS__, MANUAL_END})
+
+/* The same of a command that says no more than how it is used on a terminal. */
+#define CLI_EXAMPLES(...) \
+    CLI_MANUAL(.environment = manual_of_terminal, .examples = MANUAL_TERMS(__VA_ARGS__))
+
 /* Exit statuses of a command that says nothing else. */
 extern const struct manual_term manual_status[];
 

@@ -14,4 +14,14 @@
  */
 int program_become(const struct cli_command *command, const char *library);
 
+/* run() of such a command. */
+#define PROGRAM_RUN(command, library) \
+    static int run(void *into, const struct args *args, FILE *out) \
+    { \
+        (void)into; \
+        (void)args; \
+        (void)out; \
+        return program_become(&(command), library); \
+    }
+
 #endif

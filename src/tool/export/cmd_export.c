@@ -361,19 +361,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace export -o app.pb.gz app.ndjson", "write a profile for `go tool pprof`"},
-    {"shadowtrace export --format nettrace app.ndjson",
-     "write app.nettrace, for PerfView and Visual Studio"},
-    {"shadowtrace export --format collapsed -o - app.ndjson | flamegraph.pl", "make a flame graph"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     export, "[options] LOG...", "write a log as other tools read it",
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
@@ -381,4 +368,10 @@ CLI_COMMAND(
              "is there when it is whole; one that "
              "exists is never overwritten.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct export_args), .manual = &manual);
+    .size = sizeof(struct export_args),
+    .manual = CLI_EXAMPLES({"shadowtrace export -o app.pb.gz app.ndjson",
+                            "write a profile for `go tool pprof`"},
+                           {"shadowtrace export --format nettrace app.ndjson",
+                            "write app.nettrace, for PerfView and Visual Studio"},
+                           {"shadowtrace export --format collapsed -o - app.ndjson | flamegraph.pl",
+                            "make a flame graph"}));

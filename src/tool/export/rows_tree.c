@@ -67,9 +67,15 @@ static const char *text_of(const char *text)
 }
 
 /* Whether the id was not defined so far; from now on it is. */
-static bool is_new(struct writing *w, enum rows_table table, const uint64_t id[2])
+/* The row of something that no row has told of. Returns: whether it is that. */
+static bool begin_new(struct writing *w, struct json_writer *row, enum rows_table table,
+                      const char *kind, const uint64_t id[2])
 {
-    return rows_define(w->r, table, id);
+    if (!rows_define(w->r, table, id))
+        return false;
+    rows_begin(w->r, row, kind);
+    rows_id(row, "id", id);
+    return true;
 }
 
 static void put_method(struct writing *w, uint32_t place)
@@ -77,10 +83,8 @@ static void put_method(struct writing *w, uint32_t place)
     const struct model_place *p = &w->t->places[place];
     struct json_writer row;
 
-    if (!is_new(w, ROWS_METHODS, w->bases[place]))
+    if (!begin_new(w, &row, ROWS_METHODS, "method", w->bases[place]))
         return;
-    rows_begin(w->r, &row, "method");
-    rows_id(&row, "id", w->bases[place]);
     if (p->kind == MODEL_PLACE_METHOD) {
         uint32_t module = report_method(w->defs, p->method)->module;
 
@@ -100,10 +104,8 @@ static void put_frame(struct writing *w, uint32_t place)
     struct json_writer row;
 
     put_method(w, place);
-    if (!is_new(w, ROWS_FRAMES, w->frames[place]))
+    if (!begin_new(w, &row, ROWS_FRAMES, "frame", w->frames[place]))
         return;
-    rows_begin(w->r, &row, "frame");
-    rows_id(&row, "id", w->frames[place]);
     rows_id(&row, "method", w->bases[place]);
     if (p->il >= 0 && !(p->il & IL_SEVERAL))
         jw_unsigned(&row, "il", (uint64_t)p->il);
@@ -121,10 +123,8 @@ static void put_type(struct writing *w, uint32_t place)
     uint32_t number = w->t->places[place].method, module = report_class(w->defs, number)->module;
     struct json_writer row;
 
-    if (!is_new(w, ROWS_TYPES, w->bases[place]))
+    if (!begin_new(w, &row, ROWS_TYPES, "type", w->bases[place]))
         return;
-    rows_begin(w->r, &row, "type");
-    rows_id(&row, "id", w->bases[place]);
     jw_text(&row, "name", text_of(names_class(w->names, number)));
     if (module)
         jw_text(&row, "module", report_module(w->defs, module)->name);
@@ -136,10 +136,8 @@ static void put_stack(struct writing *w, uint32_t node)
     const struct model_node *n = &w->t->nodes[node];
     struct json_writer row;
 
-    if (!is_new(w, ROWS_STACKS, w->stacks[node]))
+    if (!begin_new(w, &row, ROWS_STACKS, "stack", w->stacks[node]))
         return;
-    rows_begin(w->r, &row, "stack");
-    rows_id(&row, "id", w->stacks[node]);
     if (n->parent)
         rows_id(&row, "parent", w->stacks[n->parent]);
     rows_id(&row, "frame", w->frames[n->place]);
@@ -155,7 +153,7 @@ static void put_ancestors(struct writing *w, uint32_t node)
     uint32_t own = w->own[w->depth];
     struct json_writer row;
 
-    if (!is_new(w, ROWS_ANCESTORS, w->stacks[node]))
+    if (!rows_define(w->r, ROWS_ANCESTORS, w->stacks[node]))
         return;
     rows_begin(w->r, &row, "ancestors");
     rows_id(&row, "stack", w->stacks[node]);

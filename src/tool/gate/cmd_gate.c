@@ -413,36 +413,25 @@ static int run(void *into, const struct args *args, FILE *out)
                         : run_judge)(a, args->word[0], args->word + 1, args->count - 1, out);
 }
 
-static const struct manual_term manual_statuses[] = {
-    {"0", "every limit is held"},
-    {"1", "a limit is broken"},
-    {"2", "wrong arguments, or a budget that is none"},
-    {"3",
-     "no limit is broken, and some were not judged: a log is cut or lost something, lacks what "
-     "the limit asks for, or is a sample that does not decide it; or a file cannot be read or "
-     "written"},
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace gate --learn budget.json run1.ndjson run2.ndjson", "make a budget"},
-    {"shadowtrace gate budget.json run.ndjson", "hold a run against it"},
-    {"shadowtrace gate --also junit=gate.xml budget.json run.ndjson", "also for a CI server"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .status = manual_statuses,
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
-CLI_COMMAND(gate, "[options] BUDGET LOG...",
-            "hold recordings against a budget, or learn one from them",
-            .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of "
-                     "own code, methods or types, in objects and bytes, in a recording, for each "
-                     "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
-                     "Each LOG is a run of its own. What all logs of --learn have alike is the "
-                     "bound, to the object; what varies from run to run gets room.",
-            .syntax = {options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false}, .folders = 2,
-            .size = sizeof(struct gate_args), .manual = &manual);
+CLI_COMMAND(
+    gate, "[options] BUDGET LOG...", "hold recordings against a budget, or learn one from them",
+    .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of "
+             "own code, methods or types, in objects and bytes, in a recording, for each "
+             "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
+             "Each LOG is a run of its own. What all logs of --learn have alike is the "
+             "bound, to the object; what varies from run to run gets room.",
+    .syntax = {options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false}, .folders = 2,
+    .size = sizeof(struct gate_args),
+    .manual = CLI_MANUAL(.status = MANUAL_TERMS(
+                             {"0", "every limit is held"}, {"1", "a limit is broken"},
+                             {"2", "wrong arguments, or a budget that is none"},
+                             {"3", "no limit is broken, and some were not judged: a log is cut or "
+                                   "lost something, lacks what the limit asks for, or is a sample "
+                                   "that does not decide it; or a file cannot be read or written"}),
+                         .environment = manual_of_terminal,
+                         .examples = MANUAL_TERMS(
+                             {"shadowtrace gate --learn budget.json run1.ndjson run2.ndjson",
+                              "make a budget"},
+                             {"shadowtrace gate budget.json run.ndjson", "hold a run against it"},
+                             {"shadowtrace gate --also junit=gate.xml budget.json run.ndjson",
+                              "also for a CI server"})));

@@ -37,4 +37,10 @@ bool job_poll(struct job *job, int *err, uint64_t *size, char why[JOB_WHY_SIZE])
 
 void job_kill(struct job *job); /* and waits for its end; also of none */
 
+/*
+ * job_signals - what ends this process, and the end of a job, into a descriptor; a client that goes
+ * away is no signal. Returns: the descriptor, the caller's, or -errno.
+ */
+int job_signals(void);
+
 #endif

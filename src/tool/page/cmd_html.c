@@ -138,18 +138,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return html(a, args, out);
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace html app.ndjson -o app.html", "make a page of a log"},
-    {"shadowtrace html --diff old.ndjson new.ndjson -o diff.html", "compare two in colours"},
-    {"shadowtrace html --heap app.heap app.ndjson -o app.html", "have in it who keeps memory, too"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(html, "[options] LOG... -o FILE", "make one page of a log, to look at in a browser",
             .about = "The page is one file that needs no network and no server: flame graph, "
                      "callers, tree, tables, time line, source lines; of a log recorded with "
@@ -157,4 +145,10 @@ CLI_COMMAND(html, "[options] LOG... -o FILE", "make one page of a log, to look a
                      "--from, --to, --thread or --diff choose a part. Several logs are added up; "
                      "with --diff two are compared.",
             .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-            .size = sizeof(struct html_args), .manual = &manual);
+            .size = sizeof(struct html_args),
+            .manual = CLI_EXAMPLES({"shadowtrace html app.ndjson -o app.html",
+                                    "make a page of a log"},
+                                   {"shadowtrace html --diff old.ndjson new.ndjson -o diff.html",
+                                    "compare two in colours"},
+                                   {"shadowtrace html --heap app.heap app.ndjson -o app.html",
+                                    "have in it who keeps memory, too"}));

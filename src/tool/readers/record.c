@@ -325,6 +325,16 @@ static const char *hand_type(const char *at, struct report_alloc *a)
         return (value); \
     }
 
+/* "il0" in place of "il" of what only unoptimised code makes; a range is for the other reader. */
+#define READ_UNOPTIMISED(il_, unoptimised_) \
+    if (KEY(at, "il_last")) \
+        return NULL; \
+    if (KEY(at, "il0")) { \
+        *bit = SAW_IL; \
+        (unoptimised_) = true; \
+        return hand_il(at, &(il_)); \
+    }
+
 static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsigned *bit,
                                    uint64_t *unknown)
 {
@@ -338,13 +348,7 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("values", SAW_VALUES, hand_id(at, 1, &values))
     READ_MEMBER("allocs", SAW_ALLOCS, hand_unsigned(at, &a->allocs))
-    if (KEY(at, "il_last"))
-        return NULL;
-    if (KEY(at, "il0")) {
-        *bit = SAW_IL;
-        a->unoptimised = true;
-        return hand_il(at, &a->il);
-    }
+    READ_UNOPTIMISED(a->il, a->unoptimised)
     return hand_unknown(at, unknown);
 }
 
@@ -423,13 +427,7 @@ static const char *hand_live_site_member(const char *at, void *record, unsigned 
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
-    if (KEY(at, "il_last"))
-        return NULL;
-    if (KEY(at, "il0")) {
-        *bit = SAW_IL;
-        a->unoptimised = true;
-        return hand_il(at, &a->il);
-    }
+    READ_UNOPTIMISED(a->il, a->unoptimised)
     return hand_live_member(at, &((struct report_record *)record)->live, bit, unknown);
 }
 

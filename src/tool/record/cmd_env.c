@@ -47,34 +47,25 @@ static const struct args_option options[] = {
              "(PID.json)"),
     {.more = record_options}};
 
-static const struct manual_term environment[] = {
-    {RECORD_LIBRARY_VARIABLE,
-     "the library to load, in place of the one installed with the command"},
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"eval \"$(shadowtrace env -o /tmp/app.ndjson)\"; dotnet app.dll",
-     "record what a shell starts from here on"},
-    {"shadowtrace env --format docker -o /logs/ >app.env",
-     "make a file for `docker run --env-file`"},
-    {"shadowtrace env --format systemd --own -o /var/log/shop/",
-     "print lines for the [Service] section of a unit"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description = "The environment is what `shadowtrace record` sets for the program that it "
-                   "starts. Whoever starts the program with it, a container, a service manager, a "
-                   "test runner, has it recorded in the same way; there is no summary.",
-    .environment = environment,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     env, "[options]", "print the environment that makes another launcher record a program",
     .syntax = {.options = options}, .size = sizeof(struct record_args),
     .notes = RECORD_PATTERNS
     "\n\nSHADOWTRACE_LIBRARY names the library on the machine where the program will run, if its "
     "path is different there.",
-    .free = record_options_free, .manual = &manual);
+    .free = record_options_free,
+    .manual = CLI_MANUAL(
+            .description =
+                "The environment is what `shadowtrace record` sets for the program that it starts. "
+                "Whoever starts the program with it, a container, a service manager, a test "
+                "runner, has it recorded in the same way; there is no summary.",
+            .environment = MANUAL_TERMS(
+                {RECORD_LIBRARY_VARIABLE,
+                 "the library to load, in place of the one installed with the command"}),
+            .examples =
+                MANUAL_TERMS({"eval \"$(shadowtrace env -o /tmp/app.ndjson)\"; dotnet app.dll",
+                              "record what a shell starts from here on"},
+                             {"shadowtrace env --format docker -o /logs/ >app.env",
+                              "make a file for `docker run --env-file`"},
+                             {"shadowtrace env --format systemd --own -o /var/log/shop/",
+                              "print lines for the [Service] section of a unit"})));

@@ -161,70 +161,55 @@ static const struct args_option options[] = {
      .help = "cannot attach to a running process; start it with \"shadowtrace record\""},
     {.more = record_options}};
 
-static const struct manual_term status[] = {
-    {"COMMAND's", "it has ended"},
-    {"128 + N", "signal N has killed it"},
-    {"2", "wrong usage; COMMAND was not started"},
-    {"3", "cannot write the log or load the library; COMMAND was not started"},
-    {"126", "COMMAND cannot be executed"},
-    {"127", "COMMAND is not found"},
-    MANUAL_END,
-};
-
-static const struct manual_term environment[] = {
-    {RECORD_LIBRARY_VARIABLE,
-     "the library to load, in place of the one installed with the command"},
-    {"CORECLR_ENABLE_PROFILING, CORECLR_PROFILER, CORECLR_PROFILER_PATH, " OPTIONS_VARIABLE,
-     "set for COMMAND: they make the runtime load the library, and tell it what to record"},
-    {"DOTNET_gcConcurrent",
-     "set to 0 for COMMAND by the options that turn concurrent collection off"},
-    MANUAL_RUNTIME_DIR,
-    MANUAL_END,
-};
-
-static const struct manual_term files[] = {
-    {"shadowtrace-NAME-PID.ndjson",
-     "the log in the current folder, unless -o says otherwise: of the process PID, whose main "
-     "assembly is NAME"},
-    {"LOG.1, LOG.2, ...", "older parts of a log, with --max-log or after `ctl PID rotate`"},
-    MANUAL_SOCKET,
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
-    {"shadowtrace record --own -o shop.ndjson -- dotnet Shop.dll",
-     "record a server: its own code has hooks, the framework runs as it is"},
-    {"shadowtrace record --live -o app.ndjson -- dotnet app.dll",
-     "know what stays alive, for `shadowtrace report --view live` and `grown`"},
-    {"shadowtrace record -o logs/ --process Tests -- dotnet test",
-     "record the test host of `dotnet test`, not what starts it"},
-    {"shadowtrace record --check 1 -o app.ndjson -- dotnet app.dll",
-     "compare each stack with the runtime's own, for `shadowtrace compare`"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description =
-        "COMMAND is whatever starts .NET: `dotnet app.dll`, `dotnet test`, an executable, a "
-        "script. Its standard input, output and error stay its own, and signals are passed on to "
-        "it. Each .NET process that it is or starts writes a log of its own.\n\n"
-        "While a program runs, `shadowtrace top` and `shadowtrace dump` look into it, and "
-        "`shadowtrace ctl` changes what is recorded. At its end a summary on standard error says "
-        "how much was recorded, whether anything was lost, and how to look at it: with "
-        "`shadowtrace report`, `shadowtrace browse` or `shadowtrace html`.\n\n"
-        "Without --own or --only, all code has hooks and the runtime does not use precompiled "
-        "code, so that a program starts slower. For a server, or any large program, begin with "
-        "--own.",
-    .status = status,
-    .environment = environment,
-    .files = files,
-    .examples = examples,
-};
-
-CLI_COMMAND(record, "[options] [--] COMMAND [ARGUMENT...]",
-            "start a program and record its allocations and their call paths",
-            .syntax = {options, 1, UINT_MAX,
-                       "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
-            .size = sizeof(struct record_args), .notes = RECORD_PATTERNS, .manual = &manual,
-            .free = record_options_free);
+CLI_COMMAND(
+    record, "[options] [--] COMMAND [ARGUMENT...]",
+    "start a program and record its allocations and their call paths",
+    .syntax = {options, 1, UINT_MAX,
+               "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
+    .size = sizeof(struct record_args), .notes = RECORD_PATTERNS,
+    .manual = CLI_MANUAL(
+            .description =
+                "COMMAND is whatever starts .NET: `dotnet app.dll`, `dotnet test`, an executable, "
+                "a script. Its standard input, output and error stay its own, and signals are "
+                "passed on to it. Each .NET process that it is or starts writes a log of its "
+                "own.\n\n"
+                "While a program runs, `shadowtrace top` and `shadowtrace dump` look into it, and "
+                "`shadowtrace ctl` changes what is recorded. At its end a summary on standard "
+                "error says how much was recorded, whether anything was lost, and how to look at "
+                "it: with `shadowtrace report`, `shadowtrace browse` or `shadowtrace html`.\n\n"
+                "Without --own or --only, all code has hooks and the runtime does not use "
+                "precompiled code, so that a program starts slower. For a server, or any large "
+                "program, begin with --own.",
+            .status = MANUAL_TERMS(
+                {"COMMAND's", "it has ended"}, {"128 + N", "signal N has killed it"},
+                {"2", "wrong usage; COMMAND was not started"},
+                {"3", "cannot write the log or load the library; COMMAND was not started"},
+                {"126", "COMMAND cannot be executed"}, {"127", "COMMAND is not found"}),
+            .environment = MANUAL_TERMS(
+                {RECORD_LIBRARY_VARIABLE,
+                 "the library to load, in place of the one installed with the command"},
+                {"CORECLR_ENABLE_PROFILING, CORECLR_PROFILER, "
+                 "CORECLR_PROFILER_PATH, " OPTIONS_VARIABLE,
+                 "set for COMMAND: they make the runtime load the library, and tell it what to "
+                 "record"},
+                {"DOTNET_gcConcurrent",
+                 "set to 0 for COMMAND by the options that turn concurrent collection off"},
+                MANUAL_RUNTIME_DIR),
+            .files =
+                MANUAL_TERMS({"shadowtrace-NAME-PID.ndjson",
+                              "the log in the current folder, unless -o says otherwise: of the "
+                              "process PID, whose main assembly is NAME"},
+                             {"LOG.1, LOG.2, ...",
+                              "older parts of a log, with --max-log or after `ctl PID rotate`"},
+                             MANUAL_SOCKET),
+            .examples = MANUAL_TERMS(
+                {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
+                {"shadowtrace record --own -o shop.ndjson -- dotnet Shop.dll",
+                 "record a server: its own code has hooks, the framework runs as it is"},
+                {"shadowtrace record --live -o app.ndjson -- dotnet app.dll",
+                 "know what stays alive, for `shadowtrace report --view live` and `grown`"},
+                {"shadowtrace record -o logs/ --process Tests -- dotnet test",
+                 "record the test host of `dotnet test`, not what starts it"},
+                {"shadowtrace record --check 1 -o app.ndjson -- dotnet app.dll",
+                 "compare each stack with the runtime's own, for `shadowtrace compare`"})),
+    .free = record_options_free);

@@ -101,23 +101,16 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace retained app.ndjson app.heap", "see what types and lines hold"},
-    {"shadowtrace retained --type Coupon app.ndjson app.heap", "see who holds the coupons"},
-    {"shadowtrace retained --line Coupons.cs:35 app.ndjson app.heap",
-     "see the ways to what a line made"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(retained, "[options] LOG FILE",
             "show who keeps memory: what types and lines of a heap dump hold",
             .about = "FILE is a heap dump, from `shadowtrace ctl PID heap -o FILE` or `record "
                      "--heap-at-exit FILE`; LOG is the log of the same recording, which knows the "
                      "names and, recorded with --live, the line where each object was allocated.",
             .syntax = {options, 2, 2, "a log and a heap dump: LOG FILE", false},
-            .size = sizeof(struct retained_args), .manual = &manual);
+            .size = sizeof(struct retained_args),
+            .manual = CLI_EXAMPLES({"shadowtrace retained app.ndjson app.heap",
+                                    "see what types and lines hold"},
+                                   {"shadowtrace retained --type Coupon app.ndjson app.heap",
+                                    "see who holds the coupons"},
+                                   {"shadowtrace retained --line Coupons.cs:35 app.ndjson app.heap",
+                                    "see the ways to what a line made"}));

@@ -390,26 +390,21 @@ static int take_recording(struct rows_log *r, const json_t *row, char why[ROWS_L
     return 0;
 }
 
-static int find_stack(const struct rows_log *r, const json_t *row, uint32_t *out,
-                      char why[ROWS_LOG_WHY])
+/* What the row's member `of` is: its number in a table whose rows begin with their ids. */
+#define NEEDED(r, row, of, table, kind, out, why) \
+    needed(row, of, &(r)->table.index, &(kind), (r)->table.rows, out, why)
+
+static int needed(const json_t *row, const char *of, const struct index *index,
+                  const struct index_kind *kind, const void *rows, uint32_t *out,
+                  char why[ROWS_LOG_WHY])
 {
-    struct rows_stack stack;
-    int err = needed_id(row, "stack", stack.id, why);
+    uint64_t id[2];
+    int err = needed_id(row, of, id, why);
 
-    if (!err && !FIND(&r->stacks, stack_kind, &stack, out))
-        return bad(why, "the stack is not defined before it");
-    return err;
-}
-
-static int find_type(const struct rows_log *r, const json_t *row, uint32_t *out,
-                     char why[ROWS_LOG_WHY])
-{
-    struct rows_type type;
-    int err = needed_id(row, "type", type.id, why);
-
-    if (!err && !FIND(&r->types, type_kind, &type, out))
-        return bad(why, "the type is not defined before it");
-    return err;
+    if (err)
+        return err;
+    *out = find(index, kind, rows, id);
+    return *out == INDEX_NONE ? bad(why, "the %s is not defined before it", of) : 0;
 }
 
 /* 0: the row does not say, as one that is a sum of several. */
@@ -433,10 +428,10 @@ static int take_amount(struct rows_log *r, const json_t *row, char why[ROWS_LOG_
 {
     struct rows_amount amount = {.minute = 0}, *have;
     uint32_t number;
-    int err = find_stack(r, row, &amount.stack, why);
+    int err = NEEDED(r, row, "stack", stacks, stack_kind, &amount.stack, why);
 
     if (!err)
-        err = find_type(r, row, &amount.type, why);
+        err = NEEDED(r, row, "type", types, type_kind, &amount.type, why);
     if (!err)
         err = find_recording(r, row, &amount.recording, why);
     if (!err)

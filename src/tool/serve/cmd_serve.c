@@ -7,12 +7,6 @@
 #include "command/program.h"
 #include "serve/options.h"
 
-static int run(void *into, const struct args *args, FILE *out)
-{
-    (void)into;
-    (void)args;
-    (void)out;
-    return program_become(&cmd_serve, "libmicrohttpd-dev");
-}
+PROGRAM_RUN(cmd_serve, "libmicrohttpd-dev")
 
 const struct cli_command cmd_serve = SERVE_COMMAND(run);

@@ -44,17 +44,8 @@ struct server {
 
 static int take_signals(struct server *s)
 {
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGCHLD);
-    signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return cli_failed(&command, -errno);
-    s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return cli_failed(&command, s->signals < 0 ? -errno : 0);
+    s->signals = job_signals();
+    return cli_failed(&command, s->signals < 0 ? s->signals : 0);
 }
 
 static int take_logs(struct server *s)

@@ -7,12 +7,6 @@
 #include "command/program.h"
 #include "ship/options.h"
 
-static int run(void *into, const struct args *args, FILE *out)
-{
-    (void)into;
-    (void)args;
-    (void)out;
-    return program_become(&cmd_ship, "libcurl4-openssl-dev");
-}
+PROGRAM_RUN(cmd_ship, "libcurl4-openssl-dev")
 
 const struct cli_command cmd_ship = SHIP_COMMAND(run);

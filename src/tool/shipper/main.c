@@ -55,16 +55,8 @@ struct shipper {
 
 static int take_signals(struct shipper *s)
 {
-    sigset_t set;
-
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGCHLD);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return cli_failed(&command, -errno);
-    s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return cli_failed(&command, s->signals < 0 ? -errno : 0);
+    s->signals = job_signals();
+    return cli_failed(&command, s->signals < 0 ? s->signals : 0);
 }
 
 static int take_credentials(struct shipper *s)

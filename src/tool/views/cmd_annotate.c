@@ -341,18 +341,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace annotate app.ndjson Program.cs", "show the lines of a file that allocate"},
-    {"shadowtrace annotate --all --type 'string' app.ndjson Shop/Basket.cs",
-     "show a whole file with the strings that it makes"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     annotate, "[options] LOG FILE",
     "show a source file with the bytes and objects that each line allocates",
@@ -360,4 +348,8 @@ CLI_COMMAND(
              "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, else from disk, "
              "and is shown only if it is the text that was compiled.",
     .syntax = {options, 2, 2, "a log and a source file: LOG FILE", false},
-    .size = sizeof(struct annotate), .manual = &manual);
+    .size = sizeof(struct annotate),
+    .manual = CLI_EXAMPLES({"shadowtrace annotate app.ndjson Program.cs",
+                            "show the lines of a file that allocate"},
+                           {"shadowtrace annotate --all --type 'string' app.ndjson Shop/Basket.cs",
+                            "show a whole file with the strings that it makes"}));

@@ -155,27 +155,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term manual_statuses[] = {
-    {"0", "every stack was equal"},
-    {"1", "a stack differed"},
-    MANUAL_STATUS_USAGE,
-    MANUAL_STATUS_IO,
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace compare app.ndjson",
-     "see how exact a log recorded with `--check 1` is, and what snapshots would have cost"},
-    {"shadowtrace compare elt3.ndjson elt2.ndjson", "compare two recordings"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .status = manual_statuses,
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     compare, "[options] LOG [LOG]",
     "compare the shadow stack with DoStackSnapshot: accuracy and cost",
@@ -184,4 +163,13 @@ CLI_COMMAND(
              "Shows differences by cause, with both stacks of the first one of each, the cost of "
              "a capture by depth of the stack and by thread, and the repairs made.",
     .syntax = {options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false},
-    .size = sizeof(struct compare_args), .manual = &manual);
+    .size = sizeof(struct compare_args),
+    .manual = CLI_MANUAL(.status = MANUAL_TERMS({"0", "every stack was equal"},
+                                                {"1", "a stack differed"}, MANUAL_STATUS_USAGE,
+                                                MANUAL_STATUS_IO),
+                         .environment = manual_of_terminal,
+                         .examples = MANUAL_TERMS({"shadowtrace compare app.ndjson",
+                                                   "see how exact a log recorded with `--check 1` "
+                                                   "is, and what snapshots would have cost"},
+                                                  {"shadowtrace compare elt3.ndjson elt2.ndjson",
+                                                   "compare two recordings"})));

@@ -284,20 +284,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return status ? status : diff(a, &sides, out);
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace diff old.ndjson new.ndjson", "see what has changed"},
-    {"shadowtrace diff --by line --min-bytes 10K old.ndjson new.ndjson",
-     "see the lines with at least 10 KiB more or less"},
-    {"shadowtrace diff old1.ndjson old2.ndjson -- new1.ndjson new2.ndjson",
-     "tell changes from what differs in every run"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     diff, "[options] OLD NEW | OLD... -- NEW...",
     "show what allocates more or less in a second recording, largest change first",
@@ -311,4 +297,9 @@ CLI_COMMAND(
         "than the logs of either side; the others are only counted.",
     .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW, or several on each side: OLD... -- NEW...",
                false},
-    .size = sizeof(struct diff_args), .manual = &manual);
+    .size = sizeof(struct diff_args),
+    .manual = CLI_EXAMPLES({"shadowtrace diff old.ndjson new.ndjson", "see what has changed"},
+                           {"shadowtrace diff --by line --min-bytes 10K old.ndjson new.ndjson",
+                            "see the lines with at least 10 KiB more or less"},
+                           {"shadowtrace diff old1.ndjson old2.ndjson -- new1.ndjson new2.ndjson",
+                            "tell changes from what differs in every run"}));

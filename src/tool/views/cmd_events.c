@@ -115,21 +115,12 @@ static int run(void *into, const struct args *args, FILE *out)
     return show(a, (enum events_topic)topic, args->word[1], out);
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace events gc app.ndjson",
-     "see the collections of a log recorded with `--events alloc,gc`"},
-    {"shadowtrace events exceptions --top 5 app.ndjson",
-     "see where most exceptions were thrown and caught"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
-CLI_COMMAND(events, "[options] TOPIC LOG",
-            "show other events: exceptions, gc, jit, suspensions or calls",
-            .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
-            .syntax = {options, 2, 2, "a topic and a log: TOPIC LOG", false},
-            .size = sizeof(struct events_args), .manual = &manual);
+CLI_COMMAND(
+    events, "[options] TOPIC LOG", "show other events: exceptions, gc, jit, suspensions or calls",
+    .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
+    .syntax = {options, 2, 2, "a topic and a log: TOPIC LOG", false},
+    .size = sizeof(struct events_args),
+    .manual = CLI_EXAMPLES({"shadowtrace events gc app.ndjson",
+                            "see the collections of a log recorded with `--events alloc,gc`"},
+                           {"shadowtrace events exceptions --top 5 app.ndjson",
+                            "see where most exceptions were thrown and caught"}));

@@ -154,20 +154,12 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace profile app.ndjson", "see the methods that most samples were in"},
-    {"shadowtrace profile --format folded app.ndjson | flamegraph.pl", "make a flame graph"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     profile, "[options] LOG...", "show sampled stacks by method: samples on top and samples within",
     .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
              "logs are added up.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct profile_args), .manual = &manual);
+    .size = sizeof(struct profile_args),
+    .manual = CLI_EXAMPLES(
+        {"shadowtrace profile app.ndjson", "see the methods that most samples were in"},
+        {"shadowtrace profile --format folded app.ndjson | flamegraph.pl", "make a flame graph"}));

@@ -254,19 +254,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace replay --depth 3 app.ndjson",
-     "see the outer calls of a log recorded with `--events alloc,calls`"},
-    {"shadowtrace replay --method 'Shop.*' --from 1s --to 2s app.ndjson",
-     "see calls of some methods within a second"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .environment = manual_of_terminal,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     replay, "[options] LOG", "show the calls of a log as a tree, with times and allocations",
     .about = "LOG was recorded with --events calls, and best with alloc, exceptions, --args and "
@@ -274,4 +261,7 @@ CLI_COMMAND(
     .syntax = {options, 1, 1, "a log: LOG", false}, .size = sizeof(struct replay_args),
     .notes = "bytes: allocated by the call and all calls within. A call that an exception left is "
              "unwound. Calls for which the tracer had no room are noted where they are missing.",
-    .manual = &manual);
+    .manual = CLI_EXAMPLES({"shadowtrace replay --depth 3 app.ndjson",
+                            "see the outer calls of a log recorded with `--events alloc,calls`"},
+                           {"shadowtrace replay --method 'Shop.*' --from 1s --to 2s app.ndjson",
+                            "see calls of some methods within a second"}));

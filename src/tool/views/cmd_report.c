@@ -463,35 +463,31 @@ static int run(void *into, const struct args *args, FILE *out)
     return view ? run_view(a, args, out) : run_rows(a, args, out);
 }
 
-static const struct manual_term examples[] = {
-    {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
-    {"shadowtrace report --view lines --top 50 app.ndjson",
-     "see the fifty lines that allocate most"},
-    {"shadowtrace report --view callers string app.ndjson", "see who makes strings"},
-    {"shadowtrace report --view tree --own --from warm app.ndjson",
-     "see the tree of what own code allocates after a mark"},
-    {"shadowtrace report --view grown --from warm --to later app.ndjson",
-     "see what has come to stay between two marks, of a log recorded with --live"},
-    {"shadowtrace report --view processes logs/",
-     "see which process of a run allocates, of all whose logs are in a folder"},
-    {"shadowtrace report --from-rows web-1.rows web-2.rows",
-     "see what two processes allocate, of what `export --format rows` wrote of them"},
-    {"shadowtrace report --format json app.ndjson | jq '.rows[:3]'", "read it with a program"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description = "Every number is of the whole log, or of the part that was asked for. Where the "
-                   "log is not complete, or anything was lost, the report says how much and why.",
-    .environment = manual_of_terminal,
-    .examples = examples,
-    .see_also = "jq(1)",
-};
-
 CLI_COMMAND(
     report, "[options] [METHOD] LOG...", "show what allocates: an overview, or any view of it",
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
              "standard input. Several logs are added up. METHOD, for callers and callees, is a "
              "method or type, or a pattern of some.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct report_args), .manual = &manual);
+    .size = sizeof(struct report_args),
+    .manual = CLI_MANUAL(
+            .description =
+                "Every number is of the whole log, or of the part that was asked for. Where the "
+                "log is not complete, or anything was lost, the report says how much and why.",
+            .environment = manual_of_terminal,
+            .examples = MANUAL_TERMS(
+                {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
+                {"shadowtrace report --view lines --top 50 app.ndjson",
+                 "see the fifty lines that allocate most"},
+                {"shadowtrace report --view callers string app.ndjson", "see who makes strings"},
+                {"shadowtrace report --view tree --own --from warm app.ndjson",
+                 "see the tree of what own code allocates after a mark"},
+                {"shadowtrace report --view grown --from warm --to later app.ndjson",
+                 "see what has come to stay between two marks, of a log recorded with --live"},
+                {"shadowtrace report --view processes logs/",
+                 "see which process of a run allocates, of all whose logs are in a folder"},
+                {"shadowtrace report --from-rows web-1.rows web-2.rows",
+                 "see what two processes allocate, of what `export --format rows` wrote of them"},
+                {"shadowtrace report --format json app.ndjson | jq '.rows[:3]'",
+                 "read it with a program"}),
+            .see_also = "jq(1)"));

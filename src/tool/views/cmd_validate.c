@@ -167,33 +167,6 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-static const struct manual_term manual_statuses[] = {
-    {"0", "the logs are valid"},
-    {"1", "there is a problem in one"},
-    MANUAL_STATUS_USAGE,
-    MANUAL_STATUS_IO,
-    MANUAL_END,
-};
-
-static const struct manual_term files[] = {
-    {"PREFIX/share/shadowtrace/log_schema.json",
-     "the schema, which the command has in itself, too"},
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace validate app.ndjson", "check a log"},
-    {"shadowtrace validate --quiet logs/*.ndjson", "check many"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .status = manual_statuses,
-    .environment = manual_of_terminal,
-    .files = files,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     validate, "[options] LOG...", "check logs against the schema and the rules of the format",
     .about = "Checks every record against log_schema.json, and the log against rules that a schema "
@@ -201,4 +174,13 @@ CLI_COMMAND(
              "totals at the end are those of the log. A log that ends early is valid as far as it "
              "goes. `-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
     .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct validate_args), .manual = &manual);
+    .size = sizeof(struct validate_args),
+    .manual = CLI_MANUAL(
+            .status = MANUAL_TERMS({"0", "the logs are valid"}, {"1", "there is a problem in one"},
+                                   MANUAL_STATUS_USAGE, MANUAL_STATUS_IO),
+            .environment = manual_of_terminal,
+            .files = MANUAL_TERMS({"PREFIX/share/shadowtrace/log_schema.json",
+                                   "the schema, which the command has in itself, too"}),
+            .examples = MANUAL_TERMS({"shadowtrace validate app.ndjson", "check a log"},
+                                     {"shadowtrace validate --quiet logs/*.ndjson",
+                                      "check many"})));
