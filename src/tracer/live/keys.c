@@ -140,7 +140,7 @@ void survived(struct live *live, struct live_row *row, uint32_t size)
     live->sums.total.bytes += (uint64_t)size * 8;
 }
 
-static struct live_died *cell_of(struct live *live, struct live_row *row, uint32_t generation,
+struct live_died *live_died_cell(struct live *live, struct live_row *row, uint32_t generation,
                                  uint32_t age)
 {
     struct live_sums *sums = &live->sums;
@@ -163,7 +163,8 @@ void died(struct live *live, const struct place *place, uint32_t generation)
     uint64_t age = load_relaxed(&live->collections) - place->born;
     struct live_row *row = row_of(live, place->key);
     struct live_died *cell =
-        row ? cell_of(live, row, generation, age > LIVE_AGE_MOST ? LIVE_AGE_MOST : (uint32_t)age)
+        row ? live_died_cell(live, row, generation,
+                             age > LIVE_AGE_MOST ? LIVE_AGE_MOST : (uint32_t)age)
             : NULL;
 
     if (!cell) /* totals are what lines come to: it counts on */
