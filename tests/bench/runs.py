@@ -1,6 +1,7 @@
 """Starting programs under each way of capturing, and what a run cost."""
 import glob
 import hashlib
+import itertools
 import json
 import mmap
 import os
@@ -263,10 +264,10 @@ class Bench:
             process.kill()
             return 0.0
         server = child_of(process.pid) or process.pid
-        load, slices, number, answered = 0.0, [], -1, 0
-        # a slice is a second; in the first few the code is not yet the final one
-        while number + 1 < warm + measure or answered < requests:
-            number += 1
+        load, slices, answered = 0.0, [], 0
+        for number in itertools.count(): # a slice is a second; in the first few the code is not yet the final one
+            if number >= warm + measure and answered >= requests:
+                break
             cpu, start = process_cpu(server), time.perf_counter()
             wrk = subprocess.Popen(['wrk', '-t1', '-c16', '-d1s', url + '/json'], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -276,13 +277,14 @@ class Bench:
             cpu, wall = process_cpu(server) - cpu, time.perf_counter() - start
             load += usage.ru_utime + usage.ru_stime
             found = re.search(r'(\d+) requests in', text)
+            answered += int(found.group(1)) if found else 0
+            if number < warm:
+                continue
             if not found or found.group(1) == '0' or re.search(r'Non-2xx|Socket errors', text):
                 sample['error'] = 'wrk: ' + ' '.join(text.split())[-200:]
                 break
-            answered += int(found.group(1))
-            if not warm <= number < warm + measure:
-                continue
-            slices.append((cpu / int(found.group(1)), wall / int(found.group(1)), int(found.group(1))))
+            if number < warm + measure:
+                slices.append((cpu / int(found.group(1)), wall / int(found.group(1)), int(found.group(1))))
         if 'error' not in sample:
             sample.update(ops=sum(part[2] for part in slices), op_cpu=median(part[0] for part in slices) * 1e9,
                           op_wall=median(part[1] for part in slices) * 1e9)

@@ -3,26 +3,6 @@
 
 #include <string.h>
 
-static const struct manual_term files[] = {
-    {"PREFIX/lib/shadowtrace/libshadowtrace.so",
-     "the library that the runtime loads into a traced process; PREFIX is where shadowtrace was "
-     "installed, /usr or /usr/local"},
-    {"PREFIX/share/shadowtrace/*_schema.json",
-     "JSON schemas of the log, of reports and of the control socket"},
-    {"PREFIX/include/shadowtrace/shadowtrace.h",
-     "what a traced program can call to mark, pause and dump itself"},
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
-    {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
-    {"shadowtrace html app.ndjson -o app.html",
-     "make a page of it with flame graphs, for a browser"},
-    {"shadowtrace diff old.ndjson app.ndjson", "see what has changed since another recording"},
-    MANUAL_END,
-};
-
 const struct cli_manual cli_manual = {
     .description =
         "shadowtrace records every managed allocation of a .NET program with the exact call path "
@@ -34,8 +14,19 @@ const struct cli_manual cli_manual = {
         "from its beginning on; what was lost is counted, and every command says so.\n\n"
         "It runs on x86-64 Linux with .NET 8, 9 and 10. A .NET process that was not started with "
         "the library cannot be recorded afterwards.",
-    .files = files,
-    .examples = examples,
+    .files = MANUAL_TERMS({"PREFIX/lib/shadowtrace/libshadowtrace.so",
+                           "the library that the runtime loads into a traced process; PREFIX is "
+                           "where shadowtrace was installed, /usr or /usr/local"},
+                          {"PREFIX/share/shadowtrace/*_schema.json",
+                           "JSON schemas of the log, of reports and of the control socket"},
+                          {"PREFIX/include/shadowtrace/shadowtrace.h",
+                           "what a traced program can call to mark, pause and dump itself"}),
+    .examples = MANUAL_TERMS(
+        {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
+        {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
+        {"shadowtrace html app.ndjson -o app.html",
+         "make a page of it with flame graphs, for a browser"},
+        {"shadowtrace diff old.ndjson app.ndjson", "see what has changed since another recording"}),
     .see_also = "The whole story, with examples, is in README.md, which is installed with it.",
 };
 

@@ -66,7 +66,6 @@ static const char *text_of(const char *text)
     return text && *text ? text : "(no name)";
 }
 
-/* Whether the id was not defined so far; from now on it is. */
 /* The row of something that no row has told of. Returns: whether it is that. */
 static bool begin_new(struct writing *w, struct json_writer *row, enum rows_table table,
                       const char *kind, const uint64_t id[2])

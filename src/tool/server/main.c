@@ -8,7 +8,6 @@
 
 #include "base/clock.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
