@@ -192,13 +192,14 @@ def test_the_debian_package_holds_everything_and_runs(t):
     done(['dpkg-deb', '-x', package_in(folder), root])
     found = {name[:-3] if name.startswith('usr/share/man/') else name for name in files_of(root)}
     extra = {'usr/share/doc/shadowtrace/' + name for name in ('changelog.gz', 'copyright')}
-    wanted = {*expected_files('usr', 'share/zsh/vendor-completions'), 'usr/bin/shadowtrace-serve'}
+    programs = {'usr/bin/shadowtrace-serve', 'usr/bin/shadowtrace-ship'}
+    wanted = programs.union(expected_files('usr', 'share/zsh/vendor-completions'))
     readme = 'usr/share/doc/shadowtrace/README.md'
     found = {readme if name == readme + '.gz' else name for name in found}
     t.equal(sorted(found ^ (wanted | extra)), [], 'files')
     records(t, os.path.join(root, 'usr/bin/shadowtrace'), t.folder, PROGRAM.command('Hello'))
     depends = done(['dpkg-deb', '-f', package_in(folder), 'Depends']).text
-    for library in 'libc6', 'libjansson4', 'liburcu8', 'zlib1g', 'libzstd1', 'libelf1', 'libmicrohttpd12':
+    for library in 'libc6', 'libjansson4', 'liburcu8', 'zlib1g', 'libzstd1', 'libelf1', 'libmicrohttpd12', 'libcurl4':
         t.true(library in depends, depends)
     symbols = t.path('symbols')
     done(['dpkg-deb', '-x', debs(folder)[names[0]], symbols])
@@ -258,6 +259,7 @@ shadowtrace record --check 1 -o log.ndjson -- /usr/share/dotnet/dotnet Hello.dll
 shadowtrace report --by own log.ndjson
 shadowtrace compare log.ndjson
 shadowtrace-serve --help >/dev/null
+shadowtrace-ship --help >/dev/null
 shadowtrace serve log.ndjson --listen 127.0.0.1:0 >served & server=$!
 until grep -q '^http://127.0.0.1:' served; do kill -0 $server; sleep 0.1; done
 kill $server
