@@ -646,7 +646,7 @@ def check_log(path, killed=False):
     lines = data.count(b'\n')
     if result.status or int(result.out) != lines:
         raise AssertionError('jq reads %s of %d lines of %s\n%s' % (result.text.strip(), lines, path, result))
-    result = tool('validate', path)
+    result = tool('validate', path, timeout=300 + os.path.getsize(path) // (10 << 20))  # 10 MB/s: the slowest machine
     if result.status:
         raise AssertionError('does not validate\n%s' % result)
 
