@@ -55,6 +55,14 @@ void jw_raw(struct json_writer *w, const char *key, const char *json);
 
 void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want of memory */
 
+/* Frees a buffer whose text was written; jw_fail if it was not all that it should be. */
+static inline void jw_spent(struct json_writer *w, struct buffer *text)
+{
+    if (text->failed)
+        jw_fail(w);
+    buffer_free(text);
+}
+
 /* The next value begins a line, behind that many spaces. */
 void jw_line(struct json_writer *w, int indent);
 void jw_line_object(struct json_writer *w, int indent, const char *key);

@@ -9,6 +9,22 @@
 /* What a comparison for qsort returns: two numbers, the lesser first. Both are evaluated twice. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
+/*
+ * A comparison for qsort of elements of a type: by keys, each an expression of `x` and `y` as ORDER
+ * is one, the first that differs decides. All are computed.
+ */
+#define ORDERED_BY(name, type, ...) \
+    static int name(const void *a, const void *b) \
+    { \
+        const type *x = a, *y = b; \
+        const int orders[] = {__VA_ARGS__}; \
+        size_t i = 0; \
+\
+        while (i + 1 < sizeof(orders) / sizeof(*orders) && !orders[i]) \
+            i++; \
+        return orders[i]; \
+    }
+
 /* qsort of elements that there may be none of. */
 #define SORT(array, count, order) \
     ((count) ? qsort((array), (count), sizeof(*(array)), (order)) : (void)0)

@@ -200,7 +200,7 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(
     dump, "[options] PID",
     "show the stacks of all managed threads of a process without stopping it",
-    .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct dump_args),
+    CLI_TAKES(struct dump_args, options, 1, 1, "a process id: PID", false),
     .notes = "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
              "exact if its thread did not call or return meanwhile. After 16 tries it is "
              "approximate, and frames that may be wrong are marked: ?? in text, "

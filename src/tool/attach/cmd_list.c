@@ -92,8 +92,7 @@ static int run(void *into, const struct args *args, FILE *out)
 }
 
 CLI_COMMAND(
-    list, "[options]", "list your traced processes", .syntax = {.options = options},
-    .size = sizeof(struct list_args),
+    list, "[options]", "list your traced processes", CLI_TAKES(struct list_args, options),
     .notes =
         "Looks for sockets in $XDG_RUNTIME_DIR/shadowtrace and /tmp/shadowtrace-UID. Removes "
         "sockets of processes that are gone, and what killed recordings left behind. Processes "

@@ -186,7 +186,7 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(
     top, "[options] PID",
     "watch a traced process: its call sites and types by allocation, its threads",
-    .syntax = {options, 1, 1, "a process id: PID", false}, .size = sizeof(struct top_args),
+    CLI_TAKES(struct top_args, options, 1, 1, "a process id: PID", false),
     .notes = "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
              "ends.",
     .manual = CLI_MANUAL(.description =

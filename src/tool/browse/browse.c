@@ -319,36 +319,22 @@ static bool view_key(struct browse *b, int key)
 
 static enum browse_next other_key(struct browse *b, int key)
 {
-    switch (key) {
-    case 'q':
+    if (key == 'q')
         return BROWSE_ENDS;
-    case KEY_ESCAPE:
-    case KEY_BACKSPACE:
-        back(b);
-        break;
-    case '/':
-    case 'f':
-        ask(b, key == '/' ? BROWSE_SEARCH : BROWSE_FILTER);
-        break;
-    case 'n':
-    case 'N':
-        find(b, key == 'n');
-        break;
-    case 'c':
-    case 'C':
-        merged(b, key == 'c' ? MODEL_CALLERS : MODEL_CALLEES);
-        break;
-    case 'v':
-        if (has_source(b))
-            browse_source(b);
-        break;
-    case 'e':
+    if (key == 'e')
         return has_source(b) ? BROWSE_EDIT : BROWSE_GOES_ON;
-    case '?':
-    case KEY_F1:
+    if (key == KEY_ESCAPE || key == KEY_BACKSPACE)
+        back(b);
+    else if (key == '/' || key == 'f')
+        ask(b, key == '/' ? BROWSE_SEARCH : BROWSE_FILTER);
+    else if (key == 'n' || key == 'N')
+        find(b, key == 'n');
+    else if (key == 'c' || key == 'C')
+        merged(b, key == 'c' ? MODEL_CALLERS : MODEL_CALLEES);
+    else if (key == '?' || key == KEY_F1)
         put_above(b, page_help(b->data), "out of memory");
-        break;
-    }
+    else if (key == 'v' && has_source(b))
+        browse_source(b);
     return BROWSE_GOES_ON;
 }
 

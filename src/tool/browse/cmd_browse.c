@@ -147,8 +147,7 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(browse, "[options] LOG...", "look through a log on the terminal, from view to view",
             .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut. "
                      "Several logs, as of a process and those that it started, are added up.",
-            .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-            .size = sizeof(struct load_options),
+            CLI_TAKES_LOGS(struct load_options, options),
             .manual = CLI_MANUAL(
                     .environment = MANUAL_TERMS({"VISUAL, EDITOR",
                                                  "the editor that the key e opens the source in"},

@@ -51,6 +51,14 @@ struct cli_command {
     const struct cli_command cmd_##name_ = { \
         .name = #name_, .args = (args_), .help = (help_), .run = run, __VA_ARGS__}
 
+/*
+ * Within it, what it takes: the struct that its options are read into, then the members of
+ * args_syntax; and the same of what takes nothing but logs, or folders of them.
+ */
+#define CLI_TAKES(struct_, ...) .syntax = {__VA_ARGS__}, .size = sizeof(struct_)
+#define CLI_TAKES_LOGS(struct_, options) \
+    CLI_TAKES(struct_, options, 1, UINT_MAX, "a log: LOG", false), .folders = 1
+
 /* cli_run - reads the arguments, runs the command or prints its help. Returns: the exit status. */
 int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out);
 

@@ -25,6 +25,9 @@ extern const char *const rows_formats[]; /* as enum reading_format */
              "look for PDBs in DIR as well as beside the assemblies")
 #define ROW_NO_LINES \
     ARGS_ROW(FLAG, "no-lines", NULL, no_lines, "do not look up source files and lines")
+#define ROW_MAX_MEMORY(standard_, help) \
+    ARGS_ROW(BYTES, "max-memory", "BYTES", max_memory, help, .standard = (standard_), \
+             .least = 1 << 20, .limit = (uint64_t)1 << 40)
 #define ROW_TOP(member) \
     ARGS_ROW(COUNT, "top", "N", member, "show the first N rows; 0: all, as in JSON", .standard = 20)
 #define ROW_DEPTH(member) \

@@ -367,8 +367,7 @@ CLI_COMMAND(
              "standard input. Several logs are added up, but for rows, which keep them apart. FILE "
              "is there when it is whole; one that "
              "exists is never overwritten.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct export_args),
+    CLI_TAKES_LOGS(struct export_args, options),
     .manual = CLI_EXAMPLES({"shadowtrace export -o app.pb.gz app.ndjson",
                             "write a profile for `go tool pprof`"},
                            {"shadowtrace export --format nettrace app.ndjson",

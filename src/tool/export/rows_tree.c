@@ -170,12 +170,7 @@ static void put_ancestors(struct writing *w, uint32_t node)
 
 /* ---- amounts ---- */
 
-static int by_slice(const void *a, const void *b)
-{
-    const struct part *x = a, *y = b;
-
-    return x->slice != y->slice ? ORDER(x->slice, y->slice) : ORDER(x->cell, y->cell);
-}
+ORDERED_BY(by_slice, struct part, ORDER(x->slice, y->slice), ORDER(x->cell, y->cell))
 
 /* The cells of a type below a stack, and below those of the same id. */
 static int collect(struct writing *w, uint32_t node)

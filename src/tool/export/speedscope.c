@@ -100,12 +100,7 @@ struct threads {
     size_t count, capacity;
 };
 
-static int by_bytes(const void *a, const void *b)
-{
-    const struct thread *one = a, *two = b;
-
-    return one->bytes != two->bytes ? ORDER(two->bytes, one->bytes) : ORDER(two->id, one->id);
-}
+ORDERED_BY(by_bytes, struct thread, ORDER(y->bytes, x->bytes), ORDER(y->id, x->id))
 
 static int find_threads(struct export_events *events, struct threads *threads)
 {

@@ -353,9 +353,7 @@ static void put_bound(struct json_writer *w, const char *key, const struct budge
         jw_end(w);
     }
     jw_end(w);
-    if (b.failed)
-        jw_fail(w);
-    buffer_free(&b);
+    jw_spent(w, &b);
 }
 
 static void put_limit(struct json_writer *w, const struct budget_limit *l)

@@ -420,8 +420,8 @@ CLI_COMMAND(
              "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
              "Each LOG is a run of its own. What all logs of --learn have alike is the "
              "bound, to the object; what varies from run to run gets room.",
-    .syntax = {options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false}, .folders = 2,
-    .size = sizeof(struct gate_args),
+    CLI_TAKES(struct gate_args, options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false),
+    .folders = 2,
     .manual = CLI_MANUAL(.status = MANUAL_TERMS(
                              {"0", "every limit is held"}, {"1", "a limit is broken"},
                              {"2", "wrong arguments, or a budget that is none"},

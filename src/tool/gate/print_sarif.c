@@ -135,9 +135,7 @@ static void put_location(struct json_writer *w, const struct gate_print *p,
     }
     jw_end(w);
     jw_end(w);
-    if (uri.failed)
-        jw_fail(w);
-    buffer_free(&uri);
+    jw_spent(w, &uri);
 }
 
 static void put_result(struct json_writer *w, const struct gate_print *p,
@@ -161,9 +159,7 @@ static void put_result(struct json_writer *w, const struct gate_print *p,
     jw_text(w, "shadowtraceGate/v1", fingerprint);
     jw_end(w);
     jw_end(w);
-    if (words.failed)
-        jw_fail(w);
-    buffer_free(&words);
+    jw_spent(w, &words);
 }
 
 static void put_driver(struct json_writer *w, const struct rules *rules)
@@ -196,9 +192,7 @@ static void put_invocation(struct json_writer *w, const struct gate_print *p)
     jw_end(w);
     jw_end(w);
     jw_end(w);
-    if (words.failed)
-        jw_fail(w);
-    buffer_free(&words);
+    jw_spent(w, &words);
 }
 
 int print_sarif(const struct gate_print *p, FILE *out)

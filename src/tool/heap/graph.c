@@ -239,35 +239,23 @@ static int take_third(struct heap_dump *d, struct heap_records *r, struct heap_g
     return r->kind == SST_HEAP_END ? take_end(d, r, g) : take_roots(d, r, g);
 }
 
-/* A root that says more about who holds comes first. */
+const struct heap_root_kind heap_root_kinds[] = {
+    [SST_HEAP_ROOT_OTHER] = {5, "held by the runtime"},
+    [SST_HEAP_ROOT_STACK] = {1, "a variable on a stack"},
+    [SST_HEAP_ROOT_FINALIZER] = {4, "waiting to be finalized"},
+    [SST_HEAP_ROOT_HANDLE] = {3, "a handle"},
+    [SST_HEAP_ROOT_STATIC] = {0, "a static field"},
+};
+
 static unsigned root_rank(const struct heap_root *root)
 {
-    static const uint8_t ranks[] = {[SST_HEAP_ROOT_STATIC] = 0,
-                                    [SST_HEAP_ROOT_STACK] = 1,
-                                    [SST_HEAP_ROOT_HANDLE] = 3,
-                                    [SST_HEAP_ROOT_FINALIZER] = 4,
-                                    [SST_HEAP_ROOT_OTHER] = 5};
-
-    return root->kind == SST_HEAP_ROOT_STACK && !root->name ? 2 : ranks[root->kind];
+    return root->kind == SST_HEAP_ROOT_STACK && !root->name ? 2 : heap_root_kinds[root->kind].rank;
 }
 
-static int root_order(const void *a, const void *b)
-{
-    const struct heap_root *x = a, *y = b;
+ORDERED_BY(root_order, struct heap_root, ORDER(x->object, y->object),
+           ORDER(root_rank(x), root_rank(y)), ORDER(x->name, y->name), ORDER(x->flags, y->flags))
 
-    if (x->object != y->object)
-        return ORDER(x->object, y->object);
-    if (root_rank(x) != root_rank(y))
-        return ORDER(root_rank(x), root_rank(y));
-    return x->name != y->name ? ORDER(x->name, y->name) : ORDER(x->flags, y->flags);
-}
-
-static int pair_order(const void *a, const void *b)
-{
-    const struct heap_pair *x = a, *y = b;
-
-    return x->key != y->key ? ORDER(x->key, y->key) : ORDER(x->value, y->value);
-}
+ORDERED_BY(pair_order, struct heap_pair, ORDER(x->key, y->key), ORDER(x->value, y->value))
 
 /* Sorted, each object's first one counts as an edge. */
 static void settle_roots(struct heap_graph *g)

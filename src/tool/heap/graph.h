@@ -22,6 +22,14 @@ struct heap_root {
     uint8_t kind, flags;
 };
 
+/* By SST_HEAP_ROOT_*. A root that says more about who holds has the lower rank. */
+struct heap_root_kind {
+    unsigned rank;
+    const char *words;
+};
+
+extern const struct heap_root_kind heap_root_kinds[];
+
 struct heap_pair {
     uint32_t key, value;
 };

@@ -143,16 +143,8 @@ static int sum_shapes(struct search *s, struct heap_sum *all)
     return 0;
 }
 
-static int shape_order(const void *a, const void *b)
-{
-    const struct shape *x = a, *y = b;
-
-    if (x->sum.retained_bytes != y->sum.retained_bytes)
-        return ORDER(y->sum.retained_bytes, x->sum.retained_bytes);
-    if (x->sum.objects != y->sum.objects)
-        return ORDER(y->sum.objects, x->sum.objects);
-    return ORDER(x->object, y->object);
-}
+ORDERED_BY(shape_order, struct shape, ORDER(y->sum.retained_bytes, x->sum.retained_bytes),
+           ORDER(y->sum.objects, x->sum.objects), ORDER(x->object, y->object))
 
 static int take_steps(const struct search *s, struct heap_path *path)
 {

@@ -144,8 +144,7 @@ CLI_COMMAND(html, "[options] LOG... -o FILE", "make one page of a log, to look a
                      "--live all of these also of what is alive, was, has grown or died, unless "
                      "--from, --to, --thread or --diff choose a part. Several logs are added up; "
                      "with --diff two are compared.",
-            .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-            .size = sizeof(struct html_args),
+            CLI_TAKES_LOGS(struct html_args, options),
             .manual = CLI_EXAMPLES({"shadowtrace html app.ndjson -o app.html",
                                     "make a page of a log"},
                                    {"shadowtrace html --diff old.ndjson new.ndjson -o diff.html",

@@ -1,5 +1,7 @@
 #include "page/sources.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 #define LINES_AROUND  4
@@ -21,23 +23,9 @@ struct found {
     size_t line_count, file_count;
 };
 
-static int by_line(const void *a, const void *b)
-{
-    const struct wanted *left = a, *right = b;
+ORDERED_BY(by_line, struct wanted, ORDER(x->file, y->file), ORDER(x->line, y->line))
 
-    if (left->file != right->file)
-        return left->file < right->file ? -1 : 1;
-    return (left->line > right->line) - (left->line < right->line);
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-    const struct file_weight *left = a, *right = b;
-
-    if (left->bytes != right->bytes)
-        return left->bytes < right->bytes ? 1 : -1;
-    return (left->file > right->file) - (left->file < right->file);
-}
+ORDERED_BY(by_bytes, struct file_weight, ORDER(y->bytes, x->bytes), ORDER(x->file, y->file))
 
 static int find(const struct page_union *u, struct found *out)
 {

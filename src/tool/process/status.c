@@ -559,10 +559,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     json_decref(object);
 }
 
-static int by_pid(const void *a, const void *b)
-{
-    return ORDER(((const struct record_process *)a)->pid, ((const struct record_process *)b)->pid);
-}
+ORDERED_BY(by_pid, struct record_process, ORDER(x->pid, y->pid))
 
 /* "4711.json", "4711-2.json" only: what is being written has another name until the rename. */
 static long pid_of(const char *name)

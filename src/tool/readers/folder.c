@@ -39,13 +39,7 @@ static int look_at(const char *folder, const char *name, struct report_folder *o
     return 0;
 }
 
-static int by_clock(const void *a, const void *b)
-{
-    const struct report_folder_log *x = a, *y = b;
-    int order = ORDER(x->clock, y->clock);
-
-    return order ? order : strcmp(x->path, y->path);
-}
+ORDERED_BY(by_clock, struct report_folder_log, ORDER(x->clock, y->clock), strcmp(x->path, y->path))
 
 int report_folder_read(const char *path, struct report_folder *out)
 {

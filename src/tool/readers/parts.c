@@ -57,12 +57,7 @@ static int add(struct report_parts *parts, char *path)
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-
-    return ORDER(x->part, y->part);
-}
+ORDERED_BY(by_number, struct found, ORDER(x->part, y->part))
 
 /* One file of the folder: an earlier part? */
 static int look_at(const char *folder, const char *entry, const char *name,

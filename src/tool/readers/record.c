@@ -325,6 +325,12 @@ static const char *hand_type(const char *at, struct report_alloc *a)
         return (value); \
     }
 
+/* The same in a switch by the first letter. */
+#define READ_CASE(letter, key, its_bit, value) \
+    case letter: \
+        READ_MEMBER(key, its_bit, value) \
+        break;
+
 /* "il0" in place of "il" of what only unoptimised code makes; a range is for the other reader. */
 #define READ_UNOPTIMISED(il_, unoptimised_) \
     if (KEY(at, "il_last")) \
@@ -363,18 +369,10 @@ static inline const char *hand_alloc_member(const char *at, void *record, unsign
         READ_MEMBER("t", SAW_T, hand_unsigned(at, &a->t))
         READ_MEMBER("thread", SAW_THREAD, hand_id(at, 1, &a->thread))
         break;
-    case 'c':
-        READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
-        break;
-    case 'b':
-        READ_MEMBER("bytes", SAW_BYTES, hand_unsigned(at, &a->bytes))
-        break;
-    case 'n':
-        READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
-        break;
-    case 'i':
-        READ_MEMBER("il", SAW_IL, hand_il(at, &a->il))
-        break;
+        READ_CASE('c', "class", SAW_CLASS, hand_id(at, 1, &a->class_id))
+        READ_CASE('b', "bytes", SAW_BYTES, hand_unsigned(at, &a->bytes))
+        READ_CASE('n', "node", SAW_NODE, hand_id(at, 0, &a->node))
+        READ_CASE('i', "il", SAW_IL, hand_il(at, &a->il))
     }
     return hand_alloc_rare(at, a, bit, unknown);
 }

@@ -49,7 +49,7 @@ static const struct args_option options[] = {
 
 CLI_COMMAND(
     env, "[options]", "print the environment that makes another launcher record a program",
-    .syntax = {.options = options}, .size = sizeof(struct record_args),
+    CLI_TAKES(struct record_args, options),
     .notes = RECORD_PATTERNS
     "\n\nSHADOWTRACE_LIBRARY names the library on the machine where the program will run, if its "
     "path is different there.",

@@ -164,9 +164,9 @@ static const struct args_option options[] = {
 CLI_COMMAND(
     record, "[options] [--] COMMAND [ARGUMENT...]",
     "start a program and record its allocations and their call paths",
-    .syntax = {options, 1, UINT_MAX,
-               "a command to record, such as: shadowtrace record -- dotnet app.dll", true},
-    .size = sizeof(struct record_args), .notes = RECORD_PATTERNS,
+    CLI_TAKES(struct record_args, options, 1, UINT_MAX,
+              "a command to record, such as: shadowtrace record -- dotnet app.dll", true),
+    .notes = RECORD_PATTERNS,
     .manual = CLI_MANUAL(
             .description =
                 "COMMAND is whatever starts .NET: `dotnet app.dll`, `dotnet test`, an executable, "

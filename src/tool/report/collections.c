@@ -47,12 +47,7 @@ int collections_add(struct collections *c, const struct report_record *r)
     return 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct collection *x = a, *y = b;
-
-    return ORDER(x->t, y->t);
-}
+ORDERED_BY(by_start, struct collection, ORDER(x->t, y->t))
 
 void collections_sort(struct collections *c)
 {
@@ -106,16 +101,8 @@ int collections_alloc(struct collections *c, const struct report_record *r)
     return 0;
 }
 
-static int by_collection(const void *a, const void *b)
-{
-    const struct collections_share *x = a, *y = b;
-
-    if (x->at != y->at)
-        return ORDER(x->at, y->at);
-    if (x->bytes != y->bytes)
-        return ORDER(y->bytes, x->bytes);
-    return x->path != y->path ? ORDER(x->path, y->path) : ORDER(x->il, y->il);
-}
+ORDERED_BY(by_collection, struct collections_share, ORDER(x->at, y->at), ORDER(y->bytes, x->bytes),
+           ORDER(x->path, y->path), ORDER(x->il, y->il))
 
 void collections_finish(struct collections *c)
 {

@@ -230,19 +230,9 @@ static int on_record(void *context, const struct report_record *record)
     return f->record(f, record);
 }
 
-static int by_ns(const void *a, const void *b)
-{
-    const struct events_row *x = a, *y = b;
+ORDERED_BY(by_ns, struct events_row, ORDER(y->ns, x->ns), ORDER(y->count, x->count))
 
-    return x->ns != y->ns ? ORDER(y->ns, x->ns) : ORDER(y->count, x->count);
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct events_row *x = a, *y = b;
-
-    return x->count != y->count ? ORDER(y->count, x->count) : by_ns(a, b);
-}
+ORDERED_BY(by_count, struct events_row, ORDER(y->count, x->count), ORDER(y->ns, x->ns))
 
 static int read_once(struct events_report *f, const char *path, struct report_log *log,
                      void (*progress)(void *, uint64_t, uint64_t), void *progress_context)

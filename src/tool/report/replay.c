@@ -424,19 +424,9 @@ struct report_defs *replay_defs(struct replay *r)
 }
 
 /* Thread by thread, or by time: rows of calls open when their thread came in are made late. */
-static int by_time(const void *a, const void *b)
-{
-    const struct replay_row *x = a, *y = b;
+ORDERED_BY(by_time, struct replay_row, ORDER(x->t, y->t), ORDER(x->order, y->order))
 
-    return x->t != y->t ? ORDER(x->t, y->t) : ORDER(x->order, y->order);
-}
-
-static int by_thread(const void *a, const void *b)
-{
-    const struct replay_row *x = a, *y = b;
-
-    return x->thread != y->thread ? ORDER(x->thread, y->thread) : by_time(a, b);
-}
+ORDERED_BY(by_thread, struct replay_row, ORDER(x->thread, y->thread), by_time(a, b))
 
 /* What the log leaves open. */
 static int finish(struct replay *r)

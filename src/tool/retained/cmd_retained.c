@@ -106,8 +106,8 @@ CLI_COMMAND(retained, "[options] LOG FILE",
             .about = "FILE is a heap dump, from `shadowtrace ctl PID heap -o FILE` or `record "
                      "--heap-at-exit FILE`; LOG is the log of the same recording, which knows the "
                      "names and, recorded with --live, the line where each object was allocated.",
-            .syntax = {options, 2, 2, "a log and a heap dump: LOG FILE", false},
-            .size = sizeof(struct retained_args),
+            CLI_TAKES(struct retained_args, options, 2, 2, "a log and a heap dump: LOG FILE",
+                      false),
             .manual = CLI_EXAMPLES({"shadowtrace retained app.ndjson app.heap",
                                     "see what types and lines hold"},
                                    {"shadowtrace retained --type Coupon app.ndjson app.heap",

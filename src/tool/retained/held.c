@@ -169,22 +169,11 @@ static int sum_types(struct held *h)
     return h->types ? heap_sums(&h->g, &h->d, &by, h->types) : -ENOMEM;
 }
 
-static int made_order(const void *a, const void *b)
-{
-    const struct held_made *x = a, *y = b;
+ORDERED_BY(made_order, struct held_made, ORDER(x->place, y->place),
+           ORDER(x->class_number, y->class_number))
 
-    return x->place != y->place ? ORDER(x->place, y->place)
-                                : ORDER(x->class_number, y->class_number);
-}
-
-static int made_shown(const void *a, const void *b)
-{
-    const struct held_made *x = a, *y = b;
-
-    if (x->place != y->place || x->bytes == y->bytes)
-        return made_order(a, b);
-    return ORDER(y->bytes, x->bytes);
-}
+ORDERED_BY(made_shown, struct held_made, ORDER(x->place, y->place), ORDER(y->bytes, x->bytes),
+           made_order(a, b))
 
 /* What each origin made, brought together by place and type. */
 static int sum_made(struct held *h)
@@ -296,28 +285,23 @@ const char *held_type(const struct held *h, uint32_t class_number)
 
 const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *b)
 {
-    static const char *const words[] = {
-        [SST_HEAP_ROOT_OTHER] = "held by the runtime",
-        [SST_HEAP_ROOT_STACK] = "a variable on a stack",
-        [SST_HEAP_ROOT_FINALIZER] = "waiting to be finalized",
-        [SST_HEAP_ROOT_HANDLE] = "a handle",
-        [SST_HEAP_ROOT_STATIC] = "a static field",
-    };
     uint32_t method = root && root->name < h->g.names.count ? h->named[root->name] : 0;
+    const char *words;
 
     buffer_clear(b);
     if (!root)
-        return "held by the runtime";
+        return heap_root_kinds[SST_HEAP_ROOT_OTHER].words;
+    words = heap_root_kinds[root->kind].words;
     if (root->flags & SST_HEAP_ROOT_REFCOUNTED)
         buffer_text(b, "a reference-counted handle");
     else if (root->kind == SST_HEAP_ROOT_HANDLE && (root->flags & SST_HEAP_ROOT_PINNING))
         buffer_text(b, "a pinned handle");
     else
-        buffer_text(b, words[root->kind]);
+        buffer_text(b, words);
     if (method)
         buffer_format(b, root->kind == SST_HEAP_ROOT_STACK ? ", of %s" : " %s",
                       names_method(h->names, method));
-    return b->failed ? words[root->kind] : b->data;
+    return b->failed ? words : b->data;
 }
 
 /* ---- rows ---- */

@@ -174,11 +174,23 @@ static int module_add(struct rows_log *r, const char *name, const char *owner, u
     return 0;
 }
 
-static void end_named(struct rows_log *r, uint32_t module)
+/* What a method and a type have: an id and a module, and once they are numbered a definition. */
+static int take_named(struct rows_log *r, const json_t *row, uint64_t id[2], const char *owner,
+                      uint32_t *module, char why[ROWS_LOG_WHY])
 {
+    int err = needed_id(row, "id", id, why);
+
+    return err ? err : module_add(r, text_of(row, "module"), owner, module);
+}
+
+static int define_named(struct rows_log *r, const json_t *row, const char *kind, uint32_t number,
+                        uint32_t module)
+{
+    define(r, kind, number, text_of(row, "name"));
     if (module)
         buffer_format(&r->defined, ",\"module\":%u", module);
     buffer_text(&r->defined, "}\n");
+    return 0;
 }
 
 /* What stands for the frames of an empty stack (report_no_frame), which a log has no method for. */
@@ -193,35 +205,23 @@ static bool is_no_frame(const json_t *row)
 static int take_method(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
 {
     struct rows_method method = {.none = is_no_frame(row)};
-    uint32_t number, module = 0;
-    int err = needed_id(row, "id", method.id, why), added = 0;
+    uint32_t number = 0, module = 0;
+    int added = take_named(r, row, method.id, text_of(row, "owner"), &module, why);
 
-    if (!err)
-        err = module_add(r, text_of(row, "module"), text_of(row, "owner"), &module);
-    if (!err)
+    if (!added)
         added = ADD(&r->methods, method_kind, &method, &number);
-    if (err || added <= 0)
-        return err ? err : added;
-    define(r, "method", number, text_of(row, "name"));
-    end_named(r, module);
-    return 0;
+    return added > 0 ? define_named(r, row, "method", number, module) : added;
 }
 
 static int take_type(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
 {
     struct rows_type type;
-    uint32_t number, module = 0;
-    int err = needed_id(row, "id", type.id, why), added = 0;
+    uint32_t number = 0, module = 0;
+    int added = take_named(r, row, type.id, "", &module, why);
 
-    if (!err)
-        err = module_add(r, text_of(row, "module"), "", &module);
-    if (!err)
+    if (!added)
         added = ADD(&r->types, type_kind, &type, &number);
-    if (err || added <= 0)
-        return err ? err : added;
-    define(r, "class", number, text_of(row, "name"));
-    end_named(r, module);
-    return 0;
+    return added > 0 ? define_named(r, row, "class", number, module) : added;
 }
 
 /* A line whose offset means another one, or is not known: one that no method has. */

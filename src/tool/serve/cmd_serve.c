@@ -9,4 +9,4 @@
 
 PROGRAM_RUN(cmd_serve, "libmicrohttpd-dev")
 
-const struct cli_command cmd_serve = SERVE_COMMAND(run);
+SERVE_COMMAND;

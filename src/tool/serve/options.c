@@ -39,8 +39,7 @@ const struct args_option serve_rows[] = {
     ARGS_ROW(DURATION, "keep", "TIME", keep_ns, "how long a process that has ended is served",
              .unit = 1000000000, .standard = UINT64_C(600000000000),
              .limit = UINT64_C(86400000000000), .group = "What it keeps"),
-    ARGS_ROW(BYTES, "max-memory", "BYTES", max_memory,
-             "memory for the sums of all processes; the one that passes it is followed no longer, "
-             "and its answers say so",
-             .standard = (uint64_t)1 << 30, .least = 1 << 20, .limit = (uint64_t)1 << 40),
+    ROW_MAX_MEMORY((uint64_t)1 << 30,
+                   "memory for the sums of all processes; the one that passes it "
+                   "is followed no longer, and its answers say so"),
     ARGS_END};

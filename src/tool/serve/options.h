@@ -24,14 +24,14 @@ struct serve_options {
 
 extern const struct args_option serve_rows[];
 
-/* The command, which `run_` runs: in one program it starts the other, in the other it serves. */
-#define SERVE_COMMAND(run_) \
-    { \
-        .name = "serve", .args = "[options] [LOG...]", \
-        .help = "serve what runs to Prometheus, pprof and browsers", .about = SERVE_ABOUT, \
-        .notes = SERVE_NOTES, .syntax = {serve_rows, 0, SERVE_LOGS_MAX, NULL, false}, \
-        .size = sizeof(struct serve_options), .run = (run_) \
-    }
+/*
+ * The command, which run() of the file runs: in one program it starts the other, in the other it
+ * serves.
+ */
+#define SERVE_COMMAND \
+    CLI_COMMAND(serve, "[options] [LOG...]", "serve what runs to Prometheus, pprof and browsers", \
+                .about = SERVE_ABOUT, .notes = SERVE_NOTES, \
+                CLI_TAKES(struct serve_options, serve_rows, 0, SERVE_LOGS_MAX, NULL, false))
 
 #define SERVE_LOGS_MAX 64
 #define SERVE_ABOUT \

@@ -3,6 +3,7 @@
  * answers, serve connections, wait.
  */
 #include "serve/options.h"
+#include "serve/serve.h"
 #include "server/find.h"
 #include "server/http.h"
 
@@ -21,7 +22,7 @@
 #define END_NS   UINT64_C(3000000000) /* for those that wait when a signal ends it */
 
 static int run(void *into, const struct args *args, FILE *out);
-static const struct cli_command command = SERVE_COMMAND(run);
+SERVE_COMMAND;
 
 struct server {
     const struct serve_options *options;
@@ -44,7 +45,7 @@ struct server {
 static int take_signals(struct server *s)
 {
     s->signals = job_signals();
-    return cli_failed(&command, s->signals < 0 ? s->signals : 0);
+    return cli_failed(&cmd_serve, s->signals < 0 ? s->signals : 0);
 }
 
 static int take_logs(struct server *s)
@@ -53,9 +54,9 @@ static int take_logs(struct server *s)
     int status = CLI_OK;
 
     for (size_t i = 0; !status && i < count; i++) {
-        status = cli_failed(&command, traced_add(&s->traced, 0, s->args->word[i], clock_ns()));
+        status = cli_failed(&cmd_serve, traced_add(&s->traced, 0, s->args->word[i], clock_ns()));
         if (!status && s->traced.all[s->traced.count - 1]->state == TRACED_FAILED) {
-            cli_complain(&command, "%s", s->traced.all[s->traced.count - 1]->why);
+            cli_complain(&cmd_serve, "%s", s->traced.all[s->traced.count - 1]->why);
             status = CLI_IO;
         }
     }
@@ -77,7 +78,7 @@ static int take_token(struct server *s, char path[PATH_MAX])
     if (!err)
         err = token_load(path, &s->token, why, sizeof(why));
     if (err)
-        cli_complain(&command, "%s", why);
+        cli_complain(&cmd_serve, "%s", why);
     return err ? CLI_IO : CLI_OK;
 }
 
@@ -91,17 +92,17 @@ static int take_port(struct server *s, FILE *out)
     err = s->options->listen ? listen_tcp(s->options->listen, &s->listener, why)
                              : listen_unix(s->options->socket, &s->listener, why);
     if (err) {
-        cli_complain(&command, "%s", why);
+        cli_complain(&cmd_serve, "%s", why);
         return err == -EINVAL ? CLI_USAGE : CLI_IO;
     }
     fprintf(out, "%s\n", s->listener.where);
     if (*token)
         fprintf(out, "token in %s\n", token);
     if (s->listener.beyond)
-        cli_complain(&command, "what is answered beyond this machine is not encrypted");
+        cli_complain(&cmd_serve, "what is answered beyond this machine is not encrypted");
     err = http_new(&s->listener, s->options->listen ? &s->token : NULL, &s->options->hosts,
                    &s->answers, &s->http);
-    return cli_failed(&command, err);
+    return cli_failed(&cmd_serve, err);
 }
 
 static int start(struct server *s, FILE *out)
@@ -111,11 +112,11 @@ static int start(struct server *s, FILE *out)
 
     s->answers = (struct pending_set){.traced = &s->traced, .options = o, .min_share = 0.00001};
     if (o->listen && o->socket)
-        status = cli_usage_error(&command, "--listen and --socket exclude each other");
+        status = cli_usage_error(&cmd_serve, "--listen and --socket exclude each other");
     if (!status && o->token_file && !o->listen)
-        status = cli_usage_error(&command, "--token-file goes with --listen");
+        status = cli_usage_error(&cmd_serve, "--token-file goes with --listen");
     if (!status)
-        status = filters_share(&command, o->min_share, &s->answers.min_share);
+        status = filters_share(&cmd_serve, o->min_share, &s->answers.min_share);
     if (!status)
         status = take_signals(s);
     if (!status)
@@ -123,7 +124,7 @@ static int start(struct server *s, FILE *out)
     if (!status)
         status = take_port(s, out);
     if (!status && fflush(out)) {
-        cli_complain(&command, "cannot write to standard output");
+        cli_complain(&cmd_serve, "cannot write to standard output");
         status = CLI_IO;
     }
     return status;
@@ -163,7 +164,7 @@ static void look_for_processes(struct server *s, uint64_t now_ns)
         !strcmp(why, s->folder_why))
         return;
     memcpy(s->folder_why, why, sizeof(why));
-    cli_complain(&command, "%s", why);
+    cli_complain(&cmd_serve, "%s", why);
 }
 
 static void read_logs(struct server *s, uint64_t now_ns)
@@ -238,7 +239,7 @@ static int run(void *into, const struct args *args, FILE *out)
 
 int main(int argc, char **argv)
 {
-    int status = cli_run(&command, argc, argv, stdout);
+    int status = cli_run(&cmd_serve, argc, argv, stdout);
 
     return fflush(stdout) && !status ? CLI_IO : status;
 }

@@ -9,4 +9,4 @@
 
 PROGRAM_RUN(cmd_ship, "libcurl4-openssl-dev")
 
-const struct cli_command cmd_ship = SHIP_COMMAND(run);
+SHIP_COMMAND;

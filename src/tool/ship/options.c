@@ -29,8 +29,6 @@ const struct args_option ship_rows[] = {
     ARGS_ROW(DURATION, "every", "TIME", every_ns, "time between two sendings of a log",
              .unit = 1000000000, .standard = UINT64_C(10000000000), .least = 1000000,
              .limit = UINT64_C(3600000000000), .group = "What it takes"),
-    ARGS_ROW(BYTES, "max-memory", "BYTES", max_memory,
-             "memory for what is not acknowledged yet; the log that passes it is followed no "
-             "longer, and a line says so",
-             .standard = (uint64_t)48 << 20, .least = 1 << 20, .limit = (uint64_t)1 << 40),
+    ROW_MAX_MEMORY((uint64_t)48 << 20, "memory for what is not acknowledged yet; the log that "
+                                       "passes it is followed no longer, and a line says so"),
     ARGS_END};

@@ -22,15 +22,16 @@ struct ship_options {
 
 extern const struct args_option ship_rows[];
 
-/* The command, which `run_` runs: in one program it starts the other, in the other it ships. */
-#define SHIP_COMMAND(run_) \
-    { \
-        .name = "ship", .args = "[options] LOG... --to URL", \
-        .help = "send rows of logs to a database while they are written", .about = SHIP_ABOUT, \
-        .notes = SHIP_NOTES, \
-        .syntax = {ship_rows, 1, SHIP_WORDS_MAX, "a log, or a folder of logs: LOG", false}, \
-        .size = sizeof(struct ship_options), .run = (run_) \
-    }
+/*
+ * The command, which run() of the file runs: in one program it starts the other, in the other it
+ * ships.
+ */
+#define SHIP_COMMAND \
+    CLI_COMMAND(ship, "[options] LOG... --to URL", \
+                "send rows of logs to a database while they are written", .about = SHIP_ABOUT, \
+                .notes = SHIP_NOTES, \
+                CLI_TAKES(struct ship_options, ship_rows, 1, SHIP_WORDS_MAX, \
+                          "a log, or a folder of logs: LOG", false))
 
 #define SHIP_ABOUT \
     "Follows each LOG, or where that is a folder the logs in it (*.ndjson, *.ndjson.zst) as they " \

@@ -2,6 +2,7 @@
  * shadowtrace-ship - one thread and one loop: look for logs, read what has come of them, send what
  * has changed, one log at a time, wait.
  */
+#include "ship/ship.h"
 #include "shipper/logs.h"
 #include "shipper/send.h"
 
@@ -27,7 +28,7 @@
 #define KNOWN_MAX   400000 /* ids of definitions that are kept: 24 bytes each */
 
 static int run(void *into, const struct args *args, FILE *out);
-static const struct cli_command command = SHIP_COMMAND(run);
+SHIP_COMMAND;
 
 struct shipper {
     struct ship_options *options;
@@ -56,7 +57,7 @@ struct shipper {
 static int take_signals(struct shipper *s)
 {
     s->signals = job_signals();
-    return cli_failed(&command, s->signals < 0 ? s->signals : 0);
+    return cli_failed(&cmd_ship, s->signals < 0 ? s->signals : 0);
 }
 
 static int take_credentials(struct shipper *s)
@@ -69,16 +70,16 @@ static int take_credentials(struct shipper *s)
     if (!path)
         return CLI_OK;
     if (err) {
-        cli_complain(&command, "cannot read %s: %s", path, strerror(-err));
+        cli_complain(&cmd_ship, "cannot read %s: %s", path, strerror(-err));
         return CLI_IO;
     }
     s->credentials[strcspn(s->credentials, "\r\n")] = '\0';
     if (stat(path, &st) || (st.st_mode & (S_IRWXG | S_IRWXO))) {
-        cli_complain(&command, "others can read %s: chmod 600 it", path);
+        cli_complain(&cmd_ship, "others can read %s: chmod 600 it", path);
         return CLI_IO;
     }
     if (!strchr(s->credentials, ':'))
-        return cli_usage_error(&command, "%s does not hold user:password in its first line", path);
+        return cli_usage_error(&cmd_ship, "%s does not hold user:password in its first line", path);
     return CLI_OK;
 }
 
@@ -91,20 +92,20 @@ static int take_target(struct shipper *s)
     if (status || o->dry_run)
         return status;
     if (!o->to)
-        return cli_usage_error(&command, "where to? --to URL; --dry-run prints rows");
+        return cli_usage_error(&cmd_ship, "where to? --to URL; --dry-run prints rows");
     s->target = (struct http_target){.url = o->to,
                                      .database = o->database ? o->database : "shadowtrace",
                                      .user = s->credentials,
                                      .ca = o->ca,
                                      .timeout_ns = o->timeout_ns};
-    return http_check(&s->target, why) ? cli_usage_error(&command, "%s", why) : CLI_OK;
+    return http_check(&s->target, why) ? cli_usage_error(&cmd_ship, "%s", why) : CLI_OK;
 }
 
 static int take_words(const struct shipper *s)
 {
     for (size_t i = 0; i < s->args->count; i++)
         if (access(s->args->word[i], R_OK)) {
-            cli_complain(&command, "cannot read %s: %s", s->args->word[i], strerror(errno));
+            cli_complain(&cmd_ship, "cannot read %s: %s", s->args->word[i], strerror(errno));
             return CLI_IO;
         }
     return CLI_OK;
@@ -121,13 +122,13 @@ static int start(struct shipper *s)
         return status;
     rows.host = s->options->host;
     if (!rows.host && gethostname(s->host, sizeof(s->host)))
-        return cli_usage_error(&command, "this machine has no name: say --host NAME");
+        return cli_usage_error(&cmd_ship, "this machine has no name: say --host NAME");
     if (!rows.host)
         rows.host = s->host;
     rows.dirs = s->options->symbols.item;
     rows.ndirs = s->options->symbols.count;
     s->ending = s->options->once || s->options->dry_run;
-    status = cli_failed(&command, export_rows_new(s->out, &rows, &s->rows));
+    status = cli_failed(&cmd_ship, export_rows_new(s->out, &rows, &s->rows));
     return status ? status : take_signals(s);
 }
 
@@ -140,7 +141,7 @@ static int found(void *shipper, const char *path, const struct report_recording 
 
     if (s->count == SOURCES_MAX) {
         if (!s->crowded)
-            cli_complain(&command, "there are more than %d logs: %s is not shipped", SOURCES_MAX,
+            cli_complain(&cmd_ship, "there are more than %d logs: %s is not shipped", SOURCES_MAX,
                          path);
         s->crowded = true;
         return 0;
@@ -149,7 +150,7 @@ static int found(void *shipper, const char *path, const struct report_recording 
     if (err == -ENOMEM)
         return err;
     if (err)
-        cli_complain(&command, "cannot open %s: %s", path, strerror(-err));
+        cli_complain(&cmd_ship, "cannot open %s: %s", path, strerror(-err));
     s->count += !err;
     return 0;
 }
@@ -163,7 +164,7 @@ static void look(struct shipper *s, uint64_t now_ns)
     s->look_ns = now_ns + LOOK_NS;
     err = logs_look(&s->logs, s->args->word, s->args->count, found, s);
     if (err)
-        s->status = cli_failed(&command, err);
+        s->status = cli_failed(&cmd_ship, err);
     for (size_t i = 0; s->ending && i < s->count; i++)
         source_end(s->sources[i]);
 }
@@ -190,7 +191,7 @@ static bool read_logs(struct shipper *s)
             continue;
         got = source_step(one, PIECE, why);
         if (got < 0)
-            cli_complain(&command, "%s", why);
+            cli_complain(&cmd_ship, "%s", why);
         more |= got > 0;
         s->full = memory_used() > s->options->max_memory;
     }
@@ -209,7 +210,7 @@ static void make_room(struct shipper *s)
             largest = s->sources[i];
     if (!largest)
         return;
-    cli_complain(&command,
+    cli_complain(&cmd_ship,
                  "%s needs more than --max-memory allows: it is followed no longer, what was read "
                  "of it is there",
                  largest->path);
@@ -232,7 +233,7 @@ static void failed(struct shipper *s, int err, const char *why, uint64_t now_ns)
     const char *text = *why ? why : err == -ENOMEM ? "out of memory" : strerror(-err);
 
     if (strcmp(s->said, text) != 0)
-        cli_complain(&command, "cannot send: %s%s", text,
+        cli_complain(&cmd_ship, "cannot send: %s%s", text,
                      s->ending ? "" : "; it is tried again, at most a minute later");
     snprintf(s->said, sizeof(s->said), "%s", text);
     one->wait_ns = one->wait_ns ? 2 * one->wait_ns : AGAIN_NS;
@@ -265,9 +266,9 @@ static void acknowledged(struct shipper *s, uint64_t size, uint64_t now_ns)
     if (!err)
         err = source_acknowledge(one);
     if (err)
-        s->status = cli_failed(&command, err);
+        s->status = cli_failed(&cmd_ship, err);
     if (*s->said)
-        cli_complain(&command, "sending again");
+        cli_complain(&cmd_ship, "sending again");
     *s->said = '\0';
     s->checked = true;
     s->full = memory_used() > s->options->max_memory;
@@ -322,12 +323,12 @@ static bool send_next(struct shipper *s, uint64_t now_ns)
             continue; /* all of it at once */
         changed = source_changed(one);
         if (changed > 0) {
-            s->status = cli_failed(&command, send_one(s, one));
+            s->status = cli_failed(&cmd_ship, send_one(s, one));
             waits = true;
             if (!s->options->dry_run)
                 break;
         } else if (changed < 0) {
-            s->status = cli_failed(&command, changed);
+            s->status = cli_failed(&cmd_ship, changed);
         }
         one->due_ns = now_ns + s->options->every_ns;
         if (!one->follow && (changed == 0 || s->options->dry_run))
@@ -402,7 +403,7 @@ static int run(void *into, const struct args *args, FILE *out)
 
 int main(int argc, char **argv)
 {
-    int status = cli_run(&command, argc, argv, stdout);
+    int status = cli_run(&cmd_ship, argc, argv, stdout);
 
     return fflush(stdout) && !status ? CLI_IO : status;
 }

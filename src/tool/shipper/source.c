@@ -72,12 +72,7 @@ int source_step(struct source *s, size_t budget, char why[SOURCE_WHY])
 
 /* ---- what there is to tell ---- */
 
-static int by_slice(const void *a, const void *b)
-{
-    const struct source_minute *x = a, *y = b;
-
-    return ORDER(x->slice, y->slice);
-}
+ORDERED_BY(by_slice, struct source_minute, ORDER(x->slice, y->slice))
 
 static bool before_slice(const void *minute, const void *slice)
 {

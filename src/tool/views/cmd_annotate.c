@@ -347,8 +347,7 @@ CLI_COMMAND(
     .about = "FILE is the name of a source file, or the end of its path: Program.cs, "
              "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, else from disk, "
              "and is shown only if it is the text that was compiled.",
-    .syntax = {options, 2, 2, "a log and a source file: LOG FILE", false},
-    .size = sizeof(struct annotate),
+    CLI_TAKES(struct annotate, options, 2, 2, "a log and a source file: LOG FILE", false),
     .manual = CLI_EXAMPLES({"shadowtrace annotate app.ndjson Program.cs",
                             "show the lines of a file that allocate"},
                            {"shadowtrace annotate --all --type 'string' app.ndjson Shop/Basket.cs",

@@ -162,8 +162,7 @@ CLI_COMMAND(
              "`-` is standard input. Two logs are shown side by side.\n\n"
              "Shows differences by cause, with both stacks of the first one of each, the cost of "
              "a capture by depth of the stack and by thread, and the repairs made.",
-    .syntax = {options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false},
-    .size = sizeof(struct compare_args),
+    CLI_TAKES(struct compare_args, options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false),
     .manual = CLI_MANUAL(.status = MANUAL_TERMS({"0", "every stack was equal"},
                                                 {"1", "a stack differed"}, MANUAL_STATUS_USAGE,
                                                 MANUAL_STATUS_IO),

@@ -295,9 +295,8 @@ CLI_COMMAND(
         "Several logs on each side, OLD... -- NEW..., tell how much runs of one build differ. "
         "Figures are then means, and a call site has changed if the two sides are further apart "
         "than the logs of either side; the others are only counted.",
-    .syntax = {options, 2, UINT_MAX, "two logs: OLD NEW, or several on each side: OLD... -- NEW...",
-               false},
-    .size = sizeof(struct diff_args),
+    CLI_TAKES(struct diff_args, options, 2, UINT_MAX,
+              "two logs: OLD NEW, or several on each side: OLD... -- NEW...", false),
     .manual = CLI_EXAMPLES({"shadowtrace diff old.ndjson new.ndjson", "see what has changed"},
                            {"shadowtrace diff --by line --min-bytes 10K old.ndjson new.ndjson",
                             "see the lines with at least 10 KiB more or less"},

@@ -118,8 +118,7 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(
     events, "[options] TOPIC LOG", "show other events: exceptions, gc, jit, suspensions or calls",
     .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
-    .syntax = {options, 2, 2, "a topic and a log: TOPIC LOG", false},
-    .size = sizeof(struct events_args),
+    CLI_TAKES(struct events_args, options, 2, 2, "a topic and a log: TOPIC LOG", false),
     .manual = CLI_EXAMPLES({"shadowtrace events gc app.ndjson",
                             "see the collections of a log recorded with `--events alloc,gc`"},
                            {"shadowtrace events exceptions --top 5 app.ndjson",

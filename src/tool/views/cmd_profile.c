@@ -158,8 +158,7 @@ CLI_COMMAND(
     profile, "[options] LOG...", "show sampled stacks by method: samples on top and samples within",
     .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
              "logs are added up.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct profile_args),
+    CLI_TAKES_LOGS(struct profile_args, options),
     .manual = CLI_EXAMPLES(
         {"shadowtrace profile app.ndjson", "see the methods that most samples were in"},
         {"shadowtrace profile --format folded app.ndjson | flamegraph.pl", "make a flame graph"}));

@@ -258,7 +258,7 @@ CLI_COMMAND(
     replay, "[options] LOG", "show the calls of a log as a tree, with times and allocations",
     .about = "LOG was recorded with --events calls, and best with alloc, exceptions, --args and "
              "--returns, too.",
-    .syntax = {options, 1, 1, "a log: LOG", false}, .size = sizeof(struct replay_args),
+    CLI_TAKES(struct replay_args, options, 1, 1, "a log: LOG", false),
     .notes = "bytes: allocated by the call and all calls within. A call that an exception left is "
              "unwound. Calls for which the tracer had no room are noted where they are missing.",
     .manual = CLI_EXAMPLES({"shadowtrace replay --depth 3 app.ndjson",

@@ -468,8 +468,7 @@ CLI_COMMAND(
     .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
              "standard input. Several logs are added up. METHOD, for callers and callees, is a "
              "method or type, or a pattern of some.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct report_args),
+    CLI_TAKES_LOGS(struct report_args, options),
     .manual = CLI_MANUAL(
             .description =
                 "Every number is of the whole log, or of the part that was asked for. Where the "

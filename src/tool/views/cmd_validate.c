@@ -173,8 +173,7 @@ CLI_COMMAND(
              "cannot express: ids are defined before use, times of a thread do not decrease, the "
              "totals at the end are those of the log. A log that ends early is valid as far as it "
              "goes. `-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
-    .syntax = {options, 1, UINT_MAX, "a log: LOG", false}, .folders = 1,
-    .size = sizeof(struct validate_args),
+    CLI_TAKES_LOGS(struct validate_args, options),
     .manual = CLI_MANUAL(
             .status = MANUAL_TERMS({"0", "the logs are valid"}, {"1", "there is a problem in one"},
                                    MANUAL_STATUS_USAGE, MANUAL_STATUS_IO),

@@ -10,7 +10,7 @@
 #define SLICES_MAX 64 /* of the time line */
 #define WHY_SIZE   1000
 
-#define VIEW_WORD(name, word, by, row) word,
+#define VIEW_WORD(name, word, by, row, question) word,
 const char *const view_words[] = {VIEWS(VIEW_WORD) NULL};
 #undef VIEW_WORD
 
@@ -18,15 +18,9 @@ const char *const view_sorts[] = {"bytes", "allocs", "total", NULL};
 
 enum report_live_question view_question(enum view_kind kind)
 {
-    static const enum report_live_question questions[VIEW_COUNT] = {
-        [VIEW_LIVE] = REPORT_LIVE_AT,
-        [VIEW_PEAK] = REPORT_LIVE_PEAK,
-        [VIEW_END] = REPORT_LIVE_END,
-        [VIEW_GROWN] = REPORT_LIVE_GROWN,
-        [VIEW_TEMPORARY] = REPORT_LIVE_TEMPORARY,
-        [VIEW_LIFETIMES] = REPORT_LIVE_LIFETIMES,
-    };
-
+#define VIEW_QUESTION(name, word, by, row, question) REPORT_LIVE_##question,
+    static const enum report_live_question questions[] = {VIEWS(VIEW_QUESTION)};
+#undef VIEW_QUESTION
     return questions[kind];
 }
 
@@ -37,7 +31,7 @@ const char *view_word(const struct view *v)
 
 const char *view_by(enum view_kind kind)
 {
-#define VIEW_BY(name, word, by, row) by,
+#define VIEW_BY(name, word, by, row, question) by,
     static const char *const bys[] = {VIEWS(VIEW_BY)};
 #undef VIEW_BY
     return bys[kind];
@@ -45,7 +39,7 @@ const char *view_by(enum view_kind kind)
 
 const char *view_row_word(enum view_kind kind)
 {
-#define VIEW_ROW(name, word, by, row) row,
+#define VIEW_ROW(name, word, by, row, question) row,
     static const char *const rows[] = {VIEWS(VIEW_ROW)};
 #undef VIEW_ROW
     return rows[kind];
@@ -53,7 +47,7 @@ const char *view_row_word(enum view_kind kind)
 
 const char *view_row_words(enum view_kind kind, uint64_t count)
 {
-#define VIEW_ROWS(name, word, by, row) row "s",
+#define VIEW_ROWS(name, word, by, row, question) row "s",
     static const char *const rows[] = {VIEWS(VIEW_ROWS)};
 #undef VIEW_ROWS
     if (count == 1)

@@ -15,34 +15,34 @@
 #include "views/print_stack.h"
 
 /*
- * X(enumerator, word of --view, word of `by` in JSON, what a row is of). Those from LIVE on ask of
- * live objects (report/live.h): their rows are of any flat view, by --by; lifetimes without it are
- * by generation and age.
+ * X(enumerator, word of --view, word of `by` in JSON, what a row is of, REPORT_LIVE_* asked).
+ * Those from LIVE on ask of live objects (report/live.h): their rows are of any flat view, by --by;
+ * lifetimes without it are by generation and age.
  */
 #define VIEWS(X) \
-    X(OVERVIEW, "overview", "own", "line") \
-    X(TREE, "tree", "frame", "frame") \
-    X(CALLERS, "callers", "frame", "frame") \
-    X(CALLEES, "callees", "frame", "frame") \
-    X(SITES, "sites", "site", "call site") \
-    X(TYPES, "types", "type", "type") \
-    X(METHODS, "methods", "method", "method") \
-    X(LINES, "lines", "line", "line") \
-    X(MODULES, "modules", "module", "module") \
-    X(NAMESPACES, "namespaces", "namespace", "namespace") \
-    X(THREADS, "threads", "thread", "thread") \
-    X(PROCESSES, "processes", "process", "process") \
-    X(SIZES, "sizes", "size", "size") \
-    X(TIME, "time", "time", "slice") \
-    X(OWN, "own", "own", "line") \
-    X(LIVE, "live", "", "") \
-    X(PEAK, "peak", "", "") \
-    X(END, "end", "", "") \
-    X(GROWN, "grown", "", "") \
-    X(TEMPORARY, "temporary", "", "") \
-    X(LIFETIMES, "lifetimes", "lifetime", "lifetime")
+    X(OVERVIEW, "overview", "own", "line", NONE) \
+    X(TREE, "tree", "frame", "frame", NONE) \
+    X(CALLERS, "callers", "frame", "frame", NONE) \
+    X(CALLEES, "callees", "frame", "frame", NONE) \
+    X(SITES, "sites", "site", "call site", NONE) \
+    X(TYPES, "types", "type", "type", NONE) \
+    X(METHODS, "methods", "method", "method", NONE) \
+    X(LINES, "lines", "line", "line", NONE) \
+    X(MODULES, "modules", "module", "module", NONE) \
+    X(NAMESPACES, "namespaces", "namespace", "namespace", NONE) \
+    X(THREADS, "threads", "thread", "thread", NONE) \
+    X(PROCESSES, "processes", "process", "process", NONE) \
+    X(SIZES, "sizes", "size", "size", NONE) \
+    X(TIME, "time", "time", "slice", NONE) \
+    X(OWN, "own", "own", "line", NONE) \
+    X(LIVE, "live", "", "", AT) \
+    X(PEAK, "peak", "", "", PEAK) \
+    X(END, "end", "", "", END) \
+    X(GROWN, "grown", "", "", GROWN) \
+    X(TEMPORARY, "temporary", "", "", TEMPORARY) \
+    X(LIFETIMES, "lifetimes", "lifetime", "lifetime", LIFETIMES)
 
-#define VIEW_ENUMERATOR(name, word, by, row) VIEW_##name,
+#define VIEW_ENUMERATOR(name, word, by, row, question) VIEW_##name,
 enum view_kind { VIEWS(VIEW_ENUMERATOR) VIEW_COUNT };
 #undef VIEW_ENUMERATOR
 

@@ -242,14 +242,8 @@ static int add_totals(struct view_rows *r)
 
 /* ---- order ---- */
 
-static int type_order(const void *a, const void *b)
-{
-    const struct view_type *x = a, *y = b;
-    int order = ORDER(x->row, y->row);
-
-    order = order ? order : ORDER(y->bytes, x->bytes);
-    return order ? order : ORDER(x->class_number, y->class_number);
-}
+ORDERED_BY(type_order, struct view_type, ORDER(x->row, y->row), ORDER(y->bytes, x->bytes),
+           ORDER(x->class_number, y->class_number))
 
 static double weight_of(const struct view_rows *r, const struct view_row *row, bool second)
 {

@@ -56,22 +56,22 @@ function emptyRow(key) {
             totalBytes: 0, totalAllocs: 0, totalOldBytes: 0, totalOldAllocs: 0};
 }
 
-function addSelf(row, self, node) {
-    row.bytes += self.bytes[node];
-    row.allocs += self.allocs[node];
-    if (self.oldBytes) {
-        row.oldBytes += self.oldBytes[node];
-        row.oldAllocs += self.oldAllocs[node];
+// A node's sums, to the columns that are named; `old` ones are there in a comparison only.
+function addTo(row, bytes, allocs, oldBytes, oldAllocs, sums, node) {
+    row[bytes] += sums.bytes[node];
+    row[allocs] += sums.allocs[node];
+    if (sums.oldBytes) {
+        row[oldBytes] += sums.oldBytes[node];
+        row[oldAllocs] += sums.oldAllocs[node];
     }
 }
 
+function addSelf(row, self, node) {
+    addTo(row, 'bytes', 'allocs', 'oldBytes', 'oldAllocs', self, node);
+}
+
 function addTotal(row, total, node) {
-    row.totalBytes += total.bytes[node];
-    row.totalAllocs += total.allocs[node];
-    if (total.oldBytes) {
-        row.totalOldBytes += total.oldBytes[node];
-        row.totalOldAllocs += total.oldAllocs[node];
-    }
+    addTo(row, 'totalBytes', 'totalAllocs', 'totalOldBytes', 'totalOldAllocs', total, node);
 }
 
 // Rows by what keyOf says of a place (a number below `count`, or -1: none). Self is what the frame
