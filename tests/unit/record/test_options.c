@@ -149,7 +149,8 @@ TEST(a_wrong_value_is_named)
     assert_wrong(PARSE("--only", "\xff"), "which \"?\" is not");
     assert_wrong(PARSE("-o", ""), "-o must not be empty");
     assert_wrong(PARSE("-o", "-", "ls"), "standard output");
-    assert_wrong(PARSE_ENV("--format", "xml"), "shell, json, docker, systemd or runsettings, not \"xml\"");
+    assert_wrong(PARSE_ENV("--format", "xml"),
+                 "shell, json, docker, systemd or runsettings, not \"xml\"");
     assert_wrong(PARSE_ENV("--status", "x"), "--status takes an absolute path");
 }
 
