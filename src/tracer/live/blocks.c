@@ -36,11 +36,12 @@ static struct block *block_new(struct live *live, uintptr_t number)
 {
     size_t count = live->blocks + 2, size = count * sizeof(*live->block);
 
-    if ((size > live->block_pages.size && !pages_room(live, &live->block_pages, 2 * size)) ||
-        (count * sizeof(*live->dirty) > live->dirty_pages.size &&
-         !pages_room(live, &live->dirty_pages, 2 * count * sizeof(*live->dirty))))
+    if (size > live->block_pages.size && !pages_room(live, &live->block_pages, 2 * size))
         return NULL;
-    live->block = live->block_pages.data;
+    live->block = live->block_pages.data; /* it may have moved, whatever fails now */
+    if (count * sizeof(*live->dirty) > live->dirty_pages.size &&
+        !pages_room(live, &live->dirty_pages, 2 * count * sizeof(*live->dirty)))
+        return NULL;
     live->dirty = live->dirty_pages.data;
     if (live->blocks >= live->block_slots / 2 && !slots_grow(live))
         return NULL;

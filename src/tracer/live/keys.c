@@ -162,10 +162,13 @@ void died(struct live *live, const struct place *place, uint32_t generation)
 {
     uint64_t age = load_relaxed(&live->collections) - place->born;
     struct live_row *row = row_of(live, place->key);
-    struct live_died *cell =
-        row ? cell_of(live, row, generation, age > LIVE_AGE_MOST ? LIVE_AGE_MOST : (uint32_t)age)
-            : NULL;
+    struct live_died *cell;
 
+    if (!age) /* let go, for want of memory, in the collection that it survived first */
+        age = 1;
+    if (age > LIVE_AGE_MOST)
+        age = LIVE_AGE_MOST;
+    cell = row ? cell_of(live, row, generation, (uint32_t)age) : NULL;
     if (!cell) /* totals are what lines come to: it counts on */
         return;
     live->key[place->key].alive--;
