@@ -15,6 +15,7 @@ static const char *const capture_words[] = {"shadow", "snapshot", "both", NULL};
 static const char *const stacks_words[] = {"node", "inline", NULL};
 static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};
+static const char *const sampler_words[] = {"auto", "runtime", "exact", NULL};
 
 static const char *const events_words[] = {"alloc",   "calls",       "threads",    "modules",
                                            "classes", "jit",         "exceptions", "gc",
@@ -22,7 +23,7 @@ static const char *const events_words[] = {"alloc",   "calls",       "threads", 
 
 #define FIELD(member, kind, words, standard, max) \
     { \
-#member, OPTIONS_KIND_##kind, offsetof(struct options, member), words, standard, max \
+#member, OPTIONS_KIND_##kind, offsetof(struct options, member), words, standard, max, 0 \
     }
 #define WORD(member, words)     FIELD(member, WORD, words, 0, COUNT_OF(words) - 2)
 #define FLAG(member)            FIELD(member, FLAG, NULL, 0, 1)
@@ -53,7 +54,9 @@ const struct options_field options_fields[] = {
     FIELD(live_grows, COUNT, NULL, OPTIONS_LIVE_GROWS, OPTIONS_LIVE_GROWS_MOST),
     FLAG(native),
     COUNT(max_nodes, 4000000),
-    BYTES(sample, 0),
+    {"sample", OPTIONS_KIND_BYTES, offsetof(struct options, sample), NULL, 0, NUMBER_MAX,
+     OPTIONS_SAMPLE_RUNTIME},
+    WORD(sampler, sampler_words),
     BYTES(min_size, 0),
     LIST(only),
     LIST(exclude),

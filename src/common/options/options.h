@@ -20,6 +20,7 @@ enum options_capture { OPTIONS_CAPTURE_SHADOW, OPTIONS_CAPTURE_SNAPSHOT, OPTIONS
 enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
+enum options_sampler { OPTIONS_SAMPLER_AUTO, OPTIONS_SAMPLER_RUNTIME, OPTIONS_SAMPLER_EXACT };
 
 /* What --events may name; order and names (options_family_name) are those of the log. */
 enum options_family {
@@ -70,7 +71,10 @@ struct options {
     bool native;            /* --native: native frames in the snapshots that are logged */
     uint32_t max_nodes;     /* --max-nodes N; default 4,000,000 */
     uint64_t sample;        /* --sample BYTES; 0 off */
-    uint64_t min_size;      /* --min-size BYTES; 0 off */
+    enum options_sampler sampler; /* --sampler auto|runtime|exact: who takes the samples */
+    /* What the sampler comes to on this runtime: options_sampler_settle. No allocation is met. */
+    bool runtime_samples;
+    uint64_t min_size;                     /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude; /* --only, --exclude: methods */
     bool own;                              /* --own: hook own code only */
     struct options_patterns own_code;      /* --own-code: modules and methods that are own code */
@@ -102,7 +106,8 @@ const char *options_family_name(enum options_family family);
 /* Must the log have each path on which an async method began to wait, whatever is left out? */
 static inline bool options_beginnings(const struct options *o)
 {
-    return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->stacks == OPTIONS_STACKS_NODE;
+    return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->stacks == OPTIONS_STACKS_NODE &&
+           !o->runtime_samples;
 }
 
 static inline bool options_elt2(const struct options *o)
@@ -157,6 +162,13 @@ int options_read(const char *json, struct options *o, char *why, size_t why_size
 
 /* options_write - the same as JSON, without defaults. Returns: text for memory_free(), or NULL. */
 char *options_write(const struct options *o);
+
+/*
+ * options_sampler_settle - whether the runtime takes the samples, once it is known which one this
+ * is: it does so without bias from OPTIONS_SAMPLER_MAJOR on, and about every 100 KB before.
+ */
+#define OPTIONS_SAMPLER_MAJOR 10
+void options_sampler_settle(struct options *o, unsigned runtime_major);
 
 /* An empty list: false. Notes in `met` which patterns match. Threads: any. */
 bool options_match(const struct options_patterns *patterns, const char *name);

@@ -12,6 +12,7 @@
 #define OPTIONS_LIVE_MEMORY     (UINT64_C(1) << 30) /* bytes */
 #define OPTIONS_LIVE_GROWS      5                   /* full collections */
 #define OPTIONS_LIVE_GROWS_MOST 60
+#define OPTIONS_SAMPLE_RUNTIME  UINT64_C(102400) /* bytes: a constant of the runtime's sampler */
 
 enum options_kind {
     OPTIONS_KIND_WORD,  /* one of `words`; the member is an enum */
@@ -32,6 +33,7 @@ struct options_field {
     size_t offset;            /* of the member */
     const char *const *words; /* of words and sets, by value, NULL-ended; for others NULL */
     uint64_t standard, max;   /* default and greatest value of a number */
+    uint64_t automatic;       /* a number that is called "auto", too; 0: none is */
 };
 
 extern const struct options_field options_fields[];

@@ -20,14 +20,59 @@ static bool leaves_out(const struct options *o)
     return o->types.count || o->min_size || o->sample || o->paused;
 }
 
+/* Would the runtime's samples do? They say nothing of what lies in an object. */
+static bool runtime_may_sample(const struct options *o)
+{
+    return o->sample >= OPTIONS_SAMPLE_RUNTIME && options_records(o, OPTIONS_ALLOC) &&
+           !needs_elt2(o);
+}
+
+void options_sampler_settle(struct options *o, unsigned runtime_major)
+{
+    o->runtime_samples =
+        runtime_may_sample(o) &&
+        (o->sampler == OPTIONS_SAMPLER_RUNTIME ||
+         (o->sampler == OPTIONS_SAMPLER_AUTO && runtime_major >= OPTIONS_SAMPLER_MAJOR));
+}
+
+/* A text about choices that contradict each other, and whether these do. */
+struct rule {
+    bool met;
+    const char *text;
+};
+
+static const char *first_met(const struct rule *rules, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].met)
+            return rules[i].text;
+    return NULL;
+}
+
+/* Of the runtime's samples; as the next. */
+static const char *sampler_contradiction(const struct options *o)
+{
+    const bool by_runtime = o->sampler == OPTIONS_SAMPLER_RUNTIME;
+    const struct rule rules[] = {
+        {by_runtime && o->sample < OPTIONS_SAMPLE_RUNTIME,
+         "{sampler} and {sample} contradict each other: the runtime takes a sample every 102,400 "
+         "bytes; give {sample} 100K or more, or use {sampler} exact"},
+        {by_runtime && !options_records(o, OPTIONS_ALLOC),
+         "{sampler} and {events} contradict each other: samples are of allocations; add alloc to "
+         "{events}, or leave {sampler} out"},
+        {by_runtime && needs_elt2(o),
+         "{sampler} and {args}, {returns} or {exact_generics} contradict each other: what values "
+         "are is met as their objects are made; use {sampler} exact, or leave them out"},
+    };
+
+    return first_met(rules, COUNT_OF(rules));
+}
+
 /* The first choices that contradict each other, options as {key} for say(); NULL: none do. */
 static const char *contradiction(const struct options *o)
 {
     const bool snapshots = options_snapshots(o), calls = options_records(o, OPTIONS_CALLS);
-    const struct {
-        bool met;
-        const char *text;
-    } rules[] = {
+    const struct rule rules[] = {
         {o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1,
          "{check} and {capture} contradict each other: \"both\" compares every allocation; "
          "leave {check} out"},
@@ -78,10 +123,7 @@ static const char *contradiction(const struct options *o)
          "give {profile_snapshot} too, or leave one of them out"},
     };
 
-    for (size_t i = 0; i < COUNT_OF(rules); i++)
-        if (rules[i].met)
-            return rules[i].text;
-    return NULL;
+    return first_met(rules, COUNT_OF(rules));
 }
 
 /* `text` with each {key} as whoever gave the options wrote it: key, or --key with hyphens. */
@@ -116,7 +158,11 @@ int options_settle(struct options *o, bool check_given, enum options_names names
     o->check_bounded = !check_given && o->check > 1;
     if (o->hooks == OPTIONS_HOOKS_AUTO && needs_elt2(o))
         o->hooks = OPTIONS_HOOKS_ELT2;
+    if (o->sampler == OPTIONS_SAMPLER_RUNTIME && !o->sample)
+        o->sample = OPTIONS_SAMPLE_RUNTIME;
     wrong = contradiction(o);
+    if (!wrong)
+        wrong = sampler_contradiction(o);
     if (!wrong)
         return 0;
     say(wrong, names, why, why_size);

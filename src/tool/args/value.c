@@ -237,6 +237,10 @@ static int set_field(const struct args_value *v, struct options *o)
         break;
     case OPTIONS_KIND_COUNT:
     case OPTIONS_KIND_BYTES:
+        if (f->automatic && !strcmp(v->text, "auto")) {
+            value = f->automatic;
+            break;
+        }
         err = number(v, f, f->max, &value);
         if (err)
             return err;

@@ -1,5 +1,6 @@
 #include "readers/header.h"
 
+#include "base/atomics.h"
 #include "base/path.h"
 #include "readers/record.h"
 
@@ -74,4 +75,25 @@ time_t report_started(const json_t *header)
     long ahead;
 
     return end && zone_of(end + strspn(end, ".0123456789"), &ahead) ? timegm(&utc) - ahead : 0;
+}
+
+static const char *const sampler_words[] = {
+    [REPORT_SAMPLER_EXACT] = "exact",
+    [REPORT_SAMPLER_RUNTIME] = "runtime",
+    [REPORT_SAMPLER_TICKS] = "ticks",
+};
+
+enum report_sampler report_sampler(const json_t *header)
+{
+    const char *text = json_string_value(json_object_get(header, "sampler"));
+
+    for (size_t i = 0; text && i < COUNT_OF(sampler_words); i++)
+        if (!strcmp(text, sampler_words[i]))
+            return (enum report_sampler)i;
+    return REPORT_SAMPLER_EXACT;
+}
+
+const char *report_sampler_word(enum report_sampler sampler)
+{
+    return sampler_words[sampler];
 }

@@ -21,4 +21,15 @@ json_t *report_header_of(const char *path);
 /* report_started - in s since 1970; 0: not said. */
 time_t report_started(const json_t *header);
 
+/* Who took the samples of a sampled log. Older logs do not say: they met all allocations. */
+enum report_sampler {
+    REPORT_SAMPLER_EXACT,   /* all allocations are met */
+    REPORT_SAMPLER_RUNTIME, /* the runtime, without bias */
+    REPORT_SAMPLER_TICKS,   /* the runtime, not at random: no interval holds */
+};
+
+/* report_sampler - header may be NULL. report_sampler_word - as the log has it. */
+enum report_sampler report_sampler(const json_t *header);
+const char *report_sampler_word(enum report_sampler sampler);
+
 #endif

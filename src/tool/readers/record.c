@@ -906,9 +906,10 @@ static void any_live_site(struct report_parser *p, struct report_record *r)
 /* What this version knows of each kind, so that what it does not know can be counted. */
 #define MEMBER(form, member, label) #member,
 static const char *const known_members[SST_KIND_COUNT][28] = {
-    [SST_KIND_HEADER] = {"format", "version", "pid", "executable", "command", "runtime", "hooks",
-                         "capture", "options", "clock", "started", "tracer", "unverified", "part",
-                         "uncontrolled", "no_native", "rotated_out", "beginnings", "concurrent"},
+    [SST_KIND_HEADER] = {"format",    "version",     "pid",        "executable", "command",
+                         "runtime",   "hooks",       "capture",    "options",    "clock",
+                         "started",   "tracer",      "unverified", "part",       "uncontrolled",
+                         "no_native", "rotated_out", "beginnings", "concurrent", "sampler"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
@@ -956,12 +957,12 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_LIVE_TOTAL] = {"t", "gc", "depth", "full", "pause", "pauses", "table_ns", "allocs",
                              "bytes", "memory", "memory_most", "exact", "why", "grows", "opening"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
-    [SST_KIND_END] = {"t",         "seen",        "written",     "lost",         "beginnings_lost",
-                      "lost_by",   "bytes",       "threads",     "nodes",        "nodes_refused",
-                      "repairs",   "snapshots",   "hooks",       "names_failed", "log_bytes",
-                      "part",      "events",      "values",      "unmatched",    "calls",
-                      "records",   "rotated_out", "not_written", "file",         "cut_allocs",
-                      "given_back"},
+    [SST_KIND_END] = {"t",          "seen",        "written",     "lost",         "beginnings_lost",
+                      "lost_by",    "bytes",       "threads",     "nodes",        "nodes_refused",
+                      "repairs",    "snapshots",   "hooks",       "names_failed", "log_bytes",
+                      "part",       "events",      "values",      "unmatched",    "calls",
+                      "records",    "rotated_out", "not_written", "file",         "cut_allocs",
+                      "given_back", "sampling"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

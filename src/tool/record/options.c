@@ -27,7 +27,13 @@ const struct args_option record_options[] = {
     FIELD("types", "PATTERN", "record only allocations of matching types"),
     FIELD("process", "PATTERN", "record only processes whose main assembly matches"),
     FIELD("min-size", "BYTES", "record only objects of at least this size"),
-    FIELD("sample", "BYTES", "record one allocation in so many bytes, each with its weight"),
+    FIELD("sample", "BYTES|auto",
+          "record one allocation in so many bytes, each with its weight; auto: in 102,400"),
+    FIELD(
+        "sampler", NULL,
+        "who takes the samples. runtime: .NET itself, at hardly any cost, one in 100K or more (on "
+        "8 and 9 these are approximate); exact: we do, and meet every allocation for it; auto: "
+        "the runtime where it can and they are not approximate"),
     FIELD("paused", NULL, "record nothing until `shadowtrace ctl PID start`"),
     FIELD("no-control", NULL, "no socket for `list`, `dump`, `ctl` and `top`"),
     FIELD("events", "LIST",

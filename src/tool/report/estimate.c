@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#define ONE_SIZE \
+    0.85 /* what objects of one size class, half of the least, half of the most, have */
+
 void report_estimate_of(const struct report_alloc *a, struct report_estimate *out)
 {
     double bytes = (double)a->bytes, allocs = (double)a->allocs, scale;
@@ -19,23 +22,40 @@ void report_estimate_of(const struct report_alloc *a, struct report_estimate *ou
 }
 
 /*
- * 95 % of a sum of weights: as a Poisson count of n = value^2 / variance equal parts has it (Wilson
- * and Hilferty's form of the exact limits), which holds for few events too, where a normal interval
- * would not. What was seen is there.
+ * 95 % of a sum of weights, by its score: the sum is as a count of k equal parts, k = value^2 /
+ * variance, whose spread goes by the true number of parts, not by the k that came. A normal
+ * interval around the value holds too seldom where there are few. What was seen is there.
  */
 struct report_amount report_estimate_interval(double value, double variance, double seen)
 {
     const double z = 1.959964;
     struct report_amount out = {value, value, value};
-    double n, low, high;
+    double k, middle, reach;
 
     if (!(variance > 0))
         return out;
-    n = value * value / variance;
-    low = 1 - 1 / (9 * n) - z / (3 * sqrt(n));
-    high = 1 - 1 / (9 * (n + 1)) + z / (3 * sqrt(n + 1));
-    out.low = low > 0 ? value * low * low * low : 0;
+    k = value * value / variance;
+    middle = k + z * z / 2;
+    reach = z * sqrt(k + z * z / 4);
+    out.low = value / k * (middle - reach);
     out.low = out.low > seen ? out.low : seen;
-    out.high = value * (n + 1) / n * high * high * high;
+    out.high = value / k * (middle + reach);
     return out;
+}
+
+double report_estimate_none(double mean)
+{
+    return -log(0.025) * mean; /* so much would have been missed in 25 of 1,000 cases */
+}
+
+bool report_estimate_mixes(double bytes, double bytes_variance, double allocs,
+                           double allocs_variance)
+{
+    double by_bytes, by_allocs;
+
+    if (!(bytes_variance > 0) || !(allocs_variance > 0))
+        return false;
+    by_bytes = bytes * bytes / bytes_variance;
+    by_allocs = allocs * allocs / allocs_variance;
+    return by_allocs < ONE_SIZE * by_bytes;
 }

@@ -9,6 +9,7 @@
 #include "readers/record.h"
 
 #include <shadowtrace/log_reader.h>
+#include <stdbool.h>
 
 struct report_estimate {
     double bytes, allocs, bytes_variance, allocs_variance;
@@ -25,6 +26,20 @@ void report_estimate_of(const struct report_alloc *a, struct report_estimate *ou
 /* report_estimate_interval - covers the exact figure in about 95 of 100 cases. seen: of it in the
  * log. */
 struct report_amount report_estimate_interval(double value, double variance, double seen);
+
+/*
+ * report_estimate_none - the upper end where nothing was sampled: at most so many bytes, in 975 of
+ * 1,000 cases. mean: bytes a sample.
+ */
+double report_estimate_none(double mean);
+
+/*
+ * report_estimate_mixes - does the sum rest on objects of more than one size class? Then no
+ * interval holds for their number: a small object stands for thousands, is seldom sampled, and says
+ * nearly all of it. Of one size, bytes and objects are known equally well: value^2 / variance.
+ */
+bool report_estimate_mixes(double bytes, double bytes_variance, double allocs,
+                           double allocs_variance);
 
 /* report_whole - a sum as it is shown, at most SST_INTEGER_MAX. */
 static inline uint64_t report_whole(double value)

@@ -5,6 +5,7 @@
 #include "base/order.h"
 #include "report/cells.h"
 #include "report/demangle.h"
+#include "readers/header.h"
 
 #include <stdlib.h>
 
@@ -355,6 +356,11 @@ size_t report_sites_passing(const struct report_sites *s)
     return count;
 }
 
+static bool is_approximate(const struct report_sites *s)
+{
+    return report_sampler(s->cells.log.header) == REPORT_SAMPLER_TICKS;
+}
+
 /* seen: NULL of what is exact. */
 static void describe(const struct report_sites *s, const struct site *site,
                      const struct report_cell_sampled *seen, struct report_row *row)
@@ -368,6 +374,9 @@ static void describe(const struct report_sites *s, const struct site *site,
     seen = seen ? seen : &exact;
     row->allocs_range = report_estimate_interval(site->allocs, seen->allocs_variance, seen->allocs);
     row->bytes_range = report_estimate_interval(site->bytes, seen->bytes_variance, seen->bytes);
+    row->approximate = row->sampled && is_approximate(s);
+    row->mixed = report_estimate_mixes(site->bytes, seen->bytes_variance, site->allocs,
+                                       seen->allocs_variance);
     row->unoptimised = site->bytes > 0 ? site->unoptimised / site->bytes : 0;
     row->share = s->total.bytes > 0 ? site->bytes / s->total.bytes : 0;
 }

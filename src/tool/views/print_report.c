@@ -139,7 +139,7 @@ static void print_row(const struct print_report *p, const struct report_row *row
     if (c->shares)
         fprintf(out, "%6s  ", text_share(&share, row->share));
     if (c->objects)
-        fprintf(out, "%*s  ", (int)c->allocs, text_count(&allocs, row->allocs));
+        fprintf(out, "%*s  ", (int)c->allocs, row->mixed ? "-" : text_count(&allocs, row->allocs));
     if (c->ranges) {
         char range[40];
 
@@ -171,7 +171,8 @@ static struct columns columns_of(const struct print_report *p, const struct repo
 
     c.shares = terminal_fits(out, used += 8);
     c.objects = terminal_fits(out, used += c.allocs + 2);
-    c.ranges = report_sites_estimated(p->sites) && terminal_fits(out, used + 17);
+    c.ranges =
+        report_sites_estimated(p->sites) && !total->approximate && terminal_fits(out, used + 17);
     c.calls = report_sites_calls(p->sites) && terminal_fits(out, used + CALLS_WIDTH);
     return c;
 }
@@ -243,26 +244,17 @@ void print_report_text(const struct print_report *p, FILE *out)
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
     reading_bounds(p->bounds, p->found, out);
-    fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
-            text_count(&a, all.allocs), text_plural(all.allocs), text_count(&b, all.bytes),
-            text_count(&c, threads), text_plural(threads));
+    view_amount_text(&all, estimated, out);
+    fprintf(out, ", %s thread%s", text_count(&c, threads), text_plural(threads));
     if (p->filtered)
         fprintf(out, "; selected: %s allocation%s, %s bytes (%s)", text_count(&a, total.allocs),
                 text_plural(total.allocs), text_count(&b, total.bytes),
                 text_share(&c, all.bytes ? (double)total.bytes / (double)all.bytes : 0));
     fputs(".\n", out);
-    if (estimated) {
-        struct text_number low, high;
-
-        fprintf(out,
-                "Estimates from %s sampled events: the exact bytes lie between %s and %s, and in "
-                "the range\n"
-                "of each row, in 95 of 100 cases.\n",
-                text_count(&a, all.sampled), text_short(&low, all.bytes_range.low),
-                text_short(&high, all.bytes_range.high));
-    } else {
+    if (estimated)
+        view_estimate_text(log, &all, out);
+    else
         print_heaps(p, out);
-    }
     print_unoptimised(&total, out);
     columns = columns_of(p, &total, out);
     if (shown)
@@ -392,6 +384,7 @@ static void json_total(const struct print_report *p, struct json_writer *w)
     jw_unsigned(w, "lost", report_log_lost(log));
     jw_unsigned(w, "threads", report_sites_defs(p->sites)->thread_count);
     jw_bool(w, "estimated", report_sites_estimated(p->sites));
+    view_sampler_json(log, &all, w);
     if (p->filtered) {
         jw_object(w, "unfiltered");
         view_amounts_json(&all, w);

@@ -1,6 +1,7 @@
 #include "views/view.h"
 
 #include "model/matches.h"
+#include "readers/header.h"
 
 #include <errno.h>
 #include <string.h>
@@ -218,6 +219,9 @@ void view_amount(const struct view *v, const double *weights, struct report_row 
                                                 weights[MODEL_SEEN_BYTES]);
     out->allocs_range = report_estimate_interval(
         weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE], weights[MODEL_SAMPLED]);
+    out->approximate = report_sampler(model_log(v->read.model)->header) == REPORT_SAMPLER_TICKS;
+    out->mixed = report_estimate_mixes(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
+                                       weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE]);
 }
 
 static void range_json(const char *key, const struct report_amount *range, struct json_writer *w)
@@ -236,9 +240,23 @@ void view_amounts_json(const struct report_row *amount, struct json_writer *w)
         jw_number(w, "unoptimised", "%.4f", amount->unoptimised);
     if (amount->sampled) {
         jw_unsigned(w, "sampled", amount->sampled);
+        if (amount->mixed)
+            jw_bool(w, "mixed", true);
+        if (amount->approximate) {
+            jw_bool(w, "approximate", true);
+            return;
+        }
         range_json("bytes_range", &amount->bytes_range, w);
-        range_json("allocs_range", &amount->allocs_range, w);
+        if (!amount->mixed)
+            range_json("allocs_range", &amount->allocs_range, w);
     }
+}
+
+void view_sampler_json(const struct report_log *log, const struct report_row *all,
+                       struct json_writer *w)
+{
+    if (all->sampled)
+        jw_text(w, "sampler", report_sampler_word(report_sampler(log->header)));
 }
 
 void view_all(const struct view *v, struct report_row *out)
@@ -261,6 +279,7 @@ void view_total_json(const struct view *v, struct json_writer *w)
     jw_unsigned(w, "lost", report_log_lost(model_log(v->read.model)));
     jw_unsigned(w, "threads", v->read.defs->thread_count);
     jw_bool(w, "estimated", model_estimated(v->read.model));
+    view_sampler_json(model_log(v->read.model), &all, w);
     if (v->filtered) {
         jw_object(w, "unfiltered");
         view_amounts_json(&all, w);

@@ -113,6 +113,14 @@ int view_needs(const struct view *v);
 void view_amount(const struct view *v, const double *weights, struct report_row *out);
 void view_all(const struct view *v, struct report_row *out); /* of all, whatever the filter */
 void view_amounts_json(const struct report_row *amount, struct json_writer *w);
+/* view_amount_text - of all: "About 12 allocations, 3,456 bytes". view_estimate_text - what the
+ * estimates of a sampled log rest on. view_put_objects - how many, where that is known.
+ * view_sampler_json - who took the samples, if there are any. */
+void view_amount_text(const struct report_row *all, bool estimated, FILE *out);
+void view_estimate_text(const struct report_log *log, const struct report_row *all, FILE *out);
+void view_put_objects(struct table *t, size_t column, const struct report_row *amount);
+void view_sampler_json(const struct report_log *log, const struct report_row *all,
+                       struct json_writer *w);
 /* view_total_json - the member total: of all and, with a filter, of what it left out, too. */
 void view_total_json(const struct view *v, struct json_writer *w);
 double view_share(const struct view *v, double bytes); /* of the filtered total */

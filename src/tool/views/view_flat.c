@@ -3,6 +3,7 @@
 #include "views/view_rows.h"
 
 #include "terminal/text.h"
+#include "readers/header.h"
 
 #include <string.h>
 
@@ -141,7 +142,9 @@ static void choose_columns(const struct view_rows *r, bool unoptimised, struct c
         [COLUMN_BYTES] = true,
         [COLUMN_SHARE] = true,
         [COLUMN_ALLOCS] = true,
-        [COLUMN_RANGE] = model_estimated(r->view->read.model),
+        [COLUMN_RANGE] =
+            model_estimated(r->view->read.model) &&
+            report_sampler(model_log(r->view->read.model)->header) != REPORT_SAMPLER_TICKS,
         [COLUMN_TOTAL] = view_rows_inclusive(r->kind),
         [COLUMN_TOTAL_SHARE] = view_rows_inclusive(r->kind) && !line,
         [COLUMN_BAR] = r->kind == VIEW_SIZES,
@@ -175,7 +178,7 @@ static void put_amounts(const struct view_rows *r, const struct view_row *row,
     view_amount(r->view, row->total, &total);
     table_count(t, (size_t)c->at[COLUMN_BYTES], self.bytes);
     table_share(t, (size_t)c->at[COLUMN_SHARE], self.share);
-    table_count(t, (size_t)c->at[COLUMN_ALLOCS], self.allocs);
+    view_put_objects(t, (size_t)c->at[COLUMN_ALLOCS], &self);
     if (c->at[COLUMN_RANGE] >= 0) {
         snprintf(text, sizeof(text), "%s-%s", text_short(&low, self.bytes_range.low),
                  text_short(&high, self.bytes_range.high));

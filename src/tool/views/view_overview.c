@@ -298,7 +298,7 @@ static void put_own(const struct overview *o, const struct view_row *row, struct
     table_row(t);
     table_count(t, BYTES, self.bytes);
     table_share(t, SHARE, self.share);
-    table_count(t, ALLOCS, self.allocs);
+    view_put_objects(t, ALLOCS, &self);
     if (row->place->file)
         table_place(t, PLACE, view_where(v, row->place->file, row->place->line, &b),
                     view_link(v, row->place->file, row->place->line, &link));
@@ -444,7 +444,7 @@ static void put_type(const struct overview *o, const struct view_row *row, struc
     table_row(t);
     table_count(t, 0, self.bytes);
     table_share(t, 1, self.share);
-    table_count(t, 2, self.allocs);
+    view_put_objects(t, 2, &self);
     table_name(t, 3, "", view_class(o->v, row->what));
     if (by && by->place->file)
         table_place(t, 4, view_where(o->v, by->place->file, by->place->line, &b),

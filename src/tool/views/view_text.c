@@ -4,6 +4,7 @@
 #include "command/print_complete.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
+#include "readers/header.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -209,15 +210,49 @@ static void print_heaps(const struct view *v, FILE *out)
     buffer_free(&b);
 }
 
-static void print_estimate(const struct report_row *all, FILE *out)
+void view_amount_text(const struct report_row *all, bool estimated, FILE *out)
 {
+    struct text_number n;
+
+    fputs(estimated ? "About " : "", out);
+    if (!all->mixed)
+        fprintf(out, "%s allocation%s, ", text_count(&n, all->allocs), text_plural(all->allocs));
+    fprintf(out, "%s bytes", text_count(&n, all->bytes));
+}
+
+void view_put_objects(struct table *t, size_t column, const struct report_row *amount)
+{
+    if (amount->mixed)
+        table_text(t, column, "-");
+    else
+        table_count(t, column, amount->allocs);
+}
+
+void view_estimate_text(const struct report_log *log, const struct report_row *all, FILE *out)
+{
+    bool by_runtime = report_sampler(log->header) == REPORT_SAMPLER_RUNTIME;
+    struct buffer b = BUFFER_INIT;
     struct text_number n, low, high;
 
-    fprintf(out,
-            "Estimates from %s sampled events: the exact bytes lie between %s and %s, and in the "
-            "range\nof each row, in 95 of 100 cases.\n",
-            text_count(&n, all->sampled), text_short(&low, all->bytes_range.low),
-            text_short(&high, all->bytes_range.high));
+    if (all->approximate)
+        buffer_format(&b,
+                      "Approximate, from %s ticks of the runtime, one for each 100 KB or so: they "
+                      "are not random, so there are no ranges.",
+                      text_count(&n, all->sampled));
+    else
+        buffer_format(
+            &b,
+            "Estimates from %s %s: the exact bytes lie between %s and %s, and in the "
+            "range of each row, in 95 of 100 cases.",
+            text_count(&n, all->sampled), by_runtime ? "samples of the runtime" : "sampled events",
+            text_short(&low, all->bytes_range.low), text_short(&high, all->bytes_range.high));
+    if (all->mixed)
+        buffer_text(&b,
+                    " Objects are counted (-: not) only where they are of one size: of several, "
+                    "samples of bytes say too little.");
+    if (!b.failed)
+        args_print_text(out, b.data, terminal_width(out));
+    buffer_free(&b);
 }
 
 static void print_unoptimised(double share, FILE *out)
@@ -253,14 +288,13 @@ void view_head(const struct view *v, FILE *out)
     uint64_t threads = v->read.defs->thread_count,
              processes = model_processes(v->read.model)->count;
     bool estimated = model_estimated(v->read.model);
-    struct text_number allocs, bytes, count;
+    struct text_number count;
     struct report_row all;
 
     view_all(v, &all);
     reading_bounds(&v->how.filters->window, &v->read.found, out);
-    fprintf(out, "%s%s allocation%s, %s bytes, %s thread%s", estimated ? "About " : "",
-            text_count(&allocs, all.allocs), text_plural(all.allocs), text_count(&bytes, all.bytes),
-            text_count(&count, threads), text_plural(threads));
+    view_amount_text(&all, estimated, out);
+    fprintf(out, ", %s thread%s", text_count(&count, threads), text_plural(threads));
     if (processes > 1)
         fprintf(out, " of %s processes", text_count(&count, processes));
     if (v->filtered)
@@ -269,7 +303,7 @@ void view_head(const struct view *v, FILE *out)
     if (!all.allocs)
         fprintf(out, "  %s\n", view_empty(v));
     if (estimated)
-        print_estimate(&all, out);
+        view_estimate_text(model_log(v->read.model), &all, out);
     else
         print_heaps(v, out);
     print_unoptimised(all.unoptimised, out);

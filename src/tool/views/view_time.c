@@ -80,7 +80,7 @@ static void put_slice(const struct view *v, const struct time_line *l, unsigned 
     table_text(t, FROM, range_time(slice * l->slice_ns, text));
     table_count(t, BYTES, amount.bytes);
     table_share(t, SHARE, amount.share);
-    table_count(t, ALLOCS, amount.allocs);
+    view_put_objects(t, ALLOCS, &amount);
     if (seconds > 0)
         table_text(t, RATE, text_bytes(&n, (uint64_t)((double)amount.bytes / seconds)));
     table_share(t, BAR, l->most > 0 ? l->slices[slice].weights[MODEL_BYTES] / l->most : 0);

@@ -5,6 +5,7 @@
 #include "rcu/grace.h"
 #include "base/memory.h"
 #include "config/config.h"
+#include "options/options_fields.h"
 #include "metadata/state_machine.h"
 #include "thread/context.h"
 #include "thread/thread.h"
@@ -39,6 +40,7 @@ struct alloc {
     bool captures; /* nodes are those of snapshots, not of shadow stacks (--capture snapshot) */
     bool captured; /* and their native frames are logged */
     bool values;   /* --args or --returns */
+    bool samples;  /* of the runtime: nothing else is met, and nobody may wait */
     _Atomic(uintptr_t) continuation; /* ClassID of what runtime async suspends methods in */
     _Atomic(bool) spare_used;        /* not here: the runtime uses that place itself */
     struct site_table sites;
@@ -83,6 +85,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->captured = a->captures && config->options->native;
     a->compares = !a->captures && config->options->check;
     a->values = options_values(config->options);
+    a->samples = config->options->runtime_samples;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->runtime->low;
@@ -98,16 +101,19 @@ void alloc_heap_changed(struct alloc *a)
     add_relaxed(&a->heap_epoch, 1);
 }
 
-/* Distance to the next sample of a Poisson process: exponential, mean `rate`, bytes. */
-static double sample_gap(struct alloc_thread *t, double rate)
+/* From 0 to below 1. */
+static double uniform(struct alloc_thread *t)
 {
-    double uniform;
-
     t->random ^= t->random >> 12;
     t->random ^= t->random << 25;
     t->random ^= t->random >> 27;
-    uniform = (double)((t->random * UINT64_C(0x2545f4914f6cdd1d)) >> 11) * 0x1p-53;
-    return -log1p(-uniform) * rate;
+    return (double)((t->random * UINT64_C(0x2545f4914f6cdd1d)) >> 11) * 0x1p-53;
+}
+
+/* Distance to the next sample of a Poisson process: exponential, mean `rate`, bytes. */
+static double sample_gap(struct alloc_thread *t, double rate)
+{
+    return -log1p(-uniform(t)) * rate;
 }
 
 static __attribute__((noinline)) struct alloc_thread *thread_new(struct alloc *a, struct stack *s)
@@ -493,12 +499,17 @@ static bool sampled(struct alloc_thread *t, uint64_t bytes)
     return true;
 }
 
+static int post(struct alloc *a, struct event_ring *ring, const struct event *event)
+{
+    return UNLIKELY(a->samples) ? event_offer(ring, event) : event_post(ring, event);
+}
+
 /*
  * The configuration has changed: a new copy. The writer learns the rate through the ring, so that
  * it holds for exactly the events after it. Returns 0, or -ENOSPC: the thread keeps the old copy
  * and asks again.
  */
-static int config_follow(struct alloc_thread *t)
+static int config_follow(struct alloc *a, struct alloc_thread *t)
 {
     struct config_settings now;
 
@@ -508,7 +519,7 @@ static int config_follow(struct alloc_thread *t)
                               .subject = now.sample,
                               .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_SAMPLE_RATE)};
 
-        if (event_post(t->ring, &event))
+        if (post(a, t->ring, &event))
             return -ENOSPC;
         t->told_sample = now.sample;
     }
@@ -552,7 +563,7 @@ static int config_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
     bool stale = t->config.generation != load_acquire(&s->generation);
 
     while (answer == CONFIG_CHANGED) {
-        if (UNLIKELY(stale) && config_follow(t))
+        if (UNLIKELY(stale) && config_follow(a, t))
             return -ENOSPC;
         if (t->config.paused)
             return CONFIG_NO;
@@ -637,7 +648,7 @@ static inline void tell_live(struct alloc_thread *t, const struct event *event)
 }
 
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
-                   struct metadata_class *class, uint64_t bytes)
+                   struct metadata_class *class, uint64_t bytes_kind)
 {
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
     uint64_t epoch = load_acquire(&a->heap_epoch), began = event.ticks;
@@ -647,8 +658,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     struct frame *top;
     size_t depth;
 
-    /* First, while the object is where it is: naming collectible code may let a collection run. */
-    event.bytes_kind = event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC);
+    event.bytes_kind = bytes_kind;
     depth = stack_settle_hot(s, &top);
     if (UNLIKELY(stack_misses_frames_hot(s))) { /* the youngest frame did not allocate */
         tell_live(t, &event);
@@ -671,7 +681,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event.ticks = clock_ticks(); /* a collection left it young: it counts as made after that */
     if (UNLIKELY(a->values))
         post_values(s, t, event.ticks);
-    if (UNLIKELY(event_post(t->ring, &event)))
+    if (UNLIKELY(post(a, t->ring, &event)))
         event_lose(t->ring, EVENT_LOST_RING_FULL);
     if (UNLIKELY(wanted || a->captured)) {
         struct capture capture = {.stack = s,
@@ -734,7 +744,8 @@ static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thre
         return;
     }
     count_seen(t->ring);
-    record(a, s, t, object, class, bytes);
+    /* First, while the object is where it is: naming collectible code may let a collection run. */
+    record(a, s, t, object, class, event_pack(bytes, heap_of(a, t, object), EVENT_ALLOC));
 }
 
 /* --live: *object is noted first, and where it is when a collection came meanwhile. */
@@ -751,32 +762,42 @@ static struct metadata_class *class_noted(struct alloc *a, struct alloc_thread *
     return class;
 }
 
-void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
+/* The calling thread, if it records here; what it would but cannot is counted. NULL: it does not */
+static inline struct alloc_thread *recording_thread(struct alloc *a, struct stack *s)
 {
-    struct stack *s = stack_current_hot();
     struct alloc_thread *t;
-    struct metadata_class *class;
     int lets;
 
     if (UNLIKELY(!s || load_relaxed(&a->config.hub->stopped))) {
         add_relaxed(&a->config.hub->lost[s ? EVENT_LOST_STOPPED : EVENT_LOST_NO_STACK], 1);
         if (a->config.live && !s)
             live_inexact(a->config.live, SST_LIVE_MEMORY);
-        return;
+        return NULL;
     }
     t = alloc_thread(a, s);
     if (UNLIKELY(!t)) {
         add_relaxed(&a->config.hub->lost[EVENT_LOST_NO_RING], 1);
         if (a->config.live)
             live_inexact(a->config.live, SST_LIVE_MEMORY);
-        return;
+        return NULL;
     }
     lets = config_lets(a, t, s);
     if (UNLIKELY(lets != CONFIG_YES)) {
         if (lets != CONFIG_NO)
             lose(t->ring, EVENT_LOST_RING_FULL);
-        return;
+        return NULL;
     }
+    return t;
+}
+
+void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
+{
+    struct stack *s = stack_current_hot();
+    struct alloc_thread *t = recording_thread(a, s);
+    struct metadata_class *class;
+
+    if (UNLIKELY(!t))
+        return;
     class = LIKELY(t->live == NULL) ? class_of(a, t, class_id, object)
                                     : class_noted(a, t, class_id, &object);
     if (UNLIKELY(!class)) {
@@ -788,6 +809,56 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
     record_if_wanted(a, s, t, object, class);
     if (UNLIKELY(a->values)) /* last: the object may have moved after it */
         values_class(class);
+}
+
+/*
+ * The runtime took it with the probability that its own mean gives a size. Of a higher mean it is
+ * kept with what that gives, divided by it: what is large stays certain, as a plain coin would not
+ * have it. A tick comes of each so many bytes, whatever the size.
+ */
+static bool is_kept(struct alloc_thread *t, const struct samples_taken *sample, double bytes)
+{
+    const double own = OPTIONS_SAMPLE_RUNTIME, mean = (double)t->config.sample;
+
+    if (mean <= own)
+        return true;
+    return uniform(t) < (sample->weight ? own / mean : expm1(-bytes / mean) / expm1(-bytes / own));
+}
+
+/* What the next event stands for. false: there is no room. */
+static bool tell_weight(struct alloc *a, struct alloc_thread *t, uint64_t weight)
+{
+    struct event event = {.ticks = clock_ticks(),
+                          .subject = weight,
+                          .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_WEIGHT)};
+
+    if (t->config.sample > OPTIONS_SAMPLE_RUNTIME)
+        event.subject = weight * t->config.sample / OPTIONS_SAMPLE_RUNTIME;
+    return post(a, t->ring, &event) == 0;
+}
+
+void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
+{
+    const struct options *options = a->config.options;
+    struct stack *s = stack_current_hot();
+    struct alloc_thread *t = recording_thread(a, s);
+    struct metadata_class *class;
+
+    if (!t || !is_kept(t, sample, (double)sample->bytes))
+        return;
+    class = class_of(a, t, sample->class_id, 0);
+    if (!class) {
+        lose(t->ring, EVENT_LOST_NO_CLASS);
+        return;
+    }
+    if (sample->bytes < options->min_size || (a->by_type && !wanted_type(a, class)))
+        return;
+    if (sample->weight && !tell_weight(a, t, sample->weight)) {
+        lose(t->ring, EVENT_LOST_RING_FULL);
+        return;
+    }
+    count_seen(t->ring);
+    record(a, s, t, 0, class, event_pack(sample->bytes, sample->heap, EVENT_ALLOC));
 }
 
 void alloc_meet(struct alloc *a, uintptr_t object, uintptr_t class_id)

@@ -14,6 +14,7 @@
 #include "live/live.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
+#include "samples/samples.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
 
@@ -49,6 +50,12 @@ uint32_t alloc_begun(const struct alloc *alloc, const struct stack *stack,
  * event_post does.
  */
 void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
+
+/*
+ * alloc_sampled - an object that the runtime has sampled. Threads: the allocating one. May run: in
+ * the sampler's event; never waits: what finds no room is lost, and counted.
+ */
+void alloc_sampled(struct alloc *alloc, const struct samples_taken *sample);
 
 /* alloc_meet - as alloc_record, but for class_met only: allocations are not recorded. */
 void alloc_meet(struct alloc *alloc, uintptr_t object, uintptr_t class_id);

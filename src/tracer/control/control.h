@@ -26,9 +26,10 @@ struct control_config {
     struct collect *collect;
     const char *executable, *name, *runtime, *hooks;
     char *const *command;
-    uint64_t zero_ns; /* CLOCK_MONOTONIC at t = 0 */
-    bool shadow;      /* there are shadow stacks */
-    bool live;        /* --live: no allocation may be left out */
+    uint64_t zero_ns;      /* CLOCK_MONOTONIC at t = 0 */
+    bool shadow;           /* there are shadow stacks */
+    bool live;             /* --live: no allocation may be left out */
+    uint64_t least_sample; /* bytes: the runtime takes the samples, and no more of them; 0: any */
     void *context;
     /* Name of the thread with that gettid(). Returns whether it has one. */
     bool (*thread_name)(void *context, uint32_t os, char *text, size_t size);

@@ -308,6 +308,14 @@ static void run_set(const struct request *r)
                                "of objects that are recorded: none can be left out");
         return;
     }
+    if (change.has_sample && change.sample < r->control->config.least_sample) {
+        control_refuse(
+            r->out,
+            "the runtime takes the samples of this process, one in %llu bytes; give that "
+            "or more, or record with --sampler exact",
+            (unsigned long long)r->control->config.least_sample);
+        return;
+    }
     err = only ? take_only(only, &change.only) : 0;
     if (!err)
         err = config_change(&change, &now);

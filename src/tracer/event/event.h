@@ -37,6 +37,7 @@ enum event_kind {
     /* node: where an async method is to wait, of an unrecorded allocation; no line but the node */
     EVENT_WAITS,
     EVENT_SAMPLE_RATE, /* subject: bytes per sampled event from here on; 0: all events */
+    EVENT_WEIGHT, /* subject: bytes that the next event stands for, of which nothing else says */
 };
 
 /* Which way, and whether it is the call or its return. */

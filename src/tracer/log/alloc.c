@@ -10,6 +10,8 @@ static double weight_of(const struct log_thread *thread, const struct event *eve
 {
     double bytes = (double)event_bytes(event), rate = (double)thread->sample;
 
+    if (thread->weight)
+        return (double)thread->weight;
     if (!thread->sample)
         return bytes;
     return bytes > 0 ? bytes / -expm1(-bytes / rate) : rate;

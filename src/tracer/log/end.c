@@ -1,5 +1,9 @@
 #include "log/internal.h"
 
+#include "clr/error.h"
+
+#include <shadowtrace/clr/constants.h>
+
 /* What was unloaded, and is not kept any more. */
 static void set_given(const struct log *log, json_t *line)
 {
@@ -27,6 +31,25 @@ static json_t *hooks_json(const struct log *log, const struct stack_totals *tota
     return hooks;
 }
 
+/* What came of the runtime's samples. */
+static json_t *sampler_json(const struct log *log)
+{
+    char text[CLR_ERROR_TEXT_SIZE];
+    json_t *object = json_object();
+    struct samples_state state;
+
+    samples_read(log->config.samples, &state);
+    json_object_set_new(object, "sampler", json_string(log_sampler(log)));
+    if (state.since_ns > log->zero_ns)
+        log_set(object, "since", state.since_ns - log->zero_ns);
+    log_set(object, "told", state.told);
+    log_set_any(object, "unread", state.unread);
+    if (state.failed != S_OK)
+        json_object_set_new(object, "failed",
+                            json_string(clr_error_text(state.failed, text, sizeof(text))));
+    return object;
+}
+
 /* What was asked for, and what came of it. */
 static void set_asked(struct log *log, json_t *line)
 {
@@ -40,6 +63,8 @@ static void set_asked(struct log *log, json_t *line)
         json_object_set_new(line, "snapshots",
                             log_put_snapshots(json_object(), log->config.agreement));
     json_object_set_new(line, "events", log_families_json(log));
+    if (log->config.samples)
+        json_object_set_new(line, "sampling", sampler_json(log));
     if (options_records(options, OPTIONS_CALLS))
         json_object_set_new(line, "calls", log_calls_json(log));
 }

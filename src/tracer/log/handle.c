@@ -71,6 +71,9 @@ static int handle_other(struct log *log, struct log_thread *thread, const struct
     case EVENT_SAMPLE_RATE:
         thread->sample = event->subject;
         break;
+    case EVENT_WEIGHT:
+        thread->weight = event->subject;
+        break;
     case EVENT_VALUES_OF:
         thread->values = (uint32_t)event->subject;
         thread->values_ticks = event->ticks;
@@ -99,8 +102,10 @@ int log_handle(struct log *log, struct log_thread *thread, const struct event *e
     if (UNLIKELY(event_kind(event) != EVENT_ALLOC))
         return handle_other(log, thread, event);
     err = log->sites ? log_count_alloc(log, thread, event) : log_write_alloc(log, thread, event);
-    if (LIKELY(!err) || err == -EAGAIN)
+    if (err == -EAGAIN)
         return err;
-    log->lost_here[reason_of(err)]++;
+    thread->weight = 0;
+    if (UNLIKELY(err))
+        log->lost_here[reason_of(err)]++;
     return 0;
 }

@@ -52,6 +52,8 @@ int log_write_header(struct log *log)
     json_object_set_new(line, "no_native", json_string(c->no_native));
     if (c->live && concurrent_is_off())
         json_object_set_new(line, "concurrent", json_false());
+    if (c->options->sample)
+        json_object_set_new(line, "sampler", json_string(log_sampler(log)));
     log_set_flag(line, "beginnings", options_beginnings(c->options));
     log_set_flag(line, "unverified", c->unverified);
     if (log->file.part > 1)

@@ -49,6 +49,7 @@ struct log_thread {
     struct log_value *live; /* values.c: --stacks inline */
     size_t live_count, live_capacity;
     uint64_t sample; /* bytes per sampled event, as of its latest EVENT_SAMPLE_RATE; 0: all */
+    uint64_t weight; /* of the event at hand, by its EVENT_WEIGHT; 0: by size and `sample` */
     struct log_deferred deferred; /* events taken from the ring that wait for a definition */
     uint64_t grace;               /* events that log_grace_over() waits for */
     uint64_t before_live;         /* events of before the collection that is being written */
@@ -318,6 +319,13 @@ static inline void log_set_flag(json_t *to, const char *member, bool value) /* u
 {
     json_object_set_new(to, member, value ? json_true() : NULL);
 }
+
+/* Who takes the samples, as the log says it. */
+static inline const char *log_sampler(const struct log *log)
+{
+    return log->config.samples ? samples_name(log->config.samples) : "exact";
+}
+
 json_t *log_reasons(const uint64_t by[EVENT_LOST_REASONS]);
 json_t *log_histogram(const struct agreement_histogram *h);
 

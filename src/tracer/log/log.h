@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "live/live.h"
 #include "options/options.h"
+#include "samples/samples.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
 
@@ -39,6 +40,7 @@ struct log_config {
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
     struct live *live;               /* what is alive; NULL: no --live */
+    const struct samples *samples;   /* the runtime's; NULL: all allocations are met */
     const struct profile *profile;   /* NULL: no --profile */
     const char *control;             /* path of the control socket; NULL: none */
     const char *uncontrolled;        /* why there is none although it was wanted; NULL */

@@ -25,6 +25,7 @@
 #include "owner/owner.h"
 #include "profiler/process.h"
 #include "sampler/sampler.h"
+#include "samples/samples.h"
 #include "select/corelib.h"
 #include "select/selection.h"
 #include "thread/names.h"
@@ -53,7 +54,8 @@ struct profiler {
     struct session session;
     struct live *live; /* NULL: no --live, and no heap */
     struct heap *heap;
-    struct events *events; /* NULL: nothing but allocations is recorded */
+    struct samples *samples; /* NULL: the runtime samples nothing for us */
+    struct events *events;   /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;
     struct collect *collect;

@@ -12,6 +12,7 @@
 #include "clr/com.h"
 #include "clr/utf16.h"
 #include "hooks/elt.h"
+#include "profiler/complete.h"
 #include "profiler/unframed.h"
 #include "select/mapper.h"
 #include "thread/machine.h"
@@ -138,7 +139,8 @@ static hresult on_module_load_finished(struct clr_callback *self, uintptr_t modu
 {
     metadata_module_loaded(profiler_of(self)->metadata, module_id);
     corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->runtime.info, module_id);
-    if (options_values(&profiler_of(self)->options) || profiler_of(self)->options.exact_generics)
+    if (options_values(&profiler_of(self)->options) || profiler_of(self)->options.exact_generics ||
+        profiler_of(self)->samples)
         metadata_module_met(profiler_of(self)->metadata, module_id);
     selection_load_finished(&profiler_of(self)->selection);
     events_load(profiler_of(self)->events, EVENTS_MODULE, module_id, true, status);
@@ -231,6 +233,8 @@ static hresult on_thread_created(struct clr_callback *self, uintptr_t thread_id)
 
     if (p->heap)
         heap_start(p->heap);
+    if (p->samples)
+        samples_start(p->samples);
     if (p->check_threads)
         check_threads_created(p->check_threads, thread_id);
     if (p->walker)
@@ -253,28 +257,6 @@ static hresult on_thread_name_changed(struct clr_callback *self, uintptr_t threa
     events_thread_named(p->events, thread_id, text);
     memory_free(text);
     return S_OK;
-}
-
-/*
- * In a callback that shows or changes the stack: the frame that a hook has not told of yet, or
- * told of too early. So it is where an abort is thrown inside the runtime's wrapper of ELT2 hooks,
- * on .NET 8 and 9. And frames that no hook will tell of, of suspended methods
- * (stack_drop_suspended).
- */
-static void complete_stack(struct profiler *p)
-{
-    struct stack *s = stack_peek();
-    struct metadata_method *method;
-    struct elt2_wrapped wrapped;
-
-    if (UNLIKELY(load_relaxed(&p->selection.async)) && s)
-        stack_drop_suspended(s, __builtin_frame_address(0));
-    if (LIKELY(!s || p->runtime.major >= 10 || !options_elt2(&p->options)) ||
-        LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
-        return;
-    method = metadata_method_find(p->metadata, machine_function_at(wrapped.ip));
-    if (method && method->hooked)
-        stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
 }
 
 static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_id,

@@ -105,7 +105,7 @@ static hresult event_mask_set(struct profiler *p)
         {true, COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS,
          COR_PRF_HIGH_BASIC_GC | COR_PRF_HIGH_MONITOR_EVENT_PIPE},
         /* Values: what objects are is met at their allocation. */
-        {options_records(o, OPTIONS_ALLOC) || options_values(o),
+        {(options_records(o, OPTIONS_ALLOC) && !o->runtime_samples) || options_values(o),
          COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, 0},
         {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
         {!snapshots, COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS, 0},
@@ -194,7 +194,10 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
         return decline(p, why);
     if (p->options.process.count && !options_match(&p->options.process, p->process.name))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* not asked for */
-    if (clr_runtime_read(&p->runtime, info, why, sizeof(why)) || wire(p, why, sizeof(why)))
+    if (clr_runtime_read(&p->runtime, info, why, sizeof(why)))
+        return decline(p, why);
+    options_sampler_settle(&p->options, p->runtime.major);
+    if (wire(p, why, sizeof(why)))
         return decline(p, why);
     return start(p);
 }
@@ -211,6 +214,8 @@ void profiler_shutdown(struct profiler *p)
     collect_stop(p->collect, 200);
     if (p->sampler)
         sampler_stop(p->sampler, 200);
+    if (p->samples)
+        samples_stop(p->samples, 200);
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);

@@ -1,6 +1,7 @@
 #include "profiler/serve.h"
 
 #include "base/clock.h"
+#include "options/options_fields.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -199,6 +200,7 @@ void serve_start(struct profiler *p)
                                           .zero_ns = log_zero_ns(p->log),
                                           .shadow = !options_snapshots(&p->options),
                                           .live = p->options.live,
+                                          .least_sample = p->samples ? OPTIONS_SAMPLE_RUNTIME : 0,
                                           .context = p,
                                           .thread_name = thread_name,
                                           .metadata_given = names_given,

@@ -4,6 +4,7 @@
 #include "hooks/calls.h"
 #include "hooks/elt.h"
 #include "options/runtime_settings.h"
+#include "profiler/complete.h"
 #include "profiler/rounds.h"
 #include "profiler/serve.h"
 #include "stack/stack_hot.h"
@@ -20,6 +21,7 @@
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset */
 #define SITES_MS         20     /* call sites are written each second: no event waits for a name */
 #define MEASURED_PAIRS   20000
+#define SAMPLES_DELAY_MS 300 /* after the first thread: a short program starts undisturbed */
 
 /* ---- stacks ---- */
 
@@ -217,7 +219,7 @@ bool wire_snapshot_flag(const struct profiler *p)
 {
     const struct options *o = &p->options;
 
-    return options_snapshots(o) || o->check_calls ||
+    return options_snapshots(o) || o->check_calls || (o->runtime_samples && !options_elt2(o)) ||
            (o->check && (!options_elt2(o) || o->check == 1));
 }
 
@@ -277,6 +279,26 @@ static int live_open(struct profiler *p)
         return -ENOMEM;
     config.live = p->live;
     return heap_new(&config, &p->heap);
+}
+
+/* In the sampler's event, on the allocating thread. */
+static void sampled(void *context, const struct samples_taken *sample)
+{
+    struct profiler *p = context;
+
+    complete_stack(p);
+    alloc_sampled(p->alloc, sample);
+}
+
+static int samples_open(struct profiler *p)
+{
+    const struct samples_config config = {.runtime = &p->runtime,
+                                          .session = &p->session,
+                                          .delay_ms = SAMPLES_DELAY_MS,
+                                          .taken = sampled,
+                                          .context = p};
+
+    return p->options.runtime_samples ? samples_new(&config, &p->samples) : 0;
 }
 
 static int alloc_open(struct profiler *p)
@@ -369,6 +391,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .command = p->process.command,
         .measure = options_snapshots(o) ? NULL : measure,
         .live = p->live,
+        .samples = p->samples,
         .profile = o->profile ? &p->profile : NULL,
         .control = control_path(p->control),
         .no_native = no_native
@@ -394,6 +417,7 @@ int wire(struct profiler *p, char *why, size_t size)
         {check_open, NULL},
         {check_threads_open, NULL},
         {live_open, NULL},
+        {samples_open, NULL},
         {alloc_open, NULL},
         {events_open, NULL},
         {values_open, "the runtime does not say how strings lie in memory"},

@@ -13,9 +13,11 @@
 
 #define SESSION_SUBSCRIBERS         4
 #define SESSION_KEYWORD_GC          UINT64_C(0x1)
-#define SESSION_KEYWORD_HEAP_DUMP   UINT64_C(0x100000) /* objects, references, roots */
-#define SESSION_KEYWORD_GC_SURVIVAL UINT64_C(0x400000) /* ranges that survive, and that move */
+#define SESSION_KEYWORD_HEAP_DUMP   UINT64_C(0x100000)      /* objects, references, roots */
+#define SESSION_KEYWORD_GC_SURVIVAL UINT64_C(0x400000)      /* ranges that survive, and that move */
+#define SESSION_KEYWORD_SAMPLING    UINT64_C(0x80000000000) /* objects, since .NET 10 */
 #define SESSION_LEVEL_INFORMATIONAL 4
+#define SESSION_LEVEL_VERBOSE       5
 
 /* One event of the runtime's own provider. data: as ClrEtwAll.man lays it out. */
 struct session_event {

@@ -411,6 +411,17 @@ static void check(const char *line, const char *definition)
 
 TEST_GROUP(start, stop);
 
+TEST(the_mean_of_the_runtimes_samples_can_rise_but_not_fall_below_its_own)
+{
+    control.config.least_sample = 102400;
+    check("{\"command\":\"set\",\"sample\":102400}", "set_reply");
+    check("{\"command\":\"set\",\"sample\":102399}", "error");
+    check("{\"command\":\"set\",\"sample\":0}", "error");
+    check("{\"command\":\"set\",\"paused\":false}", "set_reply");
+    control.config.least_sample = 0;
+    check("{\"command\":\"set\",\"sample\":0}", "set_reply");
+}
+
 TEST(every_reply_is_as_described)
 {
     check("{\"command\":\"status\"}", "status_reply");

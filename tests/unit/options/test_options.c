@@ -266,11 +266,51 @@ TEST(choices_that_contradict_each_other_are_refused)
     assert_refused("{\"version\":1,\"stacks\":\"inline\",\"log\":\"sites\"}",
                    "stacks and log contradict");
     assert_refused("{\"version\":1,\"native\":true,\"check\":0}", "native and check contradict");
+    assert_refused("{\"version\":1,\"sampler\":\"runtime\",\"sample\":102399}",
+                   "sampler and sample contradict");
+    assert_refused("{\"version\":1,\"sampler\":\"runtime\",\"events\":[\"gc\"]}",
+                   "sampler and events contradict");
+    assert_refused("{\"version\":1,\"sampler\":\"runtime\",\"args\":[\"A.*\"]}",
+                   "sampler and args, returns or exact_generics contradict");
     assert_refused(
         "{\"version\":1,\"live_grows\":3}",
         ": check_live, live_memory and live_grows are for the table of live objects, and "
         "there is none; add live");
     assert_null(strpbrk(why, "-{}"));
+}
+
+static bool runtime_samples(const char *json, unsigned major)
+{
+    struct options o;
+    bool samples;
+
+    assert_int_equal(options_read(json, &o, why, sizeof(why)), 0);
+    assert_false(o.runtime_samples); /* nobody has said which runtime this is */
+    options_sampler_settle(&o, major);
+    samples = o.runtime_samples;
+    options_fini(&o);
+    return samples;
+}
+
+TEST(the_runtime_samples_from_its_own_mean_on_where_it_does_so_without_bias)
+{
+    static const char least[] = "{\"version\":1,\"sample\":102400}",
+                      less[] = "{\"version\":1,\"sample\":102399}";
+
+    assert_true(runtime_samples(least, 10));
+    assert_true(runtime_samples(least, 11));
+    assert_false(runtime_samples(least, 9));
+    assert_false(runtime_samples(less, 10));
+    assert_false(runtime_samples("{\"version\":1}", 10));
+    assert_false(runtime_samples("{\"version\":1,\"sample\":1048576,\"args\":[\"A.*\"]}", 10));
+    assert_false(runtime_samples("{\"version\":1,\"sample\":1048576,\"events\":[\"gc\"]}", 10));
+}
+
+TEST(who_names_a_sampler_gets_that_one)
+{
+    assert_true(runtime_samples("{\"version\":1,\"sampler\":\"runtime\"}", 8));
+    assert_true(runtime_samples("{\"version\":1,\"sampler\":\"runtime\"}", 10));
+    assert_false(runtime_samples("{\"version\":1,\"sampler\":\"exact\",\"sample\":1048576}", 10));
 }
 
 /* Both ways to write them; what was read from JSON is never told of --arguments. */

@@ -83,6 +83,13 @@ TEST(every_option_reaches_its_member)
     assert_int_equal(parsed.options.check, 7);
     assert_int_equal(parsed.options.max_nodes, UINT32_MAX);
     record_options_free(&parsed);
+    assert_int_equal(PARSE("--sample", "auto", "--sampler", "exact", "ls"), CLI_OK);
+    assert_int_equal(parsed.options.sample, 102400);
+    assert_int_equal(parsed.options.sampler, OPTIONS_SAMPLER_EXACT);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE("--sampler", "runtime", "ls"), CLI_OK);
+    assert_int_equal(parsed.options.sample, 102400);
+    record_options_free(&parsed);
 }
 
 TEST(every_option_of_the_tracer_can_be_given)
@@ -142,6 +149,7 @@ TEST(a_wrong_value_is_named)
     assert_wrong(PARSE("--check", "4KB"), "--check takes a whole number");
     assert_wrong(PARSE("--max-nodes", "4294967296"), "from 0 to 4294967295");
     assert_wrong(PARSE("--sample", "12Q"), "--sample takes a number of bytes");
+    assert_wrong(PARSE("--min-size", "auto"), "--min-size takes a number of bytes");
     assert_wrong(PARSE("--sample", "9007199254740992"), "from 0 to 9007199254740991");
     assert_wrong(PARSE("--sample", "99999999999999999999999"), "from 0 to 9007199254740991");
     assert_wrong(PARSE("--compress=yes"), "--compress takes no value");
@@ -162,6 +170,8 @@ TEST(choices_that_contradict_each_other_are_named)
                  "--check and --capture contradict");
     assert_wrong(PARSE("--stacks", "inline", "--log", "sites", "ls"),
                  "--stacks and --log contradict");
+    assert_wrong(PARSE("--sampler", "runtime", "--sample", "4K", "ls"),
+                 "--sampler and --sample contradict");
     assert_wrong(PARSE("--live-grows", "3", "ls"),
                  "--check-live, --live-memory and --live-grows are for the table of live objects, "
                  "and there is none; add --live ");

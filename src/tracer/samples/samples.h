@@ -1,0 +1,68 @@
+/*
+ * samples/samples.h - objects that the runtime itself samples, as its events tell of them on the
+ * allocating thread: AllocationSampled since .NET 10, each byte with the same small probability;
+ * AllocationTick before, of about each 100 KB, which is not random.
+ *
+ * The session starts well after the program, by a thread of ours that ends then: the runtime makes
+ * manifests for it first, which would lengthen the start, and a thread that calls it is a managed
+ * one from there on.
+ */
+#ifndef SHADOWTRACE_SAMPLES_SAMPLES_H
+#define SHADOWTRACE_SAMPLES_SAMPLES_H
+
+#include "clr/runtime.h"
+#include "event/event.h"
+#include "session/session.h"
+
+struct samples;
+
+/*
+ * One sample. The object is not initialised yet, and the thread is in cooperative mode: nobody may
+ * ask the runtime about it, wait, or let a collection run.
+ */
+struct samples_taken {
+    uintptr_t object, class_id;
+    uint64_t bytes;  /* a multiple of 8 */
+    uint64_t weight; /* of a tick: bytes allocated since the one before; 0: by size and mean */
+    enum event_heap heap;
+};
+
+struct samples_config {
+    const struct clr_runtime *runtime; /* borrowed, as is all below */
+    struct session *session;
+    unsigned delay_ms; /* from samples_start to the session's start */
+    void (*taken)(void *context, const struct samples_taken *sample);
+    void *context;
+};
+
+/* What came of it. */
+struct samples_state {
+    uint64_t since_ns; /* the session told of samples from here on; 0: it did not start (yet) */
+    hresult failed;    /* what the runtime said instead; S_OK: nothing */
+    uint64_t told;     /* samples */
+    uint64_t unread;   /* events that did not look like one */
+};
+
+/* samples_new - and its subscription. Returns: 0, -ENOMEM, -ENOSPC: the session has no room. */
+int samples_new(const struct samples_config *config, struct samples **out);
+
+/* samples_start - once there is a managed thread: the thread that starts the session. Threads: any;
+ * only the first call does something. */
+void samples_start(struct samples *samples);
+
+/* samples_stop - it does not start any more. Waits for one that does, at most timeout_ms. */
+void samples_stop(struct samples *samples, unsigned timeout_ms);
+
+/* Threads: any. */
+void samples_read(const struct samples *samples, struct samples_state *out);
+
+/* How the log calls them: "runtime", or "ticks", which are not random. */
+const char *samples_name(const struct samples *samples);
+
+/*
+ * samples_parse - what an event tells, by its payload. Returns: false: it is too short, or tells of
+ * no class.
+ */
+bool samples_parse(const struct session_event *event, struct samples_taken *out);
+
+#endif

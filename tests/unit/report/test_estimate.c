@@ -1,0 +1,64 @@
+#include "support/test.h"
+
+#include "report/estimate.h"
+
+#include <math.h>
+
+/* Events of one size, of which each stands for weight / bytes of them. */
+static void add(double *sums, uint64_t bytes, double mean, unsigned events)
+{
+    const struct report_alloc a = {
+        .bytes = bytes, .allocs = 1, .weight = (double)bytes / -expm1(-(double)bytes / mean)};
+    struct report_estimate e;
+
+    report_estimate_of(&a, &e);
+    sums[0] += events * e.bytes;
+    sums[1] += events * e.bytes_variance;
+    sums[2] += events * e.allocs;
+    sums[3] += events * e.allocs_variance;
+}
+
+TEST(the_interval_is_that_of_the_score)
+{
+    /* Ten samples of small objects are as a Poisson count of ten: 5.43 to 18.41. */
+    struct report_amount a = report_estimate_interval(1024000, 1024000.0 * 102400, 0);
+
+    assert_true(fabs(a.low / 102400 - 5.4324) < 1e-3);
+    assert_true(fabs(a.high / 102400 - 18.4095) < 1e-3);
+    assert_true(a.value - a.low < a.high - a.value);
+}
+
+TEST(what_was_seen_is_there_and_what_is_exact_has_no_range)
+{
+    struct report_amount a = report_estimate_interval(1000, 1e6, 900);
+
+    assert_true(a.low == 900);
+    a = report_estimate_interval(1000, 0, 1000);
+    assert_true(a.low == 1000 && a.high == 1000);
+}
+
+TEST(where_nothing_was_sampled_there_may_be_3_69_means)
+{
+    assert_true(fabs(report_estimate_none(102400) / 102400 - 3.6889) < 1e-3);
+}
+
+TEST(objects_of_one_size_class_can_be_counted_those_of_several_cannot)
+{
+    double sums[4] = {0};
+
+    add(sums, 24, 102400, 40);
+    assert_false(report_estimate_mixes(sums[0], sums[1], sums[2], sums[3]));
+    add(sums, 32, 102400, 40); /* of the same class */
+    assert_false(report_estimate_mixes(sums[0], sums[1], sums[2], sums[3]));
+    add(sums, 10000, 102400, 40);
+    assert_true(report_estimate_mixes(sums[0], sums[1], sums[2], sums[3]));
+}
+
+TEST(large_objects_that_are_all_seen_mix_with_small_ones)
+{
+    double sums[4] = {0};
+
+    add(sums, 24, 102400, 1);
+    add(sums, 10 << 20, 102400, 20);
+    assert_true(report_estimate_mixes(sums[0], sums[1], sums[2], sums[3]));
+}
