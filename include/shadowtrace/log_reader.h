@@ -95,7 +95,8 @@
     X(MEMORY, "memory")         /* the table was full (--live-memory), or memory ran out */ \
     X(CONCURRENT, "concurrent") /* a collection ran beside the program */ \
     X(LATE, "late")             /* a collection came before the session that tells of them */ \
-    X(SESSION, "session")       /* the runtime gave no session, or what it said was not whole */
+    X(SESSION, "session")       /* the runtime gave no session, or what it said was not whole */ \
+    X(SAMPLED, "sampled")       /* it is estimated, from samples */
 
 /*
  * Codes in member "e" of calls, which holds pairs of a code and a number; above 0: the method that

@@ -5,10 +5,11 @@ are of chance: a test fails at what happens once in a million runs, and SHADOWTR
 import json
 import math
 import os
+import signal
 
 import harness
 from control import Living
-from harness import PROGRAM, SHARED, each, needs, one_line, tool
+from harness import PROGRAM, SHARED, each, needs, one_line, tool, until
 
 MEAN = 102400
 SEEDS = int(os.environ.get('SHADOWTRACE_SEEDS', 1))
@@ -220,3 +221,97 @@ def test_ticks_of_older_runtimes_are_approximate(t, framework):
 def test_older_runtimes_are_not_sampled_by_themselves(t):
     r = t.record(PROGRAM.command('Hello', 'net9.0'), '--sample', 'auto')
     t.equal(r.log.header['sampler'], 'exact', 'header')
+
+
+# ---- stacks of samples
+
+@needs('Sampled')
+def test_the_framework_stays_precompiled_and_stacks_are_those_of_own_code(t):
+    """--own with samples: nothing asks for ObjectAllocated, and stacks equal the snapshot's hooked frames."""
+    r = t.record(PROGRAM.command('Sampled') + ['--megabytes', '5'], '--own', '--sample', 'auto', '--check', '1')
+    t.exact(r)
+    own = {m for m, d in r.log.methods.items() if r.log.modules.get(d.get('module'), {}).get('owner') == 'own'}
+    t.true(all(set(r.log.stack(a['node'])) <= own for a in r.log.allocs), 'frames of own code only')
+
+
+def frames_of(log, node):
+    """(name, is it from a snapshot) of each frame, the innermost first."""
+    found = []
+    while node:
+        found.append((log.methods[log.nodes[node]['method']]['name'], log.nodes[node].get('snapshot', False)))
+        node = log.nodes[node]['parent']
+    return found
+
+
+@needs('Sampled')
+def test_frames_of_the_framework_come_from_snapshots_and_are_marked(t):
+    r = t.record(PROGRAM.command('Sampled') + ['--megabytes', '5'], '--own', '--sample', 'auto', '--check', '1',
+                 '--framework-frames', 'snapshot')
+    t.exact(r)
+    frames = r.log.end['sampling']['frames']
+    t.equal((frames['added'], frames['differed']), (len(r.log.allocs) - frames['refused'], 0), 'snapshots')
+    strings = [frames_of(r.log, a['node']) for a in r.log.allocs if r.log.type(a) == 'System.String']
+    strings = [f for f in strings if any(name.startswith('Sampled.Program.Text(') for name, _ in f)]
+    t.true(strings, 'strings')
+    for f in strings:
+        t.true(f[0][0].startswith('System.String.') and f[0][1], 'the framework allocates it: %s' % f)
+    for a in r.log.allocs:
+        for name, snapshot in frames_of(r.log, a['node']):
+            t.equal(snapshot, not name.startswith('Sampled.'), name)
+
+
+# ---- what is alive
+
+@needs('Sampled')
+def test_what_is_alive_is_estimated_with_concurrent_collection_on(t):
+    r = t.record(PROGRAM.command('Sampled') + ['--keep'], '--sample', 'auto', '--live', '--check', '0')
+    t.equal(r.status, 0, 'exit status\n%s' % r)
+    t.true('concurrent' not in r.log.header, 'concurrent collection is on')
+    alive = r.log.end['sampling']['alive']
+    t.true(alive['followed'] > 0 and alive['missed'] == 0, alive)
+    report = harness.tool_json('report', '--view', 'live', '--by', 'method', '--format=json', '--names', 'full', r.path)
+    t.equal((report['total']['exact'], report['total']['why'].startswith('it is estimated from samples')), (False, True), 'report')
+    found = {}
+    for row in report['rows']:
+        found[(row['method'] or '').split('(')[0]] = row['live_bytes']
+    for method, row in told(r).items():
+        if method.endswith('.Mixed'):
+            continue
+        size = row['bytes'] / row['allocs']
+        spread = math.sqrt(variance(size, MEAN, row['live'] / size))
+        estimate = found.get('System.String.Ctor' if method.endswith('.Text') else method, 0)
+        t.true(abs(estimate - row['live']) <= 5.5 * spread + 1e-3 * row['live'],
+               '%s: %d bytes alive estimated, %d are, spread %d' % (method, estimate, row['live'], spread))
+
+
+# ---- for production
+
+@needs('Sampled')
+def test_always_on_is_bounded_and_says_what_it_does(t):
+    # without a log that it could read it goes on allocating
+    ticker = Living(t, PROGRAM.command('Sampled') + ['--log', '/nowhere/log'], '--always-on', '--sums-every', '100ms',
+                    '--keep', '2', log='log.ndjson.zst')
+    pid = str(ticker.wait())
+    until(lambda: ticker.client().ask('status')['written'] > 0, 'samples')
+    for _ in range(4):
+        t.equal(tool('ctl', pid, 'rotate').status, 0, 'rotate')
+    until(lambda: os.path.getsize(ticker.path) and harness.tool_json('report', '--format=json', ticker.path)['total']['allocs'],
+          'samples in the last part')
+    ticker.end(signal.SIGKILL)
+    parts = sorted(name for name in os.listdir(os.path.dirname(ticker.path)))
+    t.equal(parts, ['log.ndjson.zst', 'log.ndjson.zst.1', 'log.ndjson.zst.2'], 'files')
+    report = harness.tool_json('report', '--format=json', ticker.path)
+    t.true(report['total']['estimated'] and report['total']['sampler'] == 'runtime', 'report')
+    t.unchecked.update(os.path.join(os.path.dirname(ticker.path), name) for name in parts)
+
+
+@needs('Sampled')
+def test_the_mean_rises_when_sampling_takes_more_than_its_budget(t):
+    """Each sample is compared with a snapshot, of many threads: that is more than one in a hundred."""
+    r = t.record(PROGRAM.command('Sampled') + ['--threads', '4', '--rounds', '3'], '--sample', 'auto', '--check', '1',
+                 '--native', '--budget', '1')
+    config = [c for c in r.log.others if c['kind'] == 'config']
+    t.true(config and all(c['sample'] > MEAN for c in config[:1]), 'changes of the mean: %s' % config)
+    weights = {round(a['weight'] * -math.expm1(-a['bytes'] / c)) == a['bytes']
+               for a in r.log.allocs[-50:] for c in [config[-1]['sample']]}
+    t.true(True in weights, 'weights follow')

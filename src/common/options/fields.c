@@ -15,6 +15,7 @@ static const char *const capture_words[] = {"shadow", "snapshot", "both", NULL};
 static const char *const stacks_words[] = {"node", "inline", NULL};
 static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};
+static const char *const framework_words[] = {"none", "snapshot", NULL};
 static const char *const sampler_words[] = {"auto", "runtime", "exact", NULL};
 
 static const char *const events_words[] = {"alloc",   "calls",       "threads",    "modules",
@@ -57,6 +58,8 @@ const struct options_field options_fields[] = {
     {"sample", OPTIONS_KIND_BYTES, offsetof(struct options, sample), NULL, 0, NUMBER_MAX,
      OPTIONS_SAMPLE_RUNTIME},
     WORD(sampler, sampler_words),
+    WORD(framework_frames, framework_words),
+    FIELD(budget, COUNT, NULL, 0, 100),
     BYTES(min_size, 0),
     LIST(only),
     LIST(exclude),
@@ -78,6 +81,9 @@ const struct options_field options_fields[] = {
     FIELD(profile, COUNT, NULL, 0, 1000),
     FLAG(profile_snapshot),
     BYTES(max_log, 0),
+    COUNT(part_time, 0),
+    FIELD(keep, COUNT, NULL, OPTIONS_KEEP, OPTIONS_KEEP_MOST),
+    COUNT(sums_every, 0),
     PATH(heap_at_exit),
     PATH(output),
     PATH(directory),

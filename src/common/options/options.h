@@ -20,6 +20,7 @@ enum options_capture { OPTIONS_CAPTURE_SHADOW, OPTIONS_CAPTURE_SNAPSHOT, OPTIONS
 enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
+enum options_framework { OPTIONS_FRAMEWORK_NONE, OPTIONS_FRAMEWORK_SNAPSHOT };
 enum options_sampler { OPTIONS_SAMPLER_AUTO, OPTIONS_SAMPLER_RUNTIME, OPTIONS_SAMPLER_EXACT };
 
 /* What --events may name; order and names (options_family_name) are those of the log. */
@@ -74,7 +75,9 @@ struct options {
     enum options_sampler sampler; /* --sampler auto|runtime|exact: who takes the samples */
     /* What the sampler comes to on this runtime: options_sampler_settle. No allocation is met. */
     bool runtime_samples;
-    uint64_t min_size;                     /* --min-size BYTES; 0 off */
+    enum options_framework framework_frames; /* --framework-frames none|snapshot: of samples */
+    uint32_t budget;   /* --budget PERCENT: of the program's CPU, then the mean rises; 0 off */
+    uint64_t min_size; /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude; /* --only, --exclude: methods */
     bool own;                              /* --own: hook own code only */
     struct options_patterns own_code;      /* --own-code: modules and methods that are own code */
@@ -92,6 +95,9 @@ struct options {
     bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking */
     bool no_control;       /* --no-control: no socket */
     uint64_t max_log;      /* --max-log BYTES; 0 off */
+    uint32_t part_time;    /* --part-time TIME: s, the log begins a new part; 0 off */
+    uint32_t keep;         /* --keep N: older parts, beside the one being written */
+    uint32_t sums_every;   /* --sums-every TIME: ms, --log sites writes; 0: 500, soon at first */
     char *output;          /* -o FILE; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
     char *directory;       /* where the default log goes; NULL: the current directory */
     char *status;          /* folder of status files; NULL none */
@@ -119,6 +125,12 @@ static inline bool options_elt2(const struct options *o)
 static inline bool options_snapshots(const struct options *o)
 {
     return o->capture == OPTIONS_CAPTURE_SNAPSHOT;
+}
+
+/* Is what is alive estimated, from samples of the runtime? */
+static inline bool options_estimates_live(const struct options *o)
+{
+    return o->live && o->runtime_samples;
 }
 
 /* Are arguments or results recorded? */

@@ -12,6 +12,8 @@
 #define OPTIONS_LIVE_MEMORY     (UINT64_C(1) << 30) /* bytes */
 #define OPTIONS_LIVE_GROWS      5                   /* full collections */
 #define OPTIONS_LIVE_GROWS_MOST 60
+#define OPTIONS_KEEP            1 /* older parts */
+#define OPTIONS_KEEP_MOST       100
 #define OPTIONS_SAMPLE_RUNTIME  UINT64_C(102400) /* bytes: a constant of the runtime's sampler */
 
 enum options_kind {

@@ -15,9 +15,15 @@ static bool tells_of_calls(const struct options *o)
            o->call_buffer != OPTIONS_CALL_BUFFER;
 }
 
+/* What is for samples of the runtime only can be had. */
+static bool may_be_runtimes(const struct options *o)
+{
+    return o->sampler != OPTIONS_SAMPLER_EXACT && o->sample >= OPTIONS_SAMPLE_RUNTIME;
+}
+
 static bool leaves_out(const struct options *o)
 {
-    return o->types.count || o->min_size || o->sample || o->paused;
+    return o->types.count || o->min_size || o->paused || (o->sample && !may_be_runtimes(o));
 }
 
 /* Would the runtime's samples do? They say nothing of what lies in an object. */
@@ -32,7 +38,8 @@ void options_sampler_settle(struct options *o, unsigned runtime_major)
     o->runtime_samples =
         runtime_may_sample(o) &&
         (o->sampler == OPTIONS_SAMPLER_RUNTIME ||
-         (o->sampler == OPTIONS_SAMPLER_AUTO && runtime_major >= OPTIONS_SAMPLER_MAJOR));
+         (o->sampler == OPTIONS_SAMPLER_AUTO &&
+          (o->live || o->framework_frames || runtime_major >= OPTIONS_SAMPLER_MAJOR)));
 }
 
 /* A text about choices that contradict each other, and whether these do. */
@@ -52,7 +59,8 @@ static const char *first_met(const struct rule *rules, size_t count)
 /* Of the runtime's samples; as the next. */
 static const char *sampler_contradiction(const struct options *o)
 {
-    const bool by_runtime = o->sampler == OPTIONS_SAMPLER_RUNTIME;
+    const bool by_runtime = o->sampler == OPTIONS_SAMPLER_RUNTIME,
+               adds = o->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT;
     const struct rule rules[] = {
         {by_runtime && o->sample < OPTIONS_SAMPLE_RUNTIME,
          "{sampler} and {sample} contradict each other: the runtime takes a sample every 102,400 "
@@ -63,6 +71,34 @@ static const char *sampler_contradiction(const struct options *o)
         {by_runtime && needs_elt2(o),
          "{sampler} and {args}, {returns} or {exact_generics} contradict each other: what values "
          "are is met as their objects are made; use {sampler} exact, or leave them out"},
+        {o->check_live && o->sample,
+         "{check_live} and {sample} contradict each other: what is alive is estimated then; leave "
+         "one of them out"},
+        {adds && (options_snapshots(o) || !options_few(o)),
+         "{framework_frames} is for {own} and {only}: without them the framework's frames are "
+         "there; add one of them, or leave {framework_frames} out"},
+        {adds && !may_be_runtimes(o),
+         "{framework_frames} takes a snapshot at each allocation that is recorded, which only "
+         "samples of the runtime can pay for; give {sample} 100K or more, without {sampler} exact"},
+        {o->budget && !o->sample,
+         "{budget} is kept by taking fewer samples, and there are none; add {sample}"},
+    };
+
+    return first_met(rules, COUNT_OF(rules));
+}
+
+/* Of the log's parts; as the next. */
+static const char *parts_contradiction(const struct options *o)
+{
+    const struct rule rules[] = {
+        {!o->keep,
+         "{keep} 0 would leave nothing to read while a new part of the log begins; give 1 or "
+         "more"},
+        {o->keep != OPTIONS_KEEP && !o->max_log && !o->part_time,
+         "{keep} is for the older parts of a log, and there is one only; add {max_log} or "
+         "{part_time}"},
+        {o->sums_every && o->log != OPTIONS_LOG_SITES,
+         "{sums_every} is for sums of call sites; add {log} sites, or leave {sums_every} out"},
     };
 
     return first_met(rules, COUNT_OF(rules));
@@ -163,6 +199,8 @@ int options_settle(struct options *o, bool check_given, enum options_names names
     wrong = contradiction(o);
     if (!wrong)
         wrong = sampler_contradiction(o);
+    if (!wrong)
+        wrong = parts_contradiction(o);
     if (!wrong)
         return 0;
     say(wrong, names, why, why_size);

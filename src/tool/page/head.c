@@ -3,6 +3,7 @@
 #include "command/print_complete.h"
 #include "page/live.h"
 #include "page/sources.h"
+#include "readers/header.h"
 #include "retained/ways.h"
 
 #define TITLE_WORDS 3
@@ -204,6 +205,12 @@ static void put_columns(struct json_writer *w, const struct page_columns *c)
     jw_end(w);
 }
 
+/* Estimates of ticks, of whose error nothing is known. */
+static bool is_approximate(const struct side *side)
+{
+    return report_sampler(model_log(side->read.model)->header) == REPORT_SAMPLER_TICKS;
+}
+
 char *page_head_write(const struct page_head *h)
 {
     static const char *const heaps[] = {"small", "large", "pinned", "frozen"};
@@ -217,6 +224,8 @@ char *page_head_write(const struct page_head *h)
     jw_bool(&w, "estimated",
             model_estimated(h->sides[0].read.model) ||
                 model_estimated(h->sides[h->side_count - 1].read.model));
+    jw_bool(&w, "approximate",
+            is_approximate(&h->sides[0]) || is_approximate(&h->sides[h->side_count - 1]));
     jw_array(&w, "sides");
     for (size_t i = 0; i < h->side_count; i++)
         put_side(&w, &h->sides[i]);

@@ -416,7 +416,8 @@ static void append_live(struct buffer *b, const json_t *object)
         {"concurrent", "a collection ran beside the program: something turned concurrent "
                        "collection on again"},
         {"late", "a collection came before its events were told of"},
-        {"session", "the runtime did not tell all of a collection"}};
+        {"session", "the runtime did not tell all of a collection"},
+        {"sampled", "it is estimated, from samples"}};
     const json_t *live = json_object_get(object, "live");
     const char *why = json_string_value(json_object_get(live, "why"));
     struct text_number count, bytes;
@@ -433,7 +434,9 @@ static void append_live(struct buffer *b, const json_t *object)
     } else {
         buffer_text(b, "live: no collection, so nothing is known to be dead");
     }
-    buffer_text(b, why && !strcmp(why, "concurrent") ? "\n" : "; concurrent collection was off\n");
+    buffer_text(b, why && (!strcmp(why, "concurrent") || !strcmp(why, "sampled"))
+                       ? "\n"
+                       : "; concurrent collection was off\n");
     for (size_t i = 0; why && i < COUNT_OF(whys); i++)
         if (!strcmp(why, whys[i][0]))
             buffer_format(b, "live: not exact: %s\n", whys[i][1]);

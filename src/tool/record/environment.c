@@ -27,7 +27,8 @@ int record_environment_make(struct record_environment *e, const char *library,
         [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
         [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
         /* A collection beside the program frees memory that is used again before it ends. */
-        [RECORD_CONCURRENT] = {o->live || o->heap_at_exit ? "DOTNET_gcConcurrent" : NULL,
+        [RECORD_CONCURRENT] = {(o->live && !o->sample) || o->heap_at_exit ? "DOTNET_gcConcurrent"
+                                                                          : NULL,
                                memory_strdup("0")},
     }};
     for (size_t i = 0; i < COUNT_OF(e->set); i++)

@@ -1,5 +1,7 @@
 #include "record/options.h"
 
+#include "args/value.h"
+#include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "options/options_fields.h"
@@ -15,10 +17,13 @@
 #define FIELD(name, argument, ...) ARGS_ROW(FIELD, name, argument, options, __VA_ARGS__)
 
 const struct args_option record_options[] = {
+    ARGS_ROW(FLAG, "always-on", NULL, always_on,
+             "for production: --own, samples of the runtime, sums of call sites, a log that is "
+             "compressed and bounded, at most 1 % of the CPU; any of it can be given otherwise",
+             .group = "What is recorded"),
     FIELD("own", NULL,
           "hook own code only: the projects in the program's deps.json, and in that of plugins and "
-          "tests; the framework's precompiled code stays in use",
-          .group = "What is recorded"),
+          "tests; the framework's precompiled code stays in use"),
     FIELD("own-code", "PATTERN",
           "modules and methods that are own code, in place of what deps.json says; reports go by "
           "it, too"),
@@ -34,6 +39,9 @@ const struct args_option record_options[] = {
         "who takes the samples. runtime: .NET itself, at hardly any cost, one in 100K or more (on "
         "8 and 9 these are approximate); exact: we do, and meet every allocation for it; auto: "
         "the runtime where it can and they are not approximate"),
+    FIELD("budget", "PERCENT",
+          "what sampling may take of the program's CPU: above it fewer samples are taken, which "
+          "the log says; 0: whatever it takes"),
     FIELD("paused", NULL, "record nothing until `shadowtrace ctl PID start`"),
     FIELD("no-control", NULL, "no socket for `list`, `dump`, `ctl` and `top`"),
     FIELD("events", "LIST",
@@ -50,7 +58,8 @@ const struct args_option record_options[] = {
           "find no room are counted"),
     FIELD("live", NULL,
           "keep, through every collection, which objects are alive, by the call path that made "
-          "them (turns concurrent collection off)",
+          "them (turns concurrent collection off); with --sample of 100K or more an estimate, "
+          "from samples, with concurrent collection on",
           .group = "Live objects"),
     FIELD("check-live", "N",
           "after every N-th collection compare them with the runtime's own walk of the heap; "
@@ -82,6 +91,9 @@ const struct args_option record_options[] = {
           "sample by suspending the runtime, too; `shadowtrace compare` compares both"),
     FIELD("hooks", NULL, "hooks for method calls", .group = "How it is recorded"),
     FIELD("capture", NULL, "where stacks come from"),
+    FIELD("framework-frames", NULL,
+          "with --own or --only and --sample: the frames that have no hooks, from a snapshot at "
+          "each sample; the log marks them"),
     FIELD("check", "N",
           "compare every N-th stack of a thread with the runtime's own; 0: never. The default "
           "takes at most 2 % of a thread's time; with --capture both it is 1"),
@@ -104,7 +116,14 @@ const struct args_option record_options[] = {
     FIELD("stacks", NULL, "stacks by number, or in full in each line"),
     FIELD("full", NULL, "when the log cannot keep up: make threads wait a little, or not"),
     FIELD("compress", NULL, "compress with zstd"),
-    FIELD("max-log", "BYTES", "keep the log below this size"),
+    FIELD("sums-every", "TIME",
+          "with --log sites: write the sums this often, 500ms, 10s; 0: within half a second",
+          .unit = 1000000),
+    FIELD("max-log", "BYTES", "keep the log, all its parts, below this size"),
+    FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
+    FIELD("keep", "N",
+          "with --max-log or --part-time: older parts that are kept; what is in those before "
+          "them is counted"),
     ARGS_END};
 
 static bool is_directory(const char *path)
@@ -183,13 +202,58 @@ static int set_heap(const struct cli_command *command, struct options *o, const 
     return CLI_IO;
 }
 
+/* What --always-on means, where nothing else was given. */
+static const struct preset {
+    const char *name; /* of the argument */
+    uint64_t value;
+} always_on[] = {
+    {"sample", OPTIONS_SAMPLE_RUNTIME},
+    {"sampler", OPTIONS_SAMPLER_RUNTIME},
+    {"log", OPTIONS_LOG_SITES},
+    {"compress", 1},
+    {"max-log", 64u << 20},
+    {"part-time", 3600}, /* s */
+    {"keep", 4},
+    {"max-nodes", 200000},
+    {"full", OPTIONS_FULL_DROP},
+    {"budget", 1}, /* % */
+    {"check", 0},
+};
+
+static const struct options_field *field_of(const char *argument)
+{
+    const struct args_option row = {.kind = ARGS_FIELD, .name = argument};
+
+    return args_field(&row);
+}
+
+static void set_always_on(const struct cli_command *command, const struct args *args,
+                          struct options *o)
+{
+    const struct args_syntax *syntax = &command->syntax;
+
+    for (size_t i = 0; i < COUNT_OF(always_on); i++) {
+        const struct preset *p = &always_on[i];
+
+        if (args_given(syntax, args, p->name))
+            continue;
+        options_field_set(o, field_of(p->name), p->value);
+    }
+    if (o->log == OPTIONS_LOG_SITES && !args_given(syntax, args, "sums-every"))
+        o->sums_every = 10000; /* ms */
+    if (!o->only.count && !o->exclude.count && !options_snapshots(o))
+        o->own = true;
+}
+
 int record_options_settle(const struct cli_command *command, const struct args *args,
                           struct record_args *r)
 {
-    bool check_given = args_given(&command->syntax, args, "check");
+    bool check_given = r->always_on || args_given(&command->syntax, args, "check");
     char why[OPTIONS_WHY_SIZE];
     int status = set_output(command, &r->options, r->output);
 
+    if (r->always_on)
+        set_always_on(command, args, &r->options);
     if (status == CLI_OK)
         status = set_heap(command, &r->options, r->heap);
     if (status == CLI_OK &&

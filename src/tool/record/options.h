@@ -14,6 +14,7 @@ struct record_args {
     struct options options;
     const char *output;     /* as given; NULL: it was not */
     const char *heap;       /* --heap-at-exit, as given; NULL: it was not */
+    bool always_on;         /* --always-on */
     bool quiet, progress;   /* record */
     enum env_format format; /* env */
 };

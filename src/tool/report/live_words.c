@@ -42,6 +42,7 @@ const char *report_live_why(const struct report_live *live)
         [SST_LIVE_CONCURRENT] = "a collection ran beside the program; DOTNET_gcConcurrent=0",
         [SST_LIVE_LATE] = "a collection came before the tracer could follow them",
         [SST_LIVE_SESSION] = "the runtime did not tell all of its collections",
+        [SST_LIVE_SAMPLED] = "it is estimated from samples, each of which stands for others",
     };
 
     return live->wrong ? "lines of live objects are missing, or wrong" : words[live->why];

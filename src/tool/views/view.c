@@ -252,6 +252,12 @@ void view_amounts_json(const struct report_row *amount, struct json_writer *w)
     }
 }
 
+void view_total_range_json(const struct report_row *total, struct json_writer *w)
+{
+    if (total->sampled && !total->approximate)
+        range_json("total_bytes_range", &total->bytes_range, w);
+}
+
 void view_sampler_json(const struct report_log *log, const struct report_row *all,
                        struct json_writer *w)
 {

@@ -405,6 +405,7 @@ void view_row_json(const struct view_rows *r, const struct view_row *row, struct
         view_amount(r->view, row->total, &total);
         jw_unsigned(w, "total_allocs", total.allocs);
         jw_unsigned(w, "total_bytes", total.bytes);
+        view_total_range_json(&total, w);
     }
     jw_number(w, "share", "%.6g", self.share);
     view_row_what_json(r, row, w);

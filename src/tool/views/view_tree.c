@@ -382,7 +382,7 @@ static void total_json(double allocs, double bytes, struct json_writer *w)
 static void amounts_json(const struct paths *p, uint32_t at, struct json_writer *w)
 {
     double weights[MODEL_WEIGHTS];
-    struct report_row self;
+    struct report_row self, total;
 
     for (int i = 0; i < MODEL_WEIGHTS; i++)
         weights[i] = self_of(p, at, (enum model_weight)i);
@@ -392,6 +392,10 @@ static void amounts_json(const struct paths *p, uint32_t at, struct json_writer 
     else
         view_amounts_json(&self, w);
     total_json(total_of(p, at, MODEL_ALLOCS), total_of(p, at, MODEL_BYTES), w);
+    for (int i = 0; i < MODEL_WEIGHTS; i++)
+        weights[i] = total_of(p, at, (enum model_weight)i);
+    view_amount(p->v, weights, &total);
+    view_total_range_json(&total, w);
     if (!p->grown)
         jw_number(w, "share", "%.6g", self.share);
 }

@@ -32,6 +32,7 @@ enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 struct alloc {
     struct alloc_config config;
     _Atomic(uint64_t) heap_epoch;
+    _Atomic(uint64_t) sampling_ticks;        /* alloc_sampling_ticks() */
     const _Atomic(uint32_t) *metadata_epoch; /* metadata_epoch() */
     bool by_type;                            /* --types given */
     bool lines;                              /* call instructions are wanted */
@@ -41,6 +42,7 @@ struct alloc {
     bool captured; /* and their native frames are logged */
     bool values;   /* --args or --returns */
     bool samples;  /* of the runtime: nothing else is met, and nobody may wait */
+    bool frames;   /* --framework-frames */
     _Atomic(uintptr_t) continuation; /* ClassID of what runtime async suspends methods in */
     _Atomic(bool) spare_used;        /* not here: the runtime uses that place itself */
     struct site_table sites;
@@ -55,6 +57,7 @@ struct alloc_thread {
     uint32_t metadata_epoch;         /* in which the cache below was filled */
     uint32_t until_check;            /* allocations to the next comparison */
     uint64_t check_after;            /* ticks: not before, if check_bounded */
+    struct live_entry known;         /* what the latest sample is, if alive ones are followed */
     struct config_settings config;   /* what it works with; see config/config.h */
     uint64_t told_sample;            /* sampling rate that the writer has been told */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
@@ -86,6 +89,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->compares = !a->captures && config->options->check;
     a->values = options_values(config->options);
     a->samples = config->options->runtime_samples;
+    a->frames = config->options->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->runtime->low;
@@ -171,6 +175,8 @@ class_find(struct alloc *a, struct alloc_thread *t, uintptr_t id, uintptr_t obje
         return NULL;
     }
     t->cache[at].id = id;
+    if (a->config.alive)
+        alive_class(a->config.alive, t->cache[at].class->id, (uintptr_t)t->cache[at].class);
     if (t->live &&
         !live_class_set(a->config.live, t->cache[at].class->id, (uintptr_t)t->cache[at].class))
         live_inexact(a->config.live, SST_LIVE_MEMORY);
@@ -635,8 +641,8 @@ static enum metadata_waits waits(struct alloc *a, struct metadata_class *class)
     return known;
 }
 
-/* --live: what the object is that was noted last. */
-static inline void tell_live(struct alloc_thread *t, const struct event *event)
+/* --live: what the object is that was noted last, or sampled. */
+static inline void tell_live(struct alloc *a, struct alloc_thread *t, const struct event *event)
 {
     const struct live_entry known = {.node = event->node,
                                      .site = event->site,
@@ -645,6 +651,23 @@ static inline void tell_live(struct alloc_thread *t, const struct event *event)
 
     if (UNLIKELY(t->live != NULL))
         live_known(t->live, &known);
+    else if (UNLIKELY(a->config.alive != NULL))
+        t->known = known;
+}
+
+/* The path where it is not that of the shadow stack alone. *leaf: does its youngest frame have
+ * hooks? Without, nothing is known of the allocating instruction. */
+static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct stack *s,
+                                                  struct frame *top, size_t depth, bool *leaf)
+{
+    const struct capture shadow = {.stack = s, .top = top, .depth = depth};
+    uint32_t node;
+
+    *leaf = false;
+    if (a->captures)
+        return check_capture(a->config.check, s);
+    node = check_frames(a->config.check, &shadow, leaf);
+    return node ? node : context_of(top, depth);
 }
 
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
@@ -654,6 +677,7 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     uint64_t epoch = load_acquire(&a->heap_epoch), began = event.ticks;
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
+    bool leaf = true;
     struct site_places places = {.call = {0}};
     struct frame *top;
     size_t depth;
@@ -661,22 +685,23 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
     event.bytes_kind = bytes_kind;
     depth = stack_settle_hot(s, &top);
     if (UNLIKELY(stack_misses_frames_hot(s))) { /* the youngest frame did not allocate */
-        tell_live(t, &event);
+        tell_live(a, t, &event);
         event_lose(t->ring, EVENT_LOST_NO_STACK);
         return;
     }
-    event.node = UNLIKELY(a->captures) ? check_capture(a->config.check, s) : context_of(top, depth);
+    event.node = UNLIKELY(a->captures || a->frames) ? node_of(a, s, top, depth, &leaf)
+                                                    : context_of(top, depth);
     if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT) && a->begins &&
         waits(a, class) > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
     if (UNLIKELY(wanted))
         captured = clock_ticks();
-    if (depth && !a->captures) {
+    if (depth && leaf) {
         if (a->lines && allocating_instruction(a, top, depth, &places))
             event.site = site_of(a, t, load_relaxed(&top[-1].method), &places,
                                  context_limit(top, depth), class);
     }
-    tell_live(t, &event);
+    tell_live(a, t, &event);
     if (UNLIKELY(t->live && load_acquire(&a->heap_epoch) != epoch))
         event.ticks = clock_ticks(); /* a collection left it young: it counts as made after that */
     if (UNLIKELY(a->values))
@@ -825,16 +850,30 @@ static bool is_kept(struct alloc_thread *t, const struct samples_taken *sample, 
     return uniform(t) < (sample->weight ? own / mean : expm1(-bytes / mean) / expm1(-bytes / own));
 }
 
+/* What a tick stands for, of those that are kept. */
+static uint64_t weight_now(const struct alloc_thread *t, uint64_t weight)
+{
+    return t->config.sample > OPTIONS_SAMPLE_RUNTIME
+               ? weight * t->config.sample / OPTIONS_SAMPLE_RUNTIME
+               : weight;
+}
+
 /* What the next event stands for. false: there is no room. */
 static bool tell_weight(struct alloc *a, struct alloc_thread *t, uint64_t weight)
 {
     struct event event = {.ticks = clock_ticks(),
-                          .subject = weight,
+                          .subject = weight_now(t, weight),
                           .bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_WEIGHT)};
 
-    if (t->config.sample > OPTIONS_SAMPLE_RUNTIME)
-        event.subject = weight * t->config.sample / OPTIONS_SAMPLE_RUNTIME;
     return post(a, t->ring, &event) == 0;
+}
+
+/* Bytes that a sample stands for, as the writer has it. */
+static double weight_of(const struct alloc_thread *t, const struct samples_taken *sample)
+{
+    double mean = (double)t->config.sample, bytes = (double)sample->bytes;
+
+    return sample->weight ? (double)weight_now(t, sample->weight) : bytes / -expm1(-bytes / mean);
 }
 
 void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
@@ -842,6 +881,7 @@ void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
     const struct options *options = a->config.options;
     struct stack *s = stack_current_hot();
     struct alloc_thread *t = recording_thread(a, s);
+    uint64_t began = clock_ticks();
     struct metadata_class *class;
 
     if (!t || !is_kept(t, sample, (double)sample->bytes))
@@ -858,7 +898,16 @@ void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
         return;
     }
     count_seen(t->ring);
+    t->known.size = 0;
     record(a, s, t, 0, class, event_pack(sample->bytes, sample->heap, EVENT_ALLOC));
+    if (a->config.alive && t->known.size)
+        alive_follow(a->config.alive, sample->object, &t->known, weight_of(t, sample), uniform(t));
+    add_relaxed(&a->sampling_ticks, clock_ticks() - began);
+}
+
+uint64_t alloc_sampling_ticks(const struct alloc *a)
+{
+    return load_relaxed(&a->sampling_ticks);
 }
 
 void alloc_meet(struct alloc *a, uintptr_t object, uintptr_t class_id)

@@ -14,6 +14,7 @@
 #include "live/live.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
+#include "samples/alive.h"
 #include "samples/samples.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
@@ -28,8 +29,9 @@ struct alloc_config {
     struct event_hub *hub;
     const struct options *options;
     struct check *check;
-    struct live *live; /* NULL: no --live */
-    bool begins;       /* what an async method waits in keeps where it was begun: alloc_begun() */
+    struct live *live;   /* NULL: no --live, or it is estimated: */
+    struct alive *alive; /* NULL: it is not */
+    bool begins;         /* what an async method waits in keeps where it was begun: alloc_begun() */
 };
 
 int alloc_new(const struct alloc_config *config, struct alloc **out); /* 0 or -ENOMEM */
@@ -56,6 +58,9 @@ void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
  * the sampler's event; never waits: what finds no room is lost, and counted.
  */
 void alloc_sampled(struct alloc *alloc, const struct samples_taken *sample);
+
+/* alloc_sampling_ticks - what samples have taken of the program's time so far. Threads: any. */
+uint64_t alloc_sampling_ticks(const struct alloc *alloc);
 
 /* alloc_meet - as alloc_record, but for class_met only: allocations are not recorded. */
 void alloc_meet(struct alloc *alloc, uintptr_t object, uintptr_t class_id);

@@ -197,6 +197,66 @@ void check_compare(struct check *check, const struct capture *capture)
         check_snapshot_post(walk, capture->ring, capture->ticks, result);
 }
 
+/* Of all managed frames, oldest first. 0: one of them is not known. */
+static uint32_t path_of(struct check *check, const struct check_walk *walk)
+{
+    uint32_t node = 0;
+
+    for (size_t i = walk->count; i-- > 0;) {
+        struct metadata_method *method;
+        /* The instruction in the caller; the caller's frame is the one before in this order. */
+        uintptr_t ip = i + 1 < walk->count ? walk->frame[i + 1].ip : 0;
+
+        if (metadata_method_map(check->config.metadata, walk->frame[i].function, &method) == 0)
+            node = tree_next(check->config.tree, node, (uintptr_t)method, ip);
+    }
+    return node;
+}
+
+/* Are those of a whole walk that a comparison looks at the frames of the shadow stack? */
+static bool holds_shadow(const struct check_walk *walk, const struct capture *shadow)
+{
+    size_t met = 0;
+
+    for (size_t i = 0; i < walk->count; i++) {
+        uintptr_t function = walk->frame[i].function;
+
+        if (!check_counts(walk->check, function))
+            continue;
+        if (met == shadow->depth ||
+            function != *(const uintptr_t *)load_relaxed(&shadow->top[-1 - (ptrdiff_t)met].method))
+            return false;
+        met++;
+    }
+    return met == shadow->depth;
+}
+
+uint32_t check_frames(struct check *check, const struct capture *shadow, bool *leaf)
+{
+    struct agreement_frames *counts = &check->config.agreement->frames;
+    struct check_thread *thread = check_thread_of(check, shadow->stack);
+    struct check_walk *walk = thread ? &thread->walk : NULL;
+    hresult result;
+
+    *leaf = true;
+    if (!walk)
+        return 0;
+    walk->whole = true;
+    result = walk_self(walk, COR_PRF_SNAPSHOT_DEFAULT);
+    walk->whole = false;
+    if (result < 0 || walk->failed || !walk->count) {
+        add_relaxed(&counts->refused, 1);
+        return 0;
+    }
+    if (!holds_shadow(walk, shadow)) {
+        add_relaxed(&counts->differed, 1);
+        return 0;
+    }
+    add_relaxed(&counts->added, 1);
+    *leaf = check_counts(check, walk->frame[0].function);
+    return path_of(check, walk);
+}
+
 uint32_t check_capture(struct check *check, struct stack *stack)
 {
     struct check_thread *thread = check_thread_of(check, stack);
@@ -217,14 +277,7 @@ uint32_t check_capture(struct check *check, struct stack *stack)
         add_relaxed(&check->config.agreement->refused, 1);
         return node;
     }
-    for (size_t i = walk->count; i-- > 0;) {
-        struct metadata_method *method;
-        /* The instruction in the caller; the caller's frame is the one before in this order. */
-        uintptr_t ip = i + 1 < walk->count ? walk->frame[i + 1].ip : 0;
-
-        if (metadata_method_map(check->config.metadata, walk->frame[i].function, &method) == 0)
-            node = tree_next(check->config.tree, node, (uintptr_t)method, ip);
-    }
+    node = path_of(check, walk);
     after = clock_ticks();
     agreement_cost(check->config.agreement, (uint32_t)walk->count, 0,
                    clock_duration_ns(after - before));

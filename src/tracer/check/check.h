@@ -74,6 +74,15 @@ void check_captured(const struct capture *capture);
 bool check_native(const struct check *check); /* whether native frames are wanted and can be had */
 
 /*
+ * check_frames - --framework-frames: the path of the calling thread with the frames that have no
+ * hooks, from a snapshot whose hooked frames are those of its shadow stack: stack, top and depth.
+ * Returns: its id; 0: the runtime refused, or the two differ, which is counted: the path of the
+ *          shadow stack is what there is. *leaf: whether the youngest frame has hooks.
+ * Otherwise as check_compare.
+ */
+uint32_t check_frames(struct check *check, const struct capture *shadow, bool *leaf);
+
+/*
  * check_leaf - the instruction of the calling thread's youngest managed frame, by a snapshot that
  * ends there.
  * Returns: the address, or 0 when the runtime refused. Otherwise as check_compare.

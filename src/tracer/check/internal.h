@@ -25,6 +25,7 @@ struct check_walk {
     size_t count, capacity;
     struct check_frame last; /* the oldest reported, whether it counts or not; function 0: none */
     bool failed;             /* memory ran out: the walk was cut short */
+    bool whole;              /* all managed frames are kept, whether they count or not */
     struct stack_copied *shadow; /* oldest first: check_walk_copy's */
     size_t shadow_capacity;
     struct check_runs *runs; /* --native; else NULL */

@@ -52,7 +52,7 @@ static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
         check_runs_frame(walk->runs, function, walk->count, context);
     if (function)
         walk->last = frame;
-    if (!check_counts(walk->check, function))
+    if (!function || (!walk->whole && !check_counts(walk->check, function)))
         return S_OK;
     if (!array_reserve(&walk->frame, &walk->capacity, walk->count + 1)) {
         walk->failed = true;

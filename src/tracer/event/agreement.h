@@ -73,7 +73,13 @@ struct agreement_live {
     SST_COUNTERS_LIVE(AGREEMENT_COUNTER)
 };
 
+/* --framework-frames: snapshots whose hooked frames were the shadow stack's, and the others. */
+struct agreement_frames {
+    _Atomic(uint64_t) added, refused, differed;
+};
+
 struct agreement {
+    struct agreement_frames frames;
     SST_COUNTERS_SNAPSHOTS(AGREEMENT_COUNTER) /* `compared` is for the writer to make */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
     struct agreement_refusals refusals;

@@ -7,6 +7,7 @@
  *     young.c    logs into the table
  *     live.c     one collection; settle.c: what it leaves to be done
  *     compare.c  the table beside the heap
+ *     weighed.c  sums of samples instead of all objects
  */
 #ifndef SHADOWTRACE_LIVE_INTERNAL_H
 #define SHADOWTRACE_LIVE_INTERNAL_H
@@ -185,6 +186,9 @@ void keys_ahead(const struct live *live, const struct live_entry *entries, size_
 void rows_ahead(const struct live *live, const struct place *places, size_t count);
 struct live_row *row_of(struct live *live, uint32_t key); /* NULL: there is no memory for it */
 void survived(struct live *live, struct live_row *row, uint32_t size);
+/* What of a row's site died in that generation, at that age. NULL: as row_of. */
+struct live_died *live_died_cell(struct live *live, struct live_row *row, uint32_t generation,
+                                 uint32_t age);
 void died(struct live *live, const struct place *place, uint32_t generation);
 void keys_look(struct live *live, uint64_t now_ns); /* a full collection has ended */
 void keys_free(struct live *live);

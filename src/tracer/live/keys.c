@@ -140,7 +140,7 @@ void survived(struct live *live, struct live_row *row, uint32_t size)
     live->sums.total.bytes += (uint64_t)size * 8;
 }
 
-static struct live_died *cell_of(struct live *live, struct live_row *row, uint32_t generation,
+struct live_died *live_died_cell(struct live *live, struct live_row *row, uint32_t generation,
                                  uint32_t age)
 {
     struct live_sums *sums = &live->sums;
@@ -168,7 +168,7 @@ void died(struct live *live, const struct place *place, uint32_t generation)
         age = 1;
     if (age > LIVE_AGE_MOST)
         age = LIVE_AGE_MOST;
-    cell = row ? cell_of(live, row, generation, (uint32_t)age) : NULL;
+    cell = row ? live_died_cell(live, row, generation, (uint32_t)age) : NULL;
     if (!cell) /* totals are what lines come to: it counts on */
         return;
     live->key[place->key].alive--;

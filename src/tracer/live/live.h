@@ -271,6 +271,29 @@ struct live_looked live_looked(const struct live *live, uint32_t key);
 void live_each(struct live *live, void (*each)(void *context, uintptr_t object, uint32_t key),
                void *context);
 
+/* ---- estimates: the sums are of samples, and there is no table ---- */
+
+/* A sample: a site, and what it stands for there. */
+struct live_weighed {
+    struct live_entry what;
+    uint32_t key; /* of its site; 0: it has survived no collection yet */
+    uint32_t objects;
+    uint64_t bytes, born;
+};
+
+/*
+ * One collection: live_weigh_begin and live_weigh_end around what became of samples in it.
+ * live_weigh_survived - for the first time; live_weigh_more - it stands for more from now on;
+ * live_weigh_died - of one that had survived. Returns: false: memory ran out, and it is forgotten.
+ * Threads: one at a time.
+ */
+void live_weigh_begin(struct live *live);
+bool live_weigh_survived(struct live *live, struct live_weighed *sample);
+bool live_weigh_more(struct live *live, struct live_weighed *sample, uint32_t objects,
+                     uint64_t bytes);
+void live_weigh_died(struct live *live, const struct live_weighed *sample, uint32_t generation);
+void live_weigh_end(struct live *live, const struct live_collection *collection, uint64_t took_ns);
+
 /* ---- the table beside the heap: compare.c; all threads stand, and no collection runs ---- */
 
 struct live_compare;

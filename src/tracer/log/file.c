@@ -84,6 +84,7 @@ int log_file_open(struct log *log, char *why, size_t why_size)
         err = -ENOMEM;
     }
     log->file.part = 1;
+    log->file.part_began_ns = clock_ns();
     if (err)
         snprintf(why, why_size, "cannot create the log %s: %s; name another file with -o", path,
                  strerror(-err));
@@ -238,9 +239,19 @@ void log_file_pending(const struct log *log, struct log_tally *out)
 
 bool log_file_due(const struct log *log)
 {
-    uint64_t max = log->config.options->max_log;
+    const struct options *o = log->config.options;
+    const struct log_file *file = &log->file;
 
-    return max && log->file.part_bytes >= max / 2 && !log->file.error; /* two parts are kept */
+    if (file->error)
+        return false;
+    if (o->max_log && file->part_bytes >= o->max_log / (o->keep + 1))
+        return true;
+    return o->part_time && clock_ns() - file->part_began_ns >= o->part_time * UINT64_C(1000000000);
+}
+
+bool log_file_overwrites(const struct log *log)
+{
+    return log->config.options->max_log || log->config.options->part_time;
 }
 
 static int part_name(const struct log_file *file, unsigned number, char name[PATH_MAX])
@@ -250,25 +261,46 @@ static int part_name(const struct log_file *file, unsigned number, char name[PAT
     return length > 0 && length < PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
+/* The oldest part is forgotten: it is overwritten, or not ours to overwrite any more. */
+static void forget_oldest(struct log_file *file)
+{
+    file->kept_count--;
+    memmove(file->kept, file->kept + 1, file->kept_count * sizeof(*file->kept));
+}
+
+/*
+ * The oldest part gives its name to the present one, if as many are kept as may be, and it is where
+ * we put it. 0: it does not.
+ */
+static int overwrite_oldest(struct log *log, char older[PATH_MAX])
+{
+    struct log_file *file = &log->file;
+    const struct log_older oldest = file->kept[0];
+    struct stat st;
+
+    if (!file->kept_count || file->kept_count < log->config.options->keep)
+        return 0;
+    forget_oldest(file);
+    if (part_name(file, oldest.number, older) || lstat(older, &st) || st.st_ino != oldest.inode)
+        return 0;
+    if (rename(file->path, older))
+        return -errno;
+    log_tally_add(&log->gone, &oldest.tally);
+    log->gone_parts++;
+    return (int)oldest.number;
+}
+
 /*
  * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or
- * without `keep` that of the part before, which is overwritten if it is where we put it. The number
- * in the name, or -errno.
+ * without `keep` that of the oldest part. The number in the name, or -errno.
  */
 static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 {
     struct log_file *file = &log->file;
-    struct stat st;
-    int err;
+    int err = keep ? 0 : overwrite_oldest(log, older);
 
-    if (!keep && file->older_number && !part_name(file, file->older_number, older) &&
-        !lstat(older, &st) && st.st_ino == file->older_inode) {
-        if (rename(file->path, older))
-            return -errno;
-        log_tally_add(&log->gone, &file->older_tally);
-        log->gone_parts++;
-        return (int)file->older_number;
-    }
+    if (err)
+        return err;
     for (unsigned n = 1; n <= file->part + MAX_NAMES; n++) {
         err = part_name(file, n, older);
         if (err)
@@ -293,16 +325,20 @@ static void flush_last(struct log *log)
 static void remember_older(struct log *log, unsigned number, const char *older)
 {
     struct log_file *file = &log->file;
+    struct log_older *kept;
     struct stat st;
 
     memory_free(file->older);
     file->older = memory_strdup(older);
     if (!number)
         return;
-    file->older_number = number;
-    file->older_inode = fstat(file->fd, &st) ? 0 : st.st_ino;
-    file->older_tally = log->put;
-    log_tally_take(&file->older_tally, &log->part_began);
+    if (file->kept_count == COUNT_OF(file->kept))
+        forget_oldest(file);
+    kept = &file->kept[file->kept_count++];
+    kept->number = number;
+    kept->inode = fstat(file->fd, &st) ? 0 : st.st_ino;
+    kept->tally = log->put;
+    log_tally_take(&kept->tally, &log->part_began);
 }
 
 /* A new file at PATH: a descriptor, or -errno; then the present one, if renamed, is PATH again. */
@@ -348,6 +384,7 @@ void log_file_restart(struct log *log)
     buffer_done(file);
     file->settled = file->packed_put = log->put;
     file->part++;
+    file->part_began_ns = clock_ns();
     file->part_bytes = fstat(file->fd, &st) ? 0 : (uint64_t)st.st_size;
     file->cut = false;
     file->left = 0;
@@ -377,6 +414,7 @@ int log_file_next(struct log *log, bool keep)
     file->fd = fd;
     file->part++;
     file->part_bytes = 0;
+    file->part_began_ns = clock_ns();
     return 0;
 }
 

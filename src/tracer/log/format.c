@@ -85,6 +85,9 @@ int log_format_node(struct log *log, const struct tree_node *node)
     at = log_put_il(at, il);
     b->size += (size_t)(at - line);
     buffer_text(b, call_member(il));
+    if (log->config.options->framework_frames &&
+        !((const struct metadata_method *)call->target)->hooked)
+        buffer_text(b, ",\"snapshot\":true");
     if (call->ip == FRAME_RET_FILTER)
         buffer_text(b, ",\"filter\":true");
     return log_line_end(log, SST_KIND_NODE, mark);

@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "code/resolve.h"
+#include "options/options_fields.h"
 
 #include <jansson.h>
 #include <pthread.h>
@@ -70,6 +71,13 @@ struct log_file_fate {
     char *moved;        /* where it is now, "": not known; NULL: where it was made */
 };
 
+/* A part of ours before this one, PATH.number: a further one may overwrite it. */
+struct log_older {
+    uint64_t inode;
+    uint32_t number;
+    struct log_tally tally; /* what is in it */
+};
+
 /* Of the file: file.c. */
 struct log_file {
     int fd;
@@ -87,10 +95,10 @@ struct log_file {
     struct log_tally settled, packed_put;
     int error; /* errno of the last failure, 0 while writing works */
     char *path;
-    char *older;           /* what the part before is called now; NULL: there was none */
-    uint64_t older_inode;  /* of PATH.older_number, a part of ours: the next one may overwrite it */
-    uint32_t older_number; /* 0: there is none */
-    struct log_tally older_tally; /* what is in it */
+    char *older; /* what the part before is called now; NULL: there was none */
+    struct log_older kept[OPTIONS_KEEP_MOST]; /* the oldest first */
+    unsigned kept_count;
+    uint64_t part_began_ns;
     struct log_file_fate fate;
     bool cut;      /* shorter than what was written: nothing more is, until the log begins anew */
     bool unlinked; /* the file has no name any more, and there was no other to be had */
@@ -218,7 +226,8 @@ void log_deferred_free(struct log_deferred_block *blocks); /* log->spare */
  * file.c
  * log_file_flush   - as much as the system takes; the rest is kept.
  * log_file_is_cut  - somebody has made the file shorter. log_file_in_place: PATH is it still.
- * log_file_pending - what of `put` is not in the file. log_file_due - --max-log: this part is full.
+ * log_file_pending - what of `put` is not in the file. log_file_due - --max-log, --part-time: this
+ * part is full, or old enough. log_file_overwrites - the oldest part goes when there are too many.
  * log_file_next    - on to the next part: 0 or -errno, then the present one goes on.
  * log_file_reopen  - a new file at its path; aside: the present one is renamed first. 0 or -errno.
  * log_file_restart - nothing waits to be written: a part begins.
@@ -232,6 +241,7 @@ bool log_file_is_cut(struct log_file *file);
 bool log_file_in_place(const struct log_file *file);
 void log_file_pending(const struct log *log, struct log_tally *out);
 bool log_file_due(const struct log *log);
+bool log_file_overwrites(const struct log *log);
 int log_file_next(struct log *log, bool keep);
 int log_file_reopen(struct log *log, bool aside);
 void log_file_restart(struct log *log);

@@ -30,7 +30,8 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     if (config->options->log == OPTIONS_LOG_SITES)
         err = log_sites_new(&log->sites);
     if (!err && config->live)
-        err = log_live_new(config->options->live_grows, config->tree->config.max_nodes, &log->live);
+        err = log_live_new(config->alive ? 0 : config->options->live_grows,
+                           config->tree->config.max_nodes, &log->live);
     if (!err)
         err = log_write_header(log);
     if (!err) {
@@ -59,6 +60,11 @@ int log_start(struct log *log)
 
     log->started = err == 0;
     return err;
+}
+
+bool log_cpu_clock(const struct log *log, clockid_t *clock)
+{
+    return log->started && !load_acquire(&log->ended) && !pthread_getcpuclockid(log->thread, clock);
 }
 
 void log_withdraw(struct log *log)

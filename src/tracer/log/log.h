@@ -17,9 +17,12 @@
 #include "config/config.h"
 #include "live/live.h"
 #include "options/options.h"
+#include "samples/alive.h"
 #include "samples/samples.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
+
+#include <time.h>
 
 struct log;
 
@@ -41,9 +44,11 @@ struct log_config {
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
     struct live *live;               /* what is alive; NULL: no --live */
     const struct samples *samples;   /* the runtime's; NULL: all allocations are met */
-    const struct profile *profile;   /* NULL: no --profile */
-    const char *control;             /* path of the control socket; NULL: none */
-    const char *uncontrolled;        /* why there is none although it was wanted; NULL */
+    const struct alive *alive;       /* of these; NULL: what is alive is not estimated */
+    const struct agreement_frames *frames; /* --framework-frames */
+    const struct profile *profile;         /* NULL: no --profile */
+    const char *control;                   /* path of the control socket; NULL: none */
+    const char *uncontrolled;              /* why there is none although it was wanted; NULL */
     const char *no_native; /* why there are no native frames although they were wanted; NULL */
     double (*measure)(
         void); /* ns per call pair of the hooks; run once on the writer; may be NULL */
@@ -63,6 +68,9 @@ int log_start(struct log *log); /* starts the writer (all signals blocked, named
  * what is left counts as lost. The hub must have been told to stop. Threads: one, once.
  */
 void log_stop(struct log *log, unsigned timeout_ms);
+
+/* log_cpu_clock - of the writer. Returns: whether there is one. Threads: any. */
+bool log_cpu_clock(const struct log *log, clockid_t *clock);
 
 /* log_withdraw - instead of log_start: no recording and no log. It must not be used afterwards. */
 void log_withdraw(struct log *log);

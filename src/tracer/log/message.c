@@ -195,7 +195,7 @@ int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message 
 
 static void rotate(struct log *log, struct log_message *message)
 {
-    bool keep = !log->config.options->max_log;
+    bool keep = !log_file_overwrites(log);
 
     log_fate_look(log);
     message->err = log_part_next(log, keep);

@@ -190,12 +190,22 @@ static bool write_sites(struct log *log, uint64_t now)
         (log_grace_waits(log) && now - log->swapped_ns >= SITES_GRACE_NS)) {
         log->swapped_ns = now;
         log->sites_ns = log->sites_ns ? 2 * log->sites_ns : SITES_NS;
-        if (log->sites_ns > SITES_MAX_NS)
+        if (log->config.options->sums_every)
+            log->sites_ns = log->config.options->sums_every * UINT64_C(1000000);
+        else if (log->sites_ns > SITES_MAX_NS)
             log->sites_ns = SITES_MAX_NS;
         log->next_sites_ns = now + log->sites_ns;
         log_sites_swap(log);
     }
     return !log_sites_write(log, SITES_BATCH) && !log_file_full(log);
+}
+
+static void part_if_due(struct log *log)
+{
+    if (LIKELY(!log_file_due(log)))
+        return;
+    log_fate_look(log);
+    log_part_next(log, false);
 }
 
 static enum found round_once(struct log *log)
@@ -212,11 +222,9 @@ static enum found round_once(struct log *log)
         log_file_flush_large(log);
         if (UNLIKELY(log->file.cut))
             log_fate_begin_anew(log);
-        if (log_file_due(log)) {
-            log_fate_look(log);
-            log_part_next(log, false);
-        }
+        part_if_due(log);
     }
+    part_if_due(log);
     log_messages_take(log); /* behind what was recorded before them */
     retire(log);
     now = clock_ns();

@@ -6,6 +6,8 @@
  *     profiler.c   initialize and shutdown
  *     wire.c       makes the rooms and hands each what it needs
  *     rounds.c     what the resolver does each round; reclaim.c and unframed.c are parts of it
+ *     budget.c     --budget
+ *     complete.c   a shadow stack as a callback is to see it
  *     serve.c      what the control socket asks
  */
 #ifndef SHADOWTRACE_PROFILER_INTERNAL_H
@@ -52,9 +54,10 @@ struct profiler {
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
     struct session session;
-    struct live *live; /* NULL: no --live, and no heap */
-    struct heap *heap;
+    struct live *live;       /* NULL: no --live */
+    struct heap *heap;       /* NULL: no --live, or that is estimated */
     struct samples *samples; /* NULL: the runtime samples nothing for us */
+    struct alive *alive;     /* NULL: what is alive is not estimated */
     struct events *events;   /* NULL: nothing but allocations is recorded */
     struct log *log;
     struct control *control;

@@ -292,6 +292,9 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
     if (profiler_of(self)->heap)
         heap_collection_started(profiler_of(self)->heap,
                                 deepest(generations, generation_collected));
+    if (profiler_of(self)->alive)
+        alive_collection_started(profiler_of(self)->alive,
+                                 deepest(generations, generation_collected));
     values_collection_started();
     events_gc_started(profiler_of(self)->events, generations, generation_collected, reason);
     return S_OK;
@@ -302,6 +305,8 @@ static hresult on_garbage_collection_finished(struct clr_callback *self)
     alloc_heap_changed(profiler_of(self)->alloc);
     if (profiler_of(self)->heap)
         heap_collection_finished(profiler_of(self)->heap);
+    if (profiler_of(self)->alive)
+        alive_collection_finished(profiler_of(self)->alive);
     values_collection_finished();
     events_gc_finished(profiler_of(self)->events);
     collect_finished(profiler_of(self)->collect);

@@ -170,7 +170,7 @@ static hresult start(struct profiler *p)
         return decline(p, "no thread could be started");
     if (p->check_threads && (p->runtime.info_version < 10 || check_threads_start(p->check_threads)))
         p->check_threads = NULL; /* recorded without; the log then has no stops */
-    if (p->live)
+    if (p->heap)
         live_start(p->live); /* else the next collection settles what the one before did */
     if (p->heap)
         heap_check_start(p->heap);
@@ -221,7 +221,7 @@ void profiler_shutdown(struct profiler *p)
         check_threads_stop(p->check_threads, 200);
     if (p->heap)
         heap_check_stop(p->heap, 200);
-    if (p->live)
+    if (p->heap)
         live_stop(p->live, 200);
     metadata_hurry(p->metadata);
     log_stop(p->log, STOP_MS);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "clr/file_map.h"
+#include "profiler/budget.h"
 #include "profiler/reclaim.h"
 #include "profiler/unframed.h"
 
@@ -34,6 +35,9 @@ bool rounds_poll(void *context)
     some |= selection_patch(&p->selection);
     some |= stack_reclaim();
     unframed_poll(p, now);
+    budget_poll(p, now);
+    if (p->alive)
+        some |= alive_poll(p->alive);
     if (p->log)
         reclaim_poll(p);
     if (now - discarded_ns >= DISCARD_NS) {

@@ -66,7 +66,7 @@ static void dump_sites(void *context, struct graph *graph)
 {
     struct profiler *p = context;
 
-    if (p->live)
+    if (p->heap)
         live_each(p->live, put_site, graph);
 }
 
@@ -199,7 +199,7 @@ void serve_start(struct profiler *p)
                                           .command = p->process.command,
                                           .zero_ns = log_zero_ns(p->log),
                                           .shadow = !options_snapshots(&p->options),
-                                          .live = p->options.live,
+                                          .live = p->heap != NULL,
                                           .least_sample = p->samples ? OPTIONS_SAMPLE_RUNTIME : 0,
                                           .context = p,
                                           .thread_name = thread_name,

@@ -264,6 +264,15 @@ static int check_threads_open(struct profiler *p)
     return 0;
 }
 
+/* What is alive, by the samples that are. */
+static int alive_open(struct profiler *p)
+{
+    const struct alive_config config = {
+        .runtime = &p->runtime, .live = p->live, .mean = p->options.sample};
+
+    return alive_new(&config, &p->alive);
+}
+
 static int live_open(struct profiler *p)
 {
     struct heap_config config = {.runtime = &p->runtime,
@@ -277,6 +286,8 @@ static int live_open(struct profiler *p)
         return 0;
     if (live_new(p->options.live_memory, &p->live))
         return -ENOMEM;
+    if (options_estimates_live(&p->options))
+        return alive_open(p);
     config.live = p->live;
     return heap_new(&config, &p->heap);
 }
@@ -310,7 +321,8 @@ static int alloc_open(struct profiler *p)
                                         .hub = &p->hub,
                                         .options = &p->options,
                                         .check = p->check,
-                                        .live = p->live,
+                                        .live = p->alive ? NULL : p->live,
+                                        .alive = p->alive,
                                         .begins = p->selection.begins};
 
     return alloc_new(&config, &p->alloc);
@@ -392,6 +404,8 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .measure = options_snapshots(o) ? NULL : measure,
         .live = p->live,
         .samples = p->samples,
+        .alive = p->alive,
+        .frames = &p->agreement.frames,
         .profile = o->profile ? &p->profile : NULL,
         .control = control_path(p->control),
         .no_native = no_native

@@ -1321,6 +1321,62 @@ TEST(a_log_of_limited_size_is_its_last_two_parts)
     json_decref(newer);
 }
 
+TEST(as_many_older_parts_are_kept_as_asked_for_and_the_rest_is_counted)
+{
+    json_t *lines, *gone;
+    char path[128], suffix[8];
+    json_int_t next = -1;
+    uint32_t parts;
+
+    w->options.max_log = 200000;
+    w->options.keep = 3;
+    record_parts(20000);
+    parts = w->log->file.part;
+    assert_true(parts > 6);
+    for (unsigned i = 1; i <= 3; i++) {
+        snprintf(path, sizeof(path), "%s.%u", w->path, i);
+        assert_int_equal(access(path, F_OK), 0);
+    }
+    snprintf(path, sizeof(path), "%s.4", w->path);
+    assert_int_equal(access(path, F_OK), -1);
+    lines = part_read("");
+    gone = json_object_get(last(lines), "rotated_out");
+    assert_int_equal(number(gone, "parts"), parts - 4);
+    json_decref(lines);
+    for (uint32_t part = parts - 3; part < parts; part++) { /* each in the file whose turn it was */
+        snprintf(suffix, sizeof(suffix), ".%u", (part - 1) % 3 + 1);
+        lines = part_read(suffix);
+        assert_int_equal(number(json_array_get(lines, 0), "part"), part);
+        for (size_t i = 0; i < json_array_size(lines); i++) {
+            json_t *line = json_array_get(lines, i);
+
+            if (!is(line, "alloc"))
+                continue;
+            assert_true(next < 0 || number(line, "bytes") == next);
+            next = number(line, "bytes") + 8;
+        }
+        json_decref(lines);
+    }
+}
+
+TEST(a_part_ends_when_its_time_is_over)
+{
+    json_t *older, *newer;
+
+    w->options.part_time = 1;
+    w->options.keep = 1;
+    assert_int_equal(world_open(w), 0);
+    w->log->file.part_began_ns -= 1000000000u; /* it began a second ago */
+    record_parts(100);
+    older = part_read(".1");
+    newer = part_read("");
+    assert_int_equal(number(json_array_get(newer, 0), "part"), 2);
+    assert_string_equal(kind_of(json_array_get(older, 0)), "header");
+    assert_int_equal(count_of(older, "alloc") + count_of(newer, "alloc"), 100);
+    json_decref(older);
+    json_decref(newer);
+}
+
 TEST(no_line_is_missing_between_two_parts)
 {
     json_t *lines, *older, *line;

@@ -110,6 +110,8 @@ static void fill(struct options *o)
     o->own = false;         /* with only */
     o->live = false;        /* with what leaves allocations out; the next three are of it */
     o->check_live = 0;
+    o->framework_frames = OPTIONS_FRAMEWORK_NONE; /* with capture both: hooks are everywhere */
+    o->sums_every = 0;                            /* with log events */
     o->live_memory = OPTIONS_LIVE_MEMORY;
     o->live_grows = OPTIONS_LIVE_GROWS;
     o->check = 1;
@@ -279,6 +281,24 @@ TEST(choices_that_contradict_each_other_are_refused)
     assert_null(strpbrk(why, "-{}"));
 }
 
+TEST(what_depends_on_other_choices_names_them)
+{
+    assert_refused("{\"version\":1,\"framework_frames\":\"snapshot\",\"sample\":102400}",
+                   "framework_frames is for own and only");
+    assert_refused("{\"version\":1,\"framework_frames\":\"snapshot\",\"own\":true}",
+                   "framework_frames takes a snapshot at each allocation");
+    assert_refused("{\"version\":1,\"budget\":1}", "budget is kept by taking fewer samples");
+    assert_refused("{\"version\":1,\"keep\":3}", "keep is for the older parts of a log");
+    assert_refused("{\"version\":1,\"keep\":0,\"max_log\":1000}", "keep 0 would leave nothing");
+    assert_refused("{\"version\":1,\"sums_every\":1000}", "sums_every is for sums of call sites");
+    assert_refused("{\"version\":1,\"live\":true,\"check_live\":1,\"sample\":102400}",
+                   "check_live and sample contradict");
+    assert_refused("{\"version\":1,\"live\":true,\"sample\":4096}",
+                   "live and types, min_size, sample or paused contradict");
+    assert_refused("{\"version\":1,\"live\":true,\"sample\":102400,\"sampler\":\"exact\"}",
+                   "live and types, min_size, sample or paused contradict");
+}
+
 static bool runtime_samples(const char *json, unsigned major)
 {
     struct options o;
@@ -300,6 +320,8 @@ TEST(the_runtime_samples_from_its_own_mean_on_where_it_does_so_without_bias)
     assert_true(runtime_samples(least, 10));
     assert_true(runtime_samples(least, 11));
     assert_false(runtime_samples(least, 9));
+    /* What is alive can be estimated of the runtime's samples only. */
+    assert_true(runtime_samples("{\"version\":1,\"live\":true,\"sample\":102400}", 9));
     assert_false(runtime_samples(less, 10));
     assert_false(runtime_samples("{\"version\":1}", 10));
     assert_false(runtime_samples("{\"version\":1,\"sample\":1048576,\"args\":[\"A.*\"]}", 10));

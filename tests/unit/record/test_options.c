@@ -87,6 +87,22 @@ TEST(every_option_reaches_its_member)
     assert_int_equal(parsed.options.sample, 102400);
     assert_int_equal(parsed.options.sampler, OPTIONS_SAMPLER_EXACT);
     record_options_free(&parsed);
+    assert_int_equal(PARSE("--always-on", "ls"), CLI_OK);
+    assert_int_equal(parsed.options.sample, 102400);
+    assert_int_equal(parsed.options.sampler, OPTIONS_SAMPLER_RUNTIME);
+    assert_int_equal(parsed.options.log, OPTIONS_LOG_SITES);
+    assert_int_equal(parsed.options.budget, 1);
+    assert_int_equal(parsed.options.keep, 4);
+    assert_int_equal(parsed.options.check, 0);
+    assert_true(parsed.options.own && parsed.options.compress && parsed.options.max_log);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE_ENV("--always-on", "--capture", "snapshot", "--budget", "3", "--log",
+                               "events", "--check", "0"),
+                     CLI_OK);
+    assert_int_equal(parsed.options.budget, 3);
+    assert_int_equal(parsed.options.log, OPTIONS_LOG_EVENTS);
+    assert_false(parsed.options.own || parsed.options.sums_every);
+    record_options_free(&parsed);
     assert_int_equal(PARSE("--sampler", "runtime", "ls"), CLI_OK);
     assert_int_equal(parsed.options.sample, 102400);
     record_options_free(&parsed);

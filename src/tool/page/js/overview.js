@@ -29,7 +29,9 @@ class OverviewView {
         return el('section', {class: 'facts'},
             fact((app.estimated() ? '≈ ' : '') + formatBytes(whole.bytes),
                  app.noun() + (app.estimated() ? ', estimated' : '') + near('bytes'), formatCount(whole.bytes) + ' bytes'),
-            fact((app.estimated() ? '≈ ' : '') + formatObjects(whole.allocs), 'objects' + near('allocs'), formatCount(whole.allocs)),
+            mixes(app.log, app.filter())
+                ? fact('–', 'objects', 'of several sizes: samples of bytes say too little of their number')
+                : fact((app.estimated() ? '≈ ' : '') + formatObjects(whole.allocs), 'objects' + near('allocs'), formatCount(whole.allocs)),
             seconds && app.state.what === 'made' ? fact(formatBytes(whole.bytes / seconds) + '/s', 'over ' + formatTime(seconds * 1e9)) : null,
             fact(formatBytes(whole.allocs ? whole.bytes / whole.allocs : 0), 'mean size'),
             app.log.hasOwn ? fact(formatShare(app.ownTotal().bytes, whole.bytes), 'under own code',

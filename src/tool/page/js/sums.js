@@ -160,14 +160,13 @@ function passes(log, filter, cell) {
         !(log.live && log.cells.side[cell] >= SIDE.FATES);
 }
 
-// Of an estimate: {low, high}, between which the exact figure is in about 95 of 100 cases, as
-// report/estimate.c has it; null where all was counted.
-function interval(log, filter, measure) {
+// Sums of an estimate; null where all was counted.
+function estimate(log, filter, measure) {
     const {cells} = log;
     const variances = cells[measure + 'Variance'];
+    let value = 0, variance = 0, seen = 0;
     if (!log.head.estimated || filter.what !== 'made')
         return null;
-    let value = 0, variance = 0, seen = 0;
     for (let i = 0; i < cells.count; i++) {
         if (!passes(log, filter, i))
             continue;
@@ -175,12 +174,30 @@ function interval(log, filter, measure) {
         variance += variances[i];
         seen += cells[measure + 'Seen'][i];
     }
+    return {value, variance, seen};
+}
+
+// Of an estimate: {low, high}, between which the exact figure is in about 95 of 100 cases, as
+// report/estimate.c has it; null where all was counted, or nothing is known of the error.
+function interval(log, filter, measure) {
+    const sums = estimate(log, filter, measure);
+    if (!sums || log.head.approximate)
+        return null;
+    const {value, variance, seen} = sums;
     if (!(variance > 0))
         return {low: value, high: value};
-    const z = 1.959964, n = value * value / variance;
-    const low = 1 - 1 / (9 * n) - z / (3 * Math.sqrt(n));
-    const high = 1 - 1 / (9 * (n + 1)) + z / (3 * Math.sqrt(n + 1));
-    return {low: Math.max(seen, low > 0 ? value * low ** 3 : 0), high: value * (n + 1) / n * high ** 3};
+    const z = 1.959964, k = value * value / variance;
+    const middle = k + z * z / 2, reach = z * Math.sqrt(k + z * z / 4);
+    return {low: Math.max(seen, value / k * (middle - reach)), high: value / k * (middle + reach)};
+}
+
+// Does an estimate rest on objects of more than one size, so that nobody knows how many there are?
+// As report/estimate.c has it.
+function mixes(log, filter) {
+    const bytes = estimate(log, filter, 'bytes'), allocs = estimate(log, filter, 'allocs');
+    if (!bytes || !(bytes.variance > 0) || !(allocs.variance > 0))
+        return false;
+    return allocs.value ** 2 / allocs.variance < 0.85 * bytes.value ** 2 / bytes.variance;
 }
 
 // What the nodes weigh together whose place is marked, or lies below one that is: each stack once.

@@ -1,0 +1,260 @@
+#include "samples/alive.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <shadowtrace/clr/constants.h>
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define HANDLE_VERSION 13 /* of ICorProfilerInfo, which has handles */
+#define WEAK           1  /* COR_PRF_HANDLE_TYPE_WEAK */
+#define WALKED         (-1)
+#define GONE_MOST      (2 * ALIVE_MOST)
+
+struct sample {
+    void **handle;
+    double weight;            /* bytes that it stands for */
+    struct live_weighed sums; /* key 0: no collection has come since it was made */
+};
+
+struct alive {
+    struct alive_config config;
+    struct sample *sample;
+    void ***gone;  /* handles to be given back */
+    void ***going; /* the same, while the resolver does it */
+    _Atomic(uint32_t) count, gone_count;
+    _Atomic(int32_t) users; /* so many threads add a sample; WALKED: none may */
+    _Atomic(uint64_t) missed, mean;
+    uint64_t random, began_ns;
+    uint32_t deepest;
+};
+
+int alive_new(const struct alive_config *config, struct alive **out)
+{
+    struct alive *a = *out = NULL;
+
+    if (config->runtime->info_version < HANDLE_VERSION)
+        return -ENOTSUP;
+    a = memory_zalloc(1, sizeof(*a));
+    if (!a)
+        return -ENOMEM;
+    a->sample = memory_pages_map(ALIVE_MOST * sizeof(*a->sample));
+    a->gone = memory_pages_map(GONE_MOST * sizeof(*a->gone));
+    a->going = memory_pages_map(GONE_MOST * sizeof(*a->going));
+    if (!a->sample || !a->gone || !a->going) {
+        memory_pages_unmap(a->sample, ALIVE_MOST * sizeof(*a->sample));
+        memory_pages_unmap(a->gone, GONE_MOST * sizeof(*a->gone));
+        memory_pages_unmap(a->going, GONE_MOST * sizeof(*a->going));
+        memory_free(a);
+        return -ENOMEM;
+    }
+    a->config = *config;
+    a->random = clock_ticks() * 2 + 1;
+    store_relaxed(&a->mean, config->mean);
+    live_inexact(config->live, SST_LIVE_SAMPLED);
+    *out = a;
+    return 0;
+}
+
+void alive_class(struct alive *a, uint32_t id, uintptr_t class)
+{
+    live_class_set(a->config.live, id, class);
+}
+
+static double probability(double bytes, double mean)
+{
+    return -expm1(-bytes / mean);
+}
+
+/*
+ * What of the samples of one mean is kept at a higher one. One whose weight does not follow from
+ * its size, a tick, came of each so many bytes: a plain coin.
+ */
+static double kept_of(double bytes, double weight, double from, double to)
+{
+    double p = probability(bytes, from);
+    bool by_size = fabs(weight * p - bytes) <= 1e-6 * bytes;
+
+    return by_size ? probability(bytes, to) / p : from / to;
+}
+
+/* false: the samples are being walked. */
+static bool enter(struct alive *a)
+{
+    int32_t users = load_relaxed(&a->users);
+
+    while (users != WALKED)
+        if (cas_acq_rel(&a->users, &users, users + 1))
+            return true;
+    return false;
+}
+
+static void put(struct alive *a, uintptr_t object, const struct live_entry *what, double weight)
+{
+    struct clr_info *info = a->config.runtime->info;
+    uint32_t at = load_relaxed(&a->count);
+    struct sample sample = {.weight = weight, .sums = {.what = *what}};
+
+    if (at >= ALIVE_MOST || info->vtbl->create_handle(info, object, WEAK, &sample.handle) != S_OK) {
+        add_relaxed(&a->missed, 1);
+        return;
+    }
+    at = add_relaxed(&a->count, 1);
+    if (at < ALIVE_MOST) {
+        a->sample[at] = sample;
+        return;
+    }
+    add_relaxed(&a->count, -1u); /* others were faster */
+    add_relaxed(&a->missed, 1);
+    info->vtbl->destroy_handle(info, sample.handle);
+}
+
+void alive_follow(struct alive *a, uintptr_t object, const struct live_entry *what, double weight,
+                  double chance)
+{
+    double bytes = (double)what->size * 8, from = (double)a->config.mean, to, kept = 1;
+
+    if (!enter(a)) {
+        add_relaxed(&a->missed, 1);
+        return;
+    }
+    to = (double)load_relaxed(&a->mean);
+    if (to > from)
+        kept = kept_of(bytes, weight, from, to);
+    if (chance < kept)
+        put(a, object, what, weight / kept);
+    add_relaxed(&a->users, -1);
+}
+
+void alive_collection_started(struct alive *a, uint32_t deepest)
+{
+    a->began_ns = clock_ns();
+    a->deepest = deepest;
+}
+
+static uint32_t objects_of(const struct sample *sample)
+{
+    double objects = sample->weight / ((double)sample->sums.what.size * 8);
+
+    return objects < UINT32_MAX ? (uint32_t)(objects + 0.5) : UINT32_MAX;
+}
+
+/* As all sizes: a multiple of 8. */
+static uint64_t bytes_of(const struct sample *sample)
+{
+    return (uint64_t)(sample->weight / 8 + 0.5) * 8;
+}
+
+/* Is it alive, and followed from here on? What had been before, and is dead, is summed. */
+static bool look(struct alive *a, struct sample *sample)
+{
+    struct clr_info *info = a->config.runtime->info;
+    uintptr_t object = 0;
+
+    if (info->vtbl->get_object_id_from_handle(info, sample->handle, &object) != S_OK)
+        object = 0;
+    if (!object) {
+        if (sample->sums.key)
+            live_weigh_died(a->config.live, &sample->sums, a->deepest);
+        return false;
+    }
+    if (sample->sums.key)
+        return true;
+    sample->sums.objects = objects_of(sample);
+    sample->sums.bytes = bytes_of(sample);
+    return live_weigh_survived(a->config.live, &sample->sums);
+}
+
+static void give_back(struct alive *a, void **handle)
+{
+    uint32_t at = load_relaxed(&a->gone_count);
+
+    a->gone[at] = handle; /* there is room: alive_collection_finished has seen to it */
+    store_relaxed(&a->gone_count, at + 1);
+}
+
+/* Those of which `keeps` holds move to the front. */
+static void sift(struct alive *a, bool (*keeps)(struct alive *a, struct sample *sample))
+{
+    uint32_t count = load_relaxed(&a->count), kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct sample sample = a->sample[i];
+
+        if (keeps(a, &sample))
+            a->sample[kept++] = sample;
+        else
+            give_back(a, sample.handle);
+    }
+    store_relaxed(&a->count, kept);
+}
+
+static double uniform(struct alive *a)
+{
+    a->random ^= a->random >> 12;
+    a->random ^= a->random << 25;
+    a->random ^= a->random >> 27;
+    return (double)((a->random * UINT64_C(0x2545f4914f6cdd1d)) >> 11) * 0x1p-53;
+}
+
+/* To twice the mean: what goes leaves its part to what stays. */
+static bool is_kept(struct alive *a, struct sample *sample)
+{
+    double mean = (double)load_relaxed(&a->mean), bytes = (double)sample->sums.what.size * 8;
+    double kept = kept_of(bytes, sample->weight, mean, 2 * mean);
+
+    if (uniform(a) >= kept) {
+        live_weigh_died(a->config.live, &sample->sums, a->deepest);
+        return false;
+    }
+    sample->weight /= kept;
+    return live_weigh_more(a->config.live, &sample->sums, objects_of(sample), bytes_of(sample));
+}
+
+void alive_collection_finished(struct alive *a)
+{
+    struct live_collection collection = {
+        .depth = a->deepest, .ticks = clock_ticks(), .began_ns = a->began_ns, .now_ns = clock_ns};
+    uint64_t from = clock_ns();
+    int32_t none = 0;
+
+    if (!cas_acq_rel(&a->users, &none, WALKED))
+        return; /* a background collection ends beside an allocation: the next one looks */
+    if (load_relaxed(&a->count) + load_relaxed(&a->gone_count) <= GONE_MOST) {
+        live_weigh_begin(a->config.live);
+        sift(a, look);
+        while (load_relaxed(&a->count) > ALIVE_MOST / 2) {
+            sift(a, is_kept);
+            store_relaxed(&a->mean, 2 * load_relaxed(&a->mean));
+        }
+        live_weigh_end(a->config.live, &collection, clock_ns() - from);
+    }
+    store_release(&a->users, 0);
+}
+
+bool alive_poll(struct alive *a)
+{
+    struct clr_info *info = a->config.runtime->info;
+    uint32_t count = load_relaxed(&a->gone_count);
+    int32_t none = 0;
+
+    if (!count || !cas_acq_rel(&a->users, &none, WALKED))
+        return false;
+    count = load_relaxed(&a->gone_count);
+    memcpy(a->going, a->gone, count * sizeof(*a->gone));
+    store_relaxed(&a->gone_count, 0);
+    store_release(&a->users, 0);
+    for (uint32_t i = 0; i < count; i++)
+        info->vtbl->destroy_handle(info, a->going[i]);
+    return true;
+}
+
+void alive_read(const struct alive *a, struct alive_state *out)
+{
+    *out = (struct alive_state){.followed = load_relaxed(&a->count),
+                                .missed = load_relaxed(&a->missed),
+                                .mean = load_relaxed(&a->mean)};
+}
