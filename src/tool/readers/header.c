@@ -97,3 +97,11 @@ const char *report_sampler_word(enum report_sampler sampler)
 {
     return sampler_words[sampler];
 }
+
+uint64_t report_sample_mean(const json_t *header)
+{
+    json_int_t mean =
+        json_integer_value(json_object_get(json_object_get(header, "options"), "sample"));
+
+    return mean > 0 ? (uint64_t)mean : 0;
+}

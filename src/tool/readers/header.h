@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include <stdint.h>
 #include <time.h>
 
 /*
@@ -30,6 +31,7 @@ enum report_sampler {
 
 /* report_sampler - header may be NULL. report_sampler_word - as the log has it. */
 enum report_sampler report_sampler(const json_t *header);
+uint64_t report_sample_mean(const json_t *header); /* bytes a sample, at first; 0: not said */
 const char *report_sampler_word(enum report_sampler sampler);
 
 #endif

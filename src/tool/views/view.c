@@ -261,8 +261,13 @@ void view_total_range_json(const struct report_row *total, struct json_writer *w
 void view_sampler_json(const struct report_log *log, const struct report_row *all,
                        struct json_writer *w)
 {
-    if (all->sampled)
-        jw_text(w, "sampler", report_sampler_word(report_sampler(log->header)));
+    uint64_t mean = report_sample_mean(log->header);
+
+    if (!all->sampled)
+        return;
+    jw_text(w, "sampler", report_sampler_word(report_sampler(log->header)));
+    if (mean && !all->approximate)
+        jw_number(w, "unsampled_most", "%.0f", report_estimate_none((double)mean));
 }
 
 void view_all(const struct view *v, struct report_row *out)

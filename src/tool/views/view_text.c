@@ -231,6 +231,7 @@ void view_put_objects(struct table *t, size_t column, const struct report_row *a
 void view_estimate_text(const struct report_log *log, const struct report_row *all, FILE *out)
 {
     bool by_runtime = report_sampler(log->header) == REPORT_SAMPLER_RUNTIME;
+    uint64_t mean = report_sample_mean(log->header);
     struct buffer b = BUFFER_INIT;
     struct text_number n, low, high;
 
@@ -246,6 +247,9 @@ void view_estimate_text(const struct report_log *log, const struct report_row *a
             "range of each row, in 95 of 100 cases.",
             text_count(&n, all->sampled), by_runtime ? "samples of the runtime" : "sampled events",
             text_short(&low, all->bytes_range.low), text_short(&high, all->bytes_range.high));
+    if (!all->approximate && mean)
+        buffer_format(&b, " What has no sample may be up to %s bytes.",
+                      text_short(&n, report_estimate_none((double)mean)));
     if (all->mixed)
         buffer_text(&b,
                     " Objects are counted (-: not) only where they are of one size: of several, "
