@@ -359,7 +359,7 @@ def test_every_rule_has_a_row(t):
 # ---- what is refused, and what the log says when it cannot be exact
 
 @needs('Hello')
-@each('option', '--types=*', '--min-size=100', '--sample=1M', '--paused', '--events=gc', '--stacks=inline')
+@each('option', '--types=*', '--min-size=100', '--sample=1K', '--paused', '--events=gc', '--stacks=inline')
 def test_what_leaves_allocations_out_is_refused(t, option):
     path = t.path('log.ndjson')
     r = tool('record', '--live', option, '-o', path, '--', *PROGRAM.command('Hello'))

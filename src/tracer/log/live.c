@@ -556,7 +556,9 @@ json_t *log_live_json(const struct log *log)
     log_set_any(object, "full", last->full);
     log_set(object, "allocs", last->objects);
     log_set(object, "bytes", last->bytes);
-    if (last->why)
+    if (log->config.alive) /* before a collection, too */
+        json_object_set_new(object, "why", json_string(why_word(SST_LIVE_SAMPLED)));
+    else if (last->why)
         json_object_set_new(object, "why", json_string(why_word(last->why)));
     json_object_set_new(object, "grows", all_grows_json(log));
     return object;
