@@ -269,7 +269,8 @@ def test_what_is_alive_is_estimated_with_concurrent_collection_on(t):
     t.equal(r.status, 0, 'exit status\n%s' % r)
     t.true('concurrent' not in r.log.header, 'concurrent collection is on')
     alive = r.log.end['sampling']['alive']
-    t.true(alive['followed'] > 0 and alive['missed'] == 0, alive)
+    # one that comes while those that are alive are looked at is counted, and not followed
+    t.true(alive['followed'] > 0 and alive['missed'] <= alive['followed'] // 50, alive)
     report = harness.tool_json('report', '--view', 'live', '--by', 'method', '--format=json', '--names', 'full', r.path)
     t.equal((report['total']['exact'], report['total']['why'].startswith('it is estimated from samples')), (False, True), 'report')
     found = {}
