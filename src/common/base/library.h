@@ -14,6 +14,13 @@ struct library_symbol {
  * Returns: the handle, for dlclose() or for good; NULL when it, or one of the symbols, is not
  * there.
  */
-void *library_load(const char *name, const struct library_symbol *symbols, size_t count);
+void *library_load(const char *name, const struct library_symbol *symbols, size_t symbol_count);
+
+/*
+ * library_unload_all - dlclose() of all that library_load has loaded, the first LIBRARIES of them:
+ * by a library that leaves a process which goes on. Threads: the last one that is left.
+ */
+#define LIBRARIES 8
+void library_unload_all(void);
 
 #endif

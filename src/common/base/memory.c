@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include "base/atomics.h"
+#include "base/memory_scope.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,27 +33,30 @@ void memory_fail_after(long count)
 
 void *memory_alloc(size_t size)
 {
-    return must_fail() ? NULL : malloc(size);
+    return must_fail() ? NULL : scope_open() ? scope_alloc(size) : malloc(size);
 }
 
 void *memory_zalloc(size_t count, size_t size)
 {
-    return must_fail() ? NULL : calloc(count, size);
+    return must_fail() ? NULL : scope_open() ? scope_zalloc(count, size) : calloc(count, size);
 }
 
 void *memory_realloc(void *block, size_t size)
 {
-    return must_fail() ? NULL : realloc(block, size);
+    return must_fail() ? NULL : scope_open() ? scope_realloc(block, size) : realloc(block, size);
 }
 
 char *memory_strdup(const char *text)
 {
-    return must_fail() ? NULL : strdup(text);
+    return must_fail() ? NULL : scope_open() ? scope_strdup(text) : strdup(text);
 }
 
 void memory_free(void *block)
 {
-    free(block);
+    if (UNLIKELY(scope_open()))
+        scope_free(block);
+    else
+        free(block);
 }
 
 void memory_free_blocks(void *const *blocks, size_t count)
@@ -69,6 +73,10 @@ static void *map(size_t size, int protection, int flags, int fd, uint64_t offset
     if (must_fail())
         return NULL;
     pages = mmap(NULL, size, protection, MAP_PRIVATE | flags, fd, (off_t)offset);
+    if (pages != MAP_FAILED && UNLIKELY(scope_open()) && !scope_mapped(pages, size)) {
+        munmap(pages, size);
+        pages = MAP_FAILED;
+    }
     errno = saved;
     return pages == MAP_FAILED ? NULL : pages;
 }
@@ -103,6 +111,8 @@ void *memory_pages_grow(void *pages, size_t size, size_t larger)
     if (must_fail())
         return NULL;
     grown = mremap(pages, size, larger, MREMAP_MAYMOVE);
+    if (grown != MAP_FAILED && UNLIKELY(scope_open()))
+        scope_moved(pages, grown, larger);
     errno = saved;
     return grown == MAP_FAILED ? NULL : grown;
 }
@@ -134,6 +144,8 @@ void memory_pages_unmap(void *pages, size_t size)
 {
     int saved = errno;
 
+    if (pages && UNLIKELY(scope_open()))
+        scope_unmapped(pages, size);
     if (pages)
         munmap(pages, size);
     errno = saved;

@@ -13,6 +13,17 @@
  */
 int thread_start(pthread_t *thread, void *(*main)(void *), void *context);
 
+/* thread_join - until one of these has ended, unless thread_join_all has waited for it. */
+void thread_join(pthread_t thread);
+
+/*
+ * thread_join_all - waits until all threads that thread_start has started have ended, to their last
+ * instruction: before their code goes away. None of them is detached, or joined but by thread_join,
+ * and they are THREADS_JOINED at most. Threads: one that is none of them.
+ */
+#define THREADS_JOINED 16
+void thread_join_all(void);
+
 /* thread_await - wait until the thread sets `ended`, or for timeout_ms; looks each millisecond. */
 void thread_await(_Atomic(bool) *ended, unsigned timeout_ms);
 

@@ -28,7 +28,7 @@ TEST(a_thread_of_ours_blocks_every_signal)
     assert_int_equal(thread_start(&thread, note_mask, NULL), 0);
     thread_await(&ended, 120000);
     assert_true(load_acquire(&ended));
-    pthread_join(thread, NULL);
+    thread_join_all();
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     for (int i = 1; i < SIGRTMAX; i++) {
         if (i != SIGKILL && i != SIGSTOP && (i < 32 || i >= SIGRTMIN))
