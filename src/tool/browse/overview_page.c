@@ -84,19 +84,50 @@ static int say_program(struct overview_page *p)
     return err;
 }
 
+static double total_of(const struct data *d, enum model_weight weight)
+{
+    return d->plain->total[weight] ? data_total(d, weight) : 0;
+}
+
+/* Of an estimate: from what it is, and how far the exact bytes may be from it. */
+static void say_estimate(const struct data *d, struct buffer *b)
+{
+    enum report_sampler sampler = report_sampler(model_log(d->model)->header);
+    struct report_amount range = report_estimate_interval(
+        total_of(d, MODEL_BYTES), total_of(d, MODEL_BYTES_VARIANCE), total_of(d, MODEL_SEEN_BYTES));
+    struct text_number low, high;
+
+    if (sampler == REPORT_SAMPLER_TICKS) {
+        buffer_text(b, ": approximate, from ticks of the runtime");
+        return;
+    }
+    buffer_format(b, ": estimates, the log is sampled%s",
+                  sampler == REPORT_SAMPLER_RUNTIME ? " by the runtime" : "");
+    if (range.high > range.low)
+        buffer_format(b, "; 95%% range %s to %s", text_short(&low, range.low),
+                      text_short(&high, range.high));
+}
+
 static int say_total(struct overview_page *p)
 {
     const struct data *d = p->page.data;
     struct text_number bytes, objects;
     const char *about = model_estimated(d->model) ? "~" : "";
+    bool mixed =
+        report_estimate_mixes(total_of(d, MODEL_BYTES), total_of(d, MODEL_BYTES_VARIANCE),
+                              total_of(d, MODEL_ALLOCS), total_of(d, MODEL_ALLOCS_VARIANCE));
     struct buffer b = BUFFER_INIT;
     int err;
 
-    buffer_format(&b, "%s%s bytes in %s%s objects", about,
-                  text_count(&bytes, report_whole(data_total(d, MODEL_BYTES))), about,
-                  text_count(&objects, report_whole(data_total(d, MODEL_ALLOCS))));
+    buffer_format(&b, "%s%s bytes in ", about,
+                  text_count(&bytes, report_whole(total_of(d, MODEL_BYTES))));
+    if (mixed)
+        buffer_text(&b, "objects of several sizes");
+    else
+        buffer_format(&b, "%s%s objects", about,
+                      text_count(&objects, report_whole(total_of(d, MODEL_ALLOCS))));
     if (*about)
-        buffer_text(&b, ": estimates, the log is sampled");
+        say_estimate(d, &b);
     if (*d->filter->text || d->own)
         buffer_format(&b, "; only %s%s%s", d->own ? "own code " : "",
                       *d->filter->text ? "with " : "", d->filter->text);

@@ -153,9 +153,8 @@ static int remark(struct export_state *s)
         err = export_profile_remark(s->profile, "%s",
                                     gaps.failed ? "the log is not complete" : gaps.data);
     buffer_free(&gaps);
-    if (!err && model_estimated(s->read.model))
-        err = export_profile_remark(s->profile,
-                                    "recorded with --sample: bytes and objects are estimates");
+    if (!err)
+        err = export_remark_estimated(s->profile, s->read.model);
     return err ? err : export_remark_folded(s->profile, s->tree, &s->folded, s->a->share);
 }
 

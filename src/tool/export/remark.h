@@ -8,4 +8,10 @@
 int export_remark_folded(struct export_profile *p, const struct model_tree *tree,
                          const struct export_folded *folded, double min_share);
 
+/*
+ * export_remark_estimated - that sums are estimates, and from what: who took the samples. Nothing
+ * where all was counted: no line. 0 or -ENOMEM.
+ */
+int export_remark_estimated(struct export_profile *p, const struct model *model);
+
 #endif

@@ -97,15 +97,28 @@ static void put_interval(const struct export_rows *r, const struct model_tree *t
     jw_unsigned(w, bytes ? "bytes_high" : "allocs_high", report_whole(amount.high));
 }
 
+/* Of ticks, whose error nobody knows. */
+static bool is_approximate(const struct model_tree *t)
+{
+    return report_sampler(model_log(t->model)->header) == REPORT_SAMPLER_TICKS;
+}
+
+static bool is_mixed(const struct export_rows *r, const struct model_tree *t)
+{
+    return report_estimate_mixes(total(r, t, MODEL_BYTES), total(r, t, MODEL_BYTES_VARIANCE),
+                                 total(r, t, MODEL_ALLOCS), total(r, t, MODEL_ALLOCS_VARIANCE));
+}
+
 static void put_sums(const struct export_rows *r, const struct model_tree *t, struct json_writer *w)
 {
     const struct report_live *live = model_live(t->model);
 
     jw_unsigned(w, "bytes", report_whole(total(r, t, MODEL_BYTES)));
     jw_unsigned(w, "allocs", report_whole(total(r, t, MODEL_ALLOCS)));
-    if (model_estimated(t->model)) {
+    if (model_estimated(t->model) && !is_approximate(t)) {
         put_interval(r, t, w, true);
-        put_interval(r, t, w, false);
+        if (!is_mixed(r, t))
+            put_interval(r, t, w, false);
     }
     if (!live->question || !live->lines)
         return;
@@ -144,6 +157,8 @@ uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, ch
     jw_bool(&w, "timed", !model_untimed(tree->model));
     jw_unsigned(&w, "bucket_s", model_slice_ns(tree->model) / 1000000000);
     jw_bool(&w, "estimated", model_estimated(tree->model));
+    if (model_estimated(tree->model))
+        jw_text(&w, "sampler", report_sampler_word(report_sampler(log->header)));
     jw_bool(&w, "complete", report_complete(&gaps));
     jw_unsigned(&w, "lost", report_log_lost(log));
     put_sums(r, tree, &w);

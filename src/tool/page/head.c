@@ -224,6 +224,9 @@ char *page_head_write(const struct page_head *h)
     jw_bool(&w, "estimated",
             model_estimated(h->sides[0].read.model) ||
                 model_estimated(h->sides[h->side_count - 1].read.model));
+    if (model_estimated(h->sides[0].read.model))
+        jw_text(&w, "sampler",
+                report_sampler_word(report_sampler(model_log(h->sides[0].read.model)->header)));
     jw_bool(&w, "approximate",
             is_approximate(&h->sides[0]) || is_approximate(&h->sides[h->side_count - 1]));
     jw_array(&w, "sides");

@@ -35,8 +35,8 @@ static int remark(const struct answer_ask *ask, const struct model *model, struc
 
     if (!err && t->state == TRACED_FAILED)
         err = export_profile_remark(p, "%s", t->why);
-    if (!err && model_estimated(model))
-        err = export_profile_remark(p, "recorded with --sample: bytes and objects are estimates");
+    if (!err)
+        err = export_remark_estimated(p, model);
     if (!err && ask->kind == ANSWER_HEAP)
         err = export_profile_remark(p, "inuse: alive after collection %llu",
                                     (unsigned long long)t->cells.live.last.gc);

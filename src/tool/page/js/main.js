@@ -58,8 +58,11 @@ class Page {
         });
         if (this.app.log.live)
             flags.push(...this.growthFlags());
-        if (head.estimated)
-            flags.push(el('span', {class: 'flag', title: 'a sample was recorded; intervals hold 95 of 100 times'}, '≈ estimated'));
+        if (head.approximate)
+            flags.push(el('span', {class: 'flag', title: 'from ticks of the runtime, which are not random: nothing has an interval'}, '≈ approximate'));
+        else if (head.estimated)
+            flags.push(el('span', {class: 'flag', title: (head.sampler === 'runtime' ? 'from samples of the runtime' : 'a sample was recorded') +
+                '; intervals hold 95 of 100 times'}, '≈ estimated'));
         if (head.filters.length)
             flags.push(el('span', {class: 'flag', title: 'the page was made of a part of the log'},
                           'only ' + head.filters.map(clean).join(', ')));
