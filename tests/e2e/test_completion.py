@@ -54,7 +54,7 @@ EXACTLY = {
     'shadowtrace record --hooks ': ('auto', 'elt2', 'elt3'),
     'shadowtrace record --events ': EVENTS,
     'shadowtrace record --own --events=tr': ('transitions',),
-    'shadowtrace record --pa': ('--paused',),
+    'shadowtrace record --pau': ('--paused',),
     'shadowtrace record --heap-at-exit app.h': ('app.heap',),
     'shadowtrace record -o app.ndjson --live -- traced ': TRACED,
     'shadowtrace record -o app.ndjson --live traced al': ('alpha', 'alpine'),

@@ -77,6 +77,11 @@ time_t report_started(const json_t *header)
     return end && zone_of(end + strspn(end, ".0123456789"), &ahead) ? timegm(&utc) - ahead : 0;
 }
 
+bool report_attached(const json_t *header)
+{
+    return json_is_true(json_object_get(header, "attached"));
+}
+
 static const char *const sampler_words[] = {
     [REPORT_SAMPLER_EXACT] = "exact",
     [REPORT_SAMPLER_RUNTIME] = "runtime",
@@ -96,6 +101,15 @@ enum report_sampler report_sampler(const json_t *header)
 const char *report_sampler_word(enum report_sampler sampler)
 {
     return sampler_words[sampler];
+}
+
+uint64_t report_alive_mean(const json_t *header, const json_t *end)
+{
+    const json_t *alive = json_object_get(json_object_get(end, "sampling"), "alive");
+    json_int_t mean = json_integer_value(json_object_get(alive, "mean"));
+    uint64_t first = report_sample_mean(header);
+
+    return mean > 0 && (uint64_t)mean > first ? (uint64_t)mean : first;
 }
 
 uint64_t report_sample_mean(const json_t *header)

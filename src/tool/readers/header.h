@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -22,6 +23,9 @@ json_t *report_header_of(const char *path);
 /* report_started - in s since 1970; 0: not said. */
 time_t report_started(const json_t *header);
 
+/* report_attached - was the process running before? header may be NULL. */
+bool report_attached(const json_t *header);
+
 /* Who took the samples of a sampled log. Older logs do not say: they met all allocations. */
 enum report_sampler {
     REPORT_SAMPLER_EXACT,   /* all allocations are met */
@@ -32,6 +36,8 @@ enum report_sampler {
 /* report_sampler - header may be NULL. report_sampler_word - as the log has it. */
 enum report_sampler report_sampler(const json_t *header);
 uint64_t report_sample_mean(const json_t *header); /* bytes a sample, at first; 0: not said */
+/* Bytes a sample that is followed while it is alive; as of the end record, if there is one. */
+uint64_t report_alive_mean(const json_t *header, const json_t *end);
 const char *report_sampler_word(enum report_sampler sampler);
 
 #endif

@@ -43,6 +43,15 @@ struct report_amount report_estimate_interval(double value, double variance, dou
     return out;
 }
 
+struct report_amount report_estimate_alive(double bytes, double allocs, double mean)
+{
+    double size = allocs > 0 ? bytes / allocs : 0, taken = -expm1(-size / mean);
+    /* So many samples, bytes * taken / size, of the variance size^2 (1 - taken) / taken^2. */
+    double variance = taken > 0 ? bytes * size * (1 - taken) / taken : bytes * mean;
+
+    return report_estimate_interval(bytes, variance, 0);
+}
+
 double report_estimate_none(double mean)
 {
     return -log(0.025) * mean; /* so much would have been missed in 25 of 1,000 cases */

@@ -34,6 +34,14 @@ struct report_amount report_estimate_interval(double value, double variance, dou
 double report_estimate_none(double mean);
 
 /*
+ * report_estimate_alive - the interval of what is estimated to be alive: the log has sums of
+ * weights, not their samples. Of objects of one size the variance follows from that size; of
+ * several the smallest decide, which makes the interval wider, never too narrow by much.
+ * mean: bytes a sample.
+ */
+struct report_amount report_estimate_alive(double bytes, double allocs, double mean);
+
+/*
  * report_estimate_mixes - does the sum rest on objects of more than one size class? Then no
  * interval holds for their number: a small object stands for thousands, is seldom sampled, and says
  * nearly all of it. Of one size, bytes and objects are known equally well: value^2 / variance.

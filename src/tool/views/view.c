@@ -224,7 +224,7 @@ void view_amount(const struct view *v, const double *weights, struct report_row 
                                        weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE]);
 }
 
-static void range_json(const char *key, const struct report_amount *range, struct json_writer *w)
+void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w)
 {
     jw_array(w, key);
     jw_number(w, NULL, "%.0f", range->low);
@@ -246,16 +246,16 @@ void view_amounts_json(const struct report_row *amount, struct json_writer *w)
             jw_bool(w, "approximate", true);
             return;
         }
-        range_json("bytes_range", &amount->bytes_range, w);
+        view_range_json("bytes_range", &amount->bytes_range, w);
         if (!amount->mixed)
-            range_json("allocs_range", &amount->allocs_range, w);
+            view_range_json("allocs_range", &amount->allocs_range, w);
     }
 }
 
 void view_total_range_json(const struct report_row *total, struct json_writer *w)
 {
     if (total->sampled && !total->approximate)
-        range_json("total_bytes_range", &total->bytes_range, w);
+        view_range_json("total_bytes_range", &total->bytes_range, w);
 }
 
 void view_sampler_json(const struct report_log *log, const struct report_row *all,

@@ -3,6 +3,8 @@
 #include "views/view_rows.h"
 
 #include "command/print_complete.h"
+#include "readers/header.h"
+#include "report/estimate.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -65,10 +67,26 @@ static void rests_text(const struct view *v, struct buffer *b)
         buffer_text(b, " No full collection ran before it.");
 }
 
+/* Of weights that are estimated by samples that are alive. Returns: whether there is one. */
+static bool live_range(const struct view *v, const double *weights, struct report_amount *out)
+{
+    const struct report_log *log = model_log(v->read.model);
+    double mean = (double)report_alive_mean(log->header, log->end);
+
+    if ((v->question != REPORT_LIVE_AT && v->question != REPORT_LIVE_PEAK) ||
+        model_live(v->read.model)->why != SST_LIVE_SAMPLED ||
+        report_sampler(log->header) != REPORT_SAMPLER_RUNTIME || !(mean > 0))
+        return false;
+    *out = report_estimate_alive(weights[MODEL_BYTES], weights[MODEL_ALLOCS], mean);
+    return true;
+}
+
 static void print_words(const struct view *v, FILE *out)
 {
     const struct report_live_words *words = report_live_words(v->question);
     const struct report_live *live = model_live(v->read.model);
+    struct text_number low, high;
+    struct report_amount range;
     struct buffer b = BUFFER_INIT;
 
     buffer_format(&b, "%s%s %s", words->what,
@@ -86,6 +104,11 @@ static void print_words(const struct view *v, FILE *out)
     rests_text(v, &b);
     if (report_live_why(live))
         buffer_format(&b, "\nNot exact: %s.", report_live_why(live));
+    if (live_range(v, v->sum, &range))
+        buffer_format(&b,
+                      " The exact bytes lie between %s and %s, and in the range of each row, in 95 "
+                      "of 100 cases.",
+                      text_short(&low, range.low), text_short(&high, range.high));
     if (!b.failed)
         args_print_text(out, b.data, terminal_width(out));
     buffer_free(&b);
@@ -251,6 +274,7 @@ enum column {
     AMOUNT,
     SHARE,
     OBJECTS,
+    RANGE,
     BESIDE,
     BESIDE_SHARE,
     GENERATION,
@@ -288,6 +312,7 @@ static void choose_columns(struct live_rows *l)
                                         : q == REPORT_LIVE_END ? "of it new"
                                                                : "died young",
                                         TABLE_COUNT, 3, 0};
+    struct report_amount range;
 
     for (int i = 0; i < COLUMNS; i++)
         l->at[i] = -1;
@@ -296,6 +321,8 @@ static void choose_columns(struct live_rows *l)
     if (!grown)
         add_column(l, SHARE, &(struct table_column){"share", TABLE_SHARE, 2, 0});
     add_column(l, OBJECTS, &objects);
+    if (live_range(v, v->sum, &range))
+        add_column(l, RANGE, &(struct table_column){"95% range", TABLE_NUMBER_TEXT, 5, 0});
     if (q == REPORT_LIVE_END || grown || q == REPORT_LIVE_LIFETIMES)
         add_column(l, BESIDE, &beside);
     if (q == REPORT_LIVE_TEMPORARY)
@@ -312,11 +339,21 @@ static void choose_columns(struct live_rows *l)
         add_column(l, TYPES, &(struct table_column){"types", TABLE_NAME, 1, 12});
 }
 
+static const char *range_text(const struct report_amount *range, struct view_signed *to)
+{
+    struct text_number low, high;
+
+    snprintf(to->text, sizeof(to->text), "%s-%s", text_short(&low, range->low),
+             text_short(&high, range->high));
+    return to->text;
+}
+
 static void put_amounts(const struct live_rows *l, size_t number, struct table *t)
 {
     const struct view *v = l->rows.view;
     const double *self = l->rows.rows[number].self;
     double made = self[MODEL_LIVE_BYTES] + self[MODEL_BESIDE_BYTES];
+    struct report_amount range;
     struct view_signed text;
 
     if (v->question == REPORT_LIVE_GROWN) {
@@ -327,6 +364,8 @@ static void put_amounts(const struct live_rows *l, size_t number, struct table *
         table_share(t, (size_t)l->at[SHARE], view_share(v, self[MODEL_BYTES]));
         table_count(t, (size_t)l->at[OBJECTS], report_whole(self[MODEL_ALLOCS]));
     }
+    if (l->at[RANGE] >= 0 && live_range(v, self, &range))
+        table_text(t, (size_t)l->at[RANGE], range_text(&range, &text));
     if (l->at[BESIDE] >= 0)
         table_count(t, (size_t)l->at[BESIDE], report_whole(self[MODEL_BESIDE_BYTES]));
     if (l->at[BESIDE_SHARE] >= 0)
@@ -451,11 +490,14 @@ void view_live_amounts_json(const struct view *v, const double *weights, struct 
                                          [REPORT_LIVE_GROWN] = "before_",
                                          [REPORT_LIVE_LIFETIMES] = "died_young_"};
     enum report_live_question q = v->question;
+    struct report_amount range;
 
     if (q >= REPORT_LIVE_GROWN)
         pair_json(asked[q], weights[MODEL_ALLOCS], weights[MODEL_BYTES], w);
     pair_json(q == REPORT_LIVE_TEMPORARY ? "survived_" : "live_", weights[MODEL_LIVE_ALLOCS],
               weights[MODEL_LIVE_BYTES], w);
+    if (live_range(v, weights, &range))
+        view_range_json("live_bytes_range", &range, w);
     if (q == REPORT_LIVE_END || q == REPORT_LIVE_GROWN || q == REPORT_LIVE_LIFETIMES)
         pair_json(beside[q], weights[MODEL_BESIDE_ALLOCS], weights[MODEL_BESIDE_BYTES], w);
 }

@@ -310,6 +310,11 @@ void view_head(const struct view *v, FILE *out)
         view_estimate_text(model_log(v->read.model), &all, out);
     else
         print_heaps(v, out);
+    if (report_attached(model_log(v->read.model)->header))
+        args_print_text(out,
+                        "Attached while it ran: what was allocated before is not known, and stacks "
+                        "are the runtime's snapshots.",
+                        terminal_width(out));
     print_unoptimised(all.unoptimised, out);
     if (v->read.own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
         print_note(v->read.own_note.data, out);

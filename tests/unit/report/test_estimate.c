@@ -62,3 +62,21 @@ TEST(large_objects_that_are_all_seen_mix_with_small_ones)
     add(sums, 10 << 20, 102400, 20);
     assert_true(report_estimate_mixes(sums[0], sums[1], sums[2], sums[3]));
 }
+
+/* Half a million objects of 24 bytes, 100 arrays of 1 MB: what their samples would give, and both together. */
+TEST(what_is_alive_has_the_range_of_its_samples)
+{
+    const double mean = 102400;
+    struct report_amount small = report_estimate_alive(12e6, 500000, mean),
+                         large = report_estimate_alive(100 << 20, 100, mean),
+                         both = report_estimate_alive(12e6 + (100 << 20), 500100, mean);
+    double samples = 12e6 / mean;
+
+    assert_true(small.low < 12e6 - 1.7 * 12e6 / sqrt(samples));
+    assert_true(small.high > 12e6 + 1.8 * 12e6 / sqrt(samples));
+    assert_true(small.high < 12e6 + 2.4 * 12e6 / sqrt(samples));
+    assert_true(large.high - large.low < 0.005 * (100 << 20)); /* each is certain */
+    assert_true(both.high - both.low > small.high - small.low);
+    large = report_estimate_alive(0, 0, mean);
+    assert_true(large.low == 0 && large.high == 0);
+}
