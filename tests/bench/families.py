@@ -17,14 +17,14 @@ FAMILIES = ['alloc', 'threads', 'modules', 'classes', 'jit', 'exceptions', 'gc',
 BASES = {'plain': None, 'hooks': ['--types', 'No.Such.Type']}
 
 
-def build(bench):
-    """The server of tests/e2e, built into the bench's own folder."""
+def build(bench, program='WebServer'):
+    """A program of tests/e2e, the server, built into the bench's own folder."""
     out = os.path.join(bench.out, 'server')
-    made = os.path.join(out, 'net10.0', 'WebServer.dll')
-    folder = os.path.join(ROOT, 'tests/e2e/programs/WebServer')
+    made = os.path.join(out, 'net10.0', program + '.dll')
+    folder = os.path.join(ROOT, 'tests/e2e/programs', program)
     newest = max(os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder))
     if not os.path.exists(made) or os.path.getmtime(made) < newest:
-        bench.compile(['dotnet', 'build', '-v', 'q', '--nologo', '-p:E2EOut=' + out, os.path.join(folder, 'WebServer.csproj')])
+        bench.compile(['dotnet', 'build', '-v', 'q', '--nologo', '-p:E2EOut=' + out, os.path.join(folder, program + '.csproj')])
     return made
 
 

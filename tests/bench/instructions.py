@@ -37,11 +37,14 @@ WARM, REQUESTS = 8000, 1000
 PARTS = ['compiled code', 'runtime', 'ours', 'libraries', 'our threads']
 
 
-def parts_of(paths, compiling=True):
-    """Instructions by PARTS: callgrind wrote a file for each thread. compiling: threads that mostly compile count too."""
+def parts_of(paths, compiling=True, leave=None):
+    """
+    Instructions by PARTS: callgrind wrote a file for each thread. compiling: threads that mostly compile count too. leave: a
+    pattern of functions that are left out.
+    """
     found = collections.Counter()
     for path in paths:
-        by_image, own = one_thread(path)
+        by_image, own = one_thread(path, leave)
         compiled = sum(count for image, count in by_image.items() if 'libclrjit' in image)
         if not compiling and compiled > 0.3 * sum(by_image.values()):
             continue
@@ -51,13 +54,14 @@ def parts_of(paths, compiling=True):
     return found
 
 
-def one_thread(path):
+def one_thread(path, leave=None):
     """({image: instructions}, whether it is a thread of ours). A line is a name, a call (its cost follows), or a cost."""
     names, images, image, inclusive, own = {}, collections.Counter(), '???', False, False
+    functions, left = {}, False
     with open(path, encoding='utf-8', errors='replace') as file:
         for line in file:
             if line[0].isdigit() or line[0] in '+-*':
-                if not inclusive:
+                if not inclusive and not left:
                     images[image] += int(line.split()[1])
                 inclusive = False
             elif line.startswith('calls='):
@@ -69,6 +73,10 @@ def one_thread(path):
                     image = names[key]
             elif line.startswith(('fn=', 'cfn=')):
                 own = own or bool(OWN_THREADS.search(line))
+                key, _, name = line.partition('=')[2].rstrip('\n').partition(' ')
+                functions.setdefault(key, name)
+                if line[0] == 'f':
+                    left = bool(leave and leave.search(functions[key]))
     return images, own
 
 
@@ -105,7 +113,7 @@ def ask(connection, requests):
             raise Missing('the server did not answer with JSON')
 
 
-def run_server(bench, program, mode):
+def run_server(bench, program, mode, leave=None):
     """Instructions by part of REQUESTS requests."""
     child, folder = start(bench, program, mode)
     try:
@@ -120,7 +128,7 @@ def run_server(bench, program, mode):
     finally:
         child.kill()
         child.wait()
-    return parts_of(glob.glob(folder + '/callgrind.*.1-*'), compiling=False)
+    return parts_of(glob.glob(folder + '/callgrind.*.1-*'), compiling=False, leave=leave)
 
 
 def tell(what, pid):

@@ -23,6 +23,7 @@ class Mode:
 
     def __init__(self, key, label, kind, *detail, env=None):
         self.key, self.label, self.kind, self.detail, self.env = key, label, kind, list(detail), env or {}
+        self.packs = '--compress' in detail or '--always-on' in detail
 
 
 MODES = [
@@ -183,7 +184,7 @@ class Bench:
 
     def run(self, program, mode, number):
         log = os.path.join(self.logs, '%s-%s%s' % (program.key, mode.key,
-                           '.nettrace' if mode.kind == 'trace' else '.ndjson.zst' if mode.key == 'zstd3' else '.ndjson'))
+                           '.nettrace' if mode.kind == 'trace' else '.ndjson.zst' if mode.packs else '.ndjson'))
         for old in glob.glob(self.logs + '/*'):
             os.unlink(old)
         argv, env = self.start_of(program, mode, log)

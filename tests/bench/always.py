@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""What sampling for production costs, and how well its estimates hold.
+
+usage: tests/bench/always.py BUILD WHAT [N]
+
+  instructions [RUNS]  a request of Kestrel under callgrind, RUNS (3) runs a mode: without functions that spin or collect,
+                       which do as they like; --always-on at most 1.02 times unprofiled, the sampler alone 1.01
+  cpu [ROUNDS]         CPU of a request, the modes in turn, ROUNDS (15): the upper end of the interval at most 1.03
+  start [ROUNDS]       a short program by the wall clock, ROUNDS (40): at most 1.05 times
+  memory [ROUNDS]      resident memory of Kestrel under load, ROUNDS (5): at most 12 MB more
+  flat [SECONDS]       resident memory of a program that loads and unloads code, SECONDS (1800): its last third as its second
+  seeds [N]            N (50) recordings of known amounts: e2e sampler.estimates… with SHADOWTRACE_SEEDS=N
+  attach [ROUNDS]      requests for a second of CPU, attached and not, in turn, ROUNDS (30), at most 2 % apart
+
+Each prints what it found and what it must show. The machine has to have nothing else to do.
+"""
+import glob
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+
+import instructions
+from families import build as build_program
+from runs import MODE, ROOT, Bench, Child, Missing, Mode, alone, median, process_cpu
+from show import difference, ratio
+
+MODE.update({mode.key: mode for mode in [
+    Mode('always', '--always-on', 'ours', '--always-on'),
+    Mode('sampler', 'the sampler alone, without hooks', 'ours', '--always-on', '--capture', 'snapshot'),
+    Mode('frames', '--always-on --framework-frames snapshot', 'ours', '--always-on', '--framework-frames', 'snapshot'),
+    Mode('alive', '--always-on --live', 'ours', '--always-on', '--live'),
+    Mode('verbose', 'GC events, verbose, to a file', 'plain', env={
+        'DOTNET_EnableEventPipe': '1', 'DOTNET_EventPipeConfig': 'Microsoft-Windows-DotNETRuntime:0x1:5',
+        'DOTNET_EventPipeOutputPath': os.devnull}),
+    Mode('own', '--own', 'ours', '--own', '--log', 'sites', '--check', '0'),
+]})
+SPINS = re.compile(r'[Ss]pin|YieldProcessor|gc_heap|WKS::|SVR::|mark_object|GCHeap')
+SERVER = ['plain', 'always', 'sampler', 'frames', 'alive', 'own', 'alloc', 'verbose']
+ATTACHED_S = 1.0
+
+
+def kestrel():
+    from bench import programs # which measures more than this
+    table = {program.key: program for program in programs(True)}
+    return table['kestrel']
+
+
+def short():
+    from bench import programs
+    return {program.key: program for program in programs(True)}['short']
+
+
+def verdict(what, value, limit, more=''):
+    print('%s: %.4g, at most %.4g: %s%s' % (what, value, limit, 'ok' if value <= limit else 'NOT REACHED', more))
+    return value <= limit
+
+
+def count_instructions(bench, runs):
+    missing = bench.want_package('valgrind', print)
+    if missing:
+        raise Missing(missing)
+    program = kestrel()
+    program.env['DOTNET_TieredPGO'] = '0' # else counting the calls of each branch goes on for long
+    found = {}
+    for number in range(runs):
+        for mode in SERVER:
+            parts = instructions.run_server(bench, program, mode, SPINS)
+            total = sum(count for part, count in parts.items() if part != 'our threads') / instructions.REQUESTS
+            found.setdefault(mode, []).append(total)
+            print('%d  %-45s %8.0f instructions a request' % (number + 1, MODE[mode].label, total))
+    base = median(found['plain'])
+    for mode, totals in found.items():
+        print('%-45s %8.0f  %.4f times, %.4f to %.4f' % (
+            MODE[mode].label, median(totals), median(totals) / base, min(totals) / base, max(totals) / base))
+    holds = verdict('--always-on', median(found['always']) / base, 1.02)
+    return verdict('the sampler alone', median(found['sampler']) / base, 1.01) and holds
+
+
+def rounds_of(bench, program, modes, rounds):
+    """{'samples': [...]} as bench.py has it: the modes in random order in each round."""
+    chance, samples = random.Random(1), []
+    for number in range(rounds):
+        for mode in chance.sample(modes, len(modes)):
+            sample = bench.run(program, MODE[mode], number)
+            if 'error' in sample:
+                raise Missing('%s: %s' % (MODE[mode].label, sample['error']))
+            samples.append(sample)
+    return {'samples': samples}
+
+
+def measure_cpu(bench, rounds):
+    missing = bench.want_package('wrk', print)
+    if missing:
+        raise Missing(missing)
+    modes = SERVER + (['trace'] if bench.trace_tool else [])
+    result, holds = rounds_of(bench, kestrel(), modes, rounds), True
+    for mode in modes[1:]:
+        value, low, high, count = ratio(result, 'kestrel', 'op_cpu', mode, 'plain')
+        print('%-45s %.3f times the CPU of a request [%.3f, %.3f], %d rounds' % (MODE[mode].label, value, low, high, count))
+        if mode == 'always':
+            holds = verdict('--always-on, upper end', high, 1.03)
+    return holds
+
+
+def measure_start(bench, rounds):
+    result = rounds_of(bench, short(), ['plain', 'always'], rounds)
+    value, low, high, _ = ratio(result, 'short', 'wall', 'always', 'plain')
+    return verdict('start of a short program', value, 1.05, ' [%.3f, %.3f]' % (low, high))
+
+
+def measure_memory(bench, rounds):
+    missing = bench.want_package('wrk', print)
+    if missing:
+        raise Missing(missing)
+    result = rounds_of(bench, kestrel(), ['plain', 'always'], rounds)
+    value, low, high, _ = difference(result, 'kestrel', 'rss', 'always', 'plain')
+    return verdict('memory of Kestrel, MB more', value / 2 ** 20, 12, ' [%.1f, %.1f]' % (low / 2 ** 20, high / 2 ** 20))
+
+
+def resident(pid):
+    with open('/proc/%d/status' % pid, encoding='ascii') as file:
+        return int(re.search(r'VmRSS:\s+(\d+)', file.read()).group(1)) / 1024
+
+
+def measure_flat(bench, seconds):
+    """Unload makes load contexts, runs code in them and drops them, again and again."""
+    made = os.path.join(bench.out, 'server', 'net10.0', 'Unload.dll')
+    build_program(bench, 'Unload')
+    for old in glob.glob(bench.logs + '/*'):
+        os.unlink(old)
+    argv = [bench.command, 'record', '--quiet', '--always-on', '-o', bench.logs + '/flat.ndjson.zst', '--', 'dotnet', made,
+            '--scale', '1000000']
+    child = Child(argv, os.environ, os.path.join(bench.out, 'output'), seconds + 60)
+    seen, end = [], time.monotonic() + seconds
+    try:
+        while time.monotonic() < end:
+            time.sleep(min(10, seconds / 30))
+            pids = [int(pid) for pid in subprocess.run(['pgrep', '-P', str(child.pid)], stdout=subprocess.PIPE,
+                                                       check=False).stdout.split()]
+            if pids:
+                seen.append(resident(pids[0]))
+    finally:
+        child.kill()
+        child.wait()
+    if len(seen) < 9:
+        raise Missing('the program has ended: ' + child.output()[-300:])
+    third = len(seen) // 3
+    second, last = median(seen[third:2 * third]), median(seen[2 * third:])
+    print('resident: %.0f MB in the second third, %.0f MB in the last' % (second, last))
+    return verdict('memory of the last third, times the second', last / second, 1.02)
+
+
+def measure_seeds(bench, seeds):
+    return subprocess.run([sys.executable, os.path.join(ROOT, 'tests/e2e/run.py'), '-j', '1', '-k', 'sampler.estimates'],
+                          env=dict(os.environ, SHADOWTRACE_SEEDS=str(seeds)), check=False).returncode == 0
+
+
+def load(port, seconds):
+    """Requests that wrk had answered."""
+    text = subprocess.run(['wrk', '-t1', '-c16', '-d%gs' % seconds, 'http://127.0.0.1:%s/json' % port],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return int(re.search(r'(\d+) requests in', text).group(1))
+
+
+def slice_of(bench, server, port, attaches):
+    """Requests for a second of CPU, in a slice of time; attached for nearly all of it."""
+    tool = None
+    if attaches:
+        log = os.path.join(bench.logs, 'attached.ndjson')
+        if os.path.exists(log):
+            os.unlink(log)
+        tool = subprocess.Popen([bench.command, 'attach', '-q', '-o', log, str(server)])
+        while not os.path.exists(log):
+            if tool.poll() is not None:
+                raise Missing('attach failed')
+            time.sleep(0.01)
+    before = process_cpu(server)
+    requests = load(port, ATTACHED_S)
+    cpu = process_cpu(server) - before
+    if tool:
+        subprocess.run([bench.command, 'detach', str(server)], stdout=subprocess.DEVNULL, check=True)
+        tool.wait()
+    return requests / cpu
+
+
+def measure_attach(bench, rounds):
+    missing = bench.want_package('wrk', print)
+    if missing:
+        raise Missing(missing)
+    argv, env = bench.start_of(kestrel(), MODE['plain'], None)
+    child = Child(argv, env, os.path.join(bench.out, 'output'), 60 + rounds * 10, bench.folder)
+    try:
+        port = child.wait_for(r'listening http://127\.0\.0\.1:(\d+)', 30)
+        if not port:
+            raise Missing('the server did not start')
+        load(port, 5)
+        ratios = []
+        for number in range(rounds):
+            order = [False, True] if number % 2 else [True, False]
+            found = {attached: slice_of(bench, child.pid, port, attached) for attached in order}
+            ratios.append(math.log(found[True] / found[False]))
+        with open('/proc/%d/maps' % child.pid, encoding='utf-8', errors='replace') as file:
+            left = 'libshadowtrace' in file.read()
+    finally:
+        child.kill()
+        child.wait()
+    mean = sum(ratios) / len(ratios)
+    spread = math.sqrt(sum((value - mean) ** 2 for value in ratios) / max(1, len(ratios) - 1) / len(ratios))
+    print('left in the process: %s' % ('the library' if left else 'nothing'))
+    return verdict('work for a second of CPU while attached, per cent less', 100 * (1 - math.exp(mean)), 2,
+                   ' [%.2f, %.2f], %d rounds' % (100 * (1 - math.exp(mean + 2 * spread)), 100 * (1 - math.exp(mean - 2 * spread)),
+                                                 rounds)) and not left
+
+
+WHAT = {'instructions': (count_instructions, 3), 'cpu': (measure_cpu, 15), 'start': (measure_start, 40),
+        'memory': (measure_memory, 5), 'flat': (measure_flat, 1800), 'seeds': (measure_seeds, 50), 'attach': (measure_attach, 30)}
+
+
+def main(build, arguments):
+    if not arguments or arguments[0] not in WHAT:
+        print('tests/bench/always.py BUILD WHAT [N]; WHAT is one of %s' % ', '.join(WHAT), file=sys.stderr)
+        return 2
+    work, usual = WHAT[arguments[0]]
+    bench = Bench(build, False)
+    bench.prepare(print)
+    return 0 if work(bench, int(arguments[1]) if len(arguments) > 1 else usual) else 1
+
+
+if __name__ == '__main__':
+    sys.exit(alone('always', 'WHAT [N]', main))
