@@ -105,7 +105,7 @@ COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 all: $(LIB) $(CMD) $(SERVE) $(SHIP) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
 
 # By rename: processes that have the library mapped keep theirs. Code and constants share pages: less to map at a start.
-LIB_FLAGS := -Wl,-soname,libshadowtrace.so -Wl,-z,nodelete,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined
+LIB_FLAGS := -Wl,-soname,libshadowtrace.so -Wl,-z,now,-z,relro,-z,noseparate-code -Wl,--no-undefined
 $(LIB): $(LIB_OBJ) $(COMMON)
 	$(call say,LD,$@)$(CC) -shared -o $@.new $(LDFLAGS_ALL) $(LIB_FLAGS) $^ $(LIBS_LIB)
 	$(Q)tests/tls-size $@.new && mv -f $@.new $@
@@ -300,6 +300,7 @@ check-all: check
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse -k fleet.
 	$(Q)SHADOWTRACE_SHIP=1 python3 tests/e2e/run.py -j 1 -k ship.kills
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
+	$(Q)SHADOWTRACE_ATTACHES=200 python3 tests/e2e/run.py -j 1 -k attach.a_server
 	$(Q)SHADOWTRACE_SERVE=600 python3 tests/e2e/run.py -j 1 -k serve.scrapes
 	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done

@@ -84,6 +84,7 @@ const struct options_field options_fields[] = {
     COUNT(part_time, 0),
     FIELD(keep, COUNT, NULL, OPTIONS_KEEP, OPTIONS_KEEP_MOST),
     COUNT(sums_every, 0),
+    COUNT(detach_after, 0),
     PATH(heap_at_exit),
     PATH(output),
     PATH(directory),

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 
 #include <setjmp.h>
+#include <stdlib.h>
 
 static _Thread_local bool refused;
 
@@ -47,6 +48,11 @@ static void json_free(void *block)
 void json_memory_start(void)
 {
     json_set_alloc_funcs(json_alloc, json_free);
+}
+
+void json_memory_stop(void)
+{
+    json_set_alloc_funcs(malloc, free);
 }
 
 bool json_memory_refused(void)

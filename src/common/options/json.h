@@ -9,6 +9,9 @@
 /* json_memory_start - from here on; what jansson had before is freed as it was had. */
 void json_memory_start(void);
 
+/* json_memory_stop - jansson's own again: this library leaves a process that goes on. */
+void json_memory_stop(void);
+
 /*
  * json_memory_refused - whether jansson got no memory in this thread since this was last asked:
  * then what it made lacks something.

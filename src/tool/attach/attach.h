@@ -4,6 +4,6 @@
 
 #include "command/command.h"
 
-extern const struct cli_command cmd_list, cmd_dump, cmd_ctl, cmd_top;
+extern const struct cli_command cmd_list, cmd_dump, cmd_ctl, cmd_top, cmd_detach;
 
 #endif

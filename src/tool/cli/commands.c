@@ -21,6 +21,8 @@ static const struct {
 } commands[] = {
     {&cmd_record, "Record a program"},
     {&cmd_env, "Record a program"},
+    {&cmd_attach, "Record a program"},
+    {&cmd_detach, "Record a program"},
     {&cmd_list, "Look at a traced process"},
     {&cmd_dump, "Look at a traced process"},
     {&cmd_top, "Look at a traced process"},

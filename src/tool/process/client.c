@@ -1,12 +1,14 @@
 #include "process/client.h"
 
 #include "base/clock.h"
-#include "options/socket_path.h"
-
 #include "base/buffer.h"
+#include "base/memory.h"
+#include "options/socket_path.h"
+#include "process/dotnet.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
@@ -36,23 +38,31 @@ bool client_pid(const char *text, long *pid)
     return *text >= '0' && *text <= '9' && !*end && !errno && *pid > 0 && *pid <= INT32_MAX;
 }
 
-/* Returns: a descriptor; -EPERM for a socket that a process of another user serves; -errno. */
-static int connect_to(int folder, const char *name)
+/* Returns: a descriptor, or -errno. */
+static int connect_any(int folder, const char *name)
 {
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
     struct sockaddr_un address;
 
     if (fd < 0)
         return -errno;
     socket_at(folder, name, &address);
-    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
-        err = -errno;
-    else if (!socket_peer(fd, false))
-        err = -EPERM;
-    if (!err)
+    if (!connect(fd, (const struct sockaddr *)&address, sizeof(address)))
         return fd;
+    err = -errno;
     close(fd);
     return err;
+}
+
+/* Returns: a descriptor; -EPERM for a socket that a process of another user serves; -errno. */
+static int connect_to(int folder, const char *name)
+{
+    int fd = connect_any(folder, name);
+
+    if (fd < 0 || socket_peer(fd, false))
+        return fd;
+    close(fd);
+    return -EPERM;
 }
 
 /*
@@ -98,7 +108,7 @@ static int explain(struct client *c, bool stale)
     if (stat(path, &st))
         return refuse(c, -ESRCH, "process %ld does not exist%s", c->pid,
                       stale ? "; the socket it left was removed" : "");
-    if (st.st_uid != geteuid()) {
+    if (st.st_uid != geteuid() && geteuid()) {
         user = getpwuid(st.st_uid);
         return refuse(c, -EPERM, "process %ld belongs to %s%.60s; only that user can look into it",
                       c->pid, user ? "" : "another user", user ? user->pw_name : "");
@@ -107,6 +117,49 @@ static int explain(struct client *c, bool stale)
                   "process %ld is not traced, or has --no-control; `shadowtrace list` shows those "
                   "that are",
                   c->pid);
+}
+
+/* Below its own root, under its own number; who serves it is asked of the kernel. */
+static int open_below(struct client *c, const struct dotnet_process *p, const char *folder)
+{
+    char path[PATH_MAX], name[32];
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    int at, fd;
+
+    snprintf(path, sizeof(path), "%s%s", p->root, folder);
+    at = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (at < 0)
+        return -errno;
+    snprintf(name, sizeof(name), "%ld.sock", p->inside);
+    fd = connect_any(at, name);
+    close(at);
+    if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
+                    peer.pid != (pid_t)c->pid || peer.uid != p->uid)) {
+        close(fd);
+        return -EPERM;
+    }
+    c->fd = fd;
+    return fd < 0 ? fd : 0;
+}
+
+/* Root, to what lies in another user's folders, or behind another root. */
+static int open_elsewhere(struct client *c)
+{
+    struct dotnet_process p;
+    char folder[PATH_MAX], *runtime;
+    int err;
+
+    if (geteuid() || dotnet_look(c->pid, &p) || (!p.uid && !*p.root))
+        return -ENOENT;
+    runtime = dotnet_variable(c->pid, "XDG_RUNTIME_DIR");
+    snprintf(folder, sizeof(folder), "%s/shadowtrace", runtime ? runtime : "");
+    err = runtime ? open_below(c, &p, folder) : -ENOENT;
+    memory_free(runtime);
+    if (!err)
+        return 0;
+    snprintf(folder, sizeof(folder), "/tmp/shadowtrace-%u", (unsigned)p.uid);
+    return open_below(c, &p, folder);
 }
 
 /* In one folder. Returns: 0; -ENOENT: no such socket (any more: *stale); -errno and why. */
@@ -148,6 +201,9 @@ int client_open(struct client *c, long pid)
         if (err != -ENOENT)
             return err;
     }
+    c->fd = -1;
+    if (!open_elsewhere(c))
+        return 0;
     c->fd = -1;
     return explain(c, stale);
 }

@@ -26,8 +26,8 @@ bool client_pid(const char *text, long *pid);
 
 /*
  * client_open - connect. Returns: 0; else -errno and client->why: no such process, of another user,
- * not traced, its folder not to be trusted. client_close - NULL-safe for a client that never opened
- * (fd -1).
+ * not traced, its folder not to be trusted. Root also reaches processes of other users, and of
+ * another root (containers). client_close - NULL-safe for a client that never opened (fd -1).
  */
 int client_open(struct client *client, long pid);
 void client_close(struct client *client);

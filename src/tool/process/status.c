@@ -103,6 +103,29 @@ int record_status_create(const char *log_folder, char path[PATH_MAX], struct rec
     return CLI_OK;
 }
 
+int record_status_create_for(const char *root, uid_t uid, gid_t gid, char path[PATH_MAX],
+                             char inside[PATH_MAX], struct record_why *why)
+{
+    char parent[64];
+    int err;
+
+    if (!*root && uid == geteuid()) {
+        err = record_status_create(NULL, path, why);
+        snprintf(inside, PATH_MAX, "%s", path);
+        return err;
+    }
+    held = -1;
+    snprintf(parent, sizeof(parent), "%s/tmp", root);
+    err = make_in(parent, path);
+    if (!err && fchown(held, uid, gid))
+        err = -errno;
+    if (err)
+        return record_refuse(why, CLI_IO, "cannot create a status folder in %s: %s", parent,
+                             strerror(-err));
+    snprintf(inside, PATH_MAX, "%s", path + strlen(root));
+    return CLI_OK;
+}
+
 /* All that is in a folder, then the folder: nothing is followed. */
 static void remove_at(int parent, const char *name, int folder)
 {

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum record_state {
     RECORD_STATE_RECORDING, /* and the process lives */
@@ -51,6 +52,13 @@ struct record_processes {
  * Returns: CLI_OK or CLI_IO.
  */
 int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why);
+
+/*
+ * record_status_create_for - the same for a process that runs already, in `root` (or ""): only that
+ * user, and root, may write there. inside: its path as the process has it.
+ */
+int record_status_create_for(const char *root, uid_t uid, gid_t gid, char path[PATH_MAX],
+                             char inside[PATH_MAX], struct record_why *why);
 
 /*
  * record_status_sweep - removes the folders that nobody holds, because their record was killed; in

@@ -158,7 +158,7 @@ static const struct args_option options[] = {
      .name = "attach",
      .letter = 'p',
      .aliases = "pid",
-     .help = "cannot attach to a running process; start it with \"shadowtrace record\""},
+     .help = "to record a process that runs, use \"shadowtrace attach PID\""},
     {.more = record_options}};
 
 CLI_COMMAND(

@@ -7,11 +7,11 @@
 #include "base/utf8.h"
 #include "command/xml.h"
 #include "options/options_fields.h"
+#include "process/profiling.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 int record_environment_make(struct record_environment *e, const char *library,
@@ -249,61 +249,19 @@ int record_environment_print(const struct record_environment *e, enum env_format
     return CLI_OK;
 }
 
-/* A number as the runtime reads one: hexadecimal, whatever follows it. Tried on .NET 10. */
-static bool read_number(const char *text, unsigned long *out)
-{
-    char *end;
-
-    if (!text)
-        return false;
-    *out = strtoul(text, &end, 16);
-    return end != text;
-}
-
-/* DOTNET_ first, COMPlus_ if that is not set or empty. Gives the name that says 0, or NULL. */
-static const char *switched_off(const char *dotnet, const char *complus)
-{
-    const char *name = dotnet, *text = getenv(dotnet);
-    unsigned long value;
-
-    if (!text || !*text) {
-        name = complus;
-        text = getenv(complus);
-    }
-    return read_number(text, &value) && !value ? name : NULL;
-}
-
-/* Since .NET 11 the names may also begin with DOTNET_. */
-static int check_profiler(const char *enable, const char *profiler, const char *path,
-                          struct record_why *why)
-{
-    const char *clsid = getenv(profiler), *library = getenv(path);
-    unsigned long enabled = 0;
-
-    if (!read_number(getenv(enable), &enabled) || !enabled || !clsid || !*clsid ||
-        !strcasecmp(clsid, OPTIONS_CLSID))
-        return CLI_OK;
-    return record_refuse(
-        why, CLI_USAGE,
-        "the environment sets another profiler, %s=%s%s%s%s; a process can have only one; "
-        "unset %s first",
-        profiler, clsid, library ? " (" : "", library ? library : "", library ? ")" : "", enable);
-}
-
 int record_environment_check(struct record_why *why)
 {
-    const char *off = switched_off("DOTNET_EnableDiagnostics", "COMPlus_EnableDiagnostics");
-    int status = check_profiler("CORECLR_ENABLE_PROFILING", "CORECLR_PROFILER",
-                                "CORECLR_PROFILER_PATH", why);
+    const struct profiling_environment own = {NULL, 0};
+    const char *off = profiling_off(&own);
+    struct profiling_other other;
 
-    if (status == CLI_OK)
-        status = check_profiler("DOTNET_ENABLE_PROFILING", "DOTNET_PROFILER",
-                                "DOTNET_PROFILER_PATH", why);
-    if (status != CLI_OK)
-        return status;
-    if (!off)
-        off =
-            switched_off("DOTNET_EnableDiagnostics_Profiler", "COMPlus_EnableDiagnostics_Profiler");
+    if (profiling_another(&own, &other))
+        return record_refuse(
+            why, CLI_USAGE,
+            "the environment sets another profiler, %s=%s%s%s%s; a process can have only one; "
+            "unset %s first",
+            other.profiler, other.clsid, other.library ? " (" : "",
+            other.library ? other.library : "", other.library ? ")" : "", other.enable);
     if (off)
         return record_refuse(
             why, CLI_USAGE,

@@ -245,13 +245,51 @@ static void set_always_on(const struct cli_command *command, const struct args *
         o->own = true;
 }
 
+/* Fields that the command has no option for are at their defaults. */
+static void set_others(const struct args_option *options, struct options *o)
+{
+    for (size_t i = 0; i < options_field_count; i++) {
+        const struct args_option *row = args_row(options);
+
+        while (row && (row->kind != ARGS_FIELD || args_field(row) != &options_fields[i]))
+            row = args_row(row + 1);
+        if (!row)
+            options_field_set(o, &options_fields[i], options_fields[i].standard);
+    }
+}
+
+/* What can be had of a process that runs: samples of the runtime, with snapshots as stacks. */
+static int set_attached(const struct cli_command *command, const struct args *args,
+                        struct record_args *r)
+{
+    struct options *o = &r->options;
+
+    set_others(command->syntax.options, o);
+    if (o->sample && o->sample < OPTIONS_SAMPLE_RUNTIME)
+        return cli_usage_error(command,
+                               "the runtime samples one in 102,400 bytes at the most; give "
+                               "--sample 100K or more, or start the program with "
+                               "`shadowtrace record`");
+    if (!o->sample)
+        o->sample = OPTIONS_SAMPLE_RUNTIME;
+    o->sampler = OPTIONS_SAMPLER_RUNTIME;
+    o->capture = OPTIONS_CAPTURE_SNAPSHOT;
+    o->check = 0;
+    if (!args_given(&command->syntax, args, "budget"))
+        o->budget = 1; /* % */
+    o->detach_after = (uint32_t)((r->lasts + 999999) / 1000000);
+    return CLI_OK;
+}
+
 int record_options_settle(const struct cli_command *command, const struct args *args,
                           struct record_args *r)
 {
-    bool check_given = r->always_on || args_given(&command->syntax, args, "check");
+    bool check_given = r->always_on || r->attaches || args_given(&command->syntax, args, "check");
     char why[OPTIONS_WHY_SIZE];
     int status = set_output(command, &r->options, r->output);
 
+    if (status == CLI_OK && r->attaches)
+        status = set_attached(command, args, r);
     if (r->always_on)
         set_always_on(command, args, &r->options);
     if (status == CLI_OK)

@@ -15,6 +15,8 @@ struct record_args {
     const char *output;     /* as given; NULL: it was not */
     const char *heap;       /* --heap-at-exit, as given; NULL: it was not */
     bool always_on;         /* --always-on */
+    bool attaches;          /* to a process that runs: attach */
+    uint64_t lasts;         /* --for, in nanoseconds: attach */
     bool quiet, progress;   /* record */
     enum env_format format; /* env */
 };

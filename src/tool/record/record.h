@@ -4,6 +4,6 @@
 
 #include "command/command.h"
 
-extern const struct cli_command cmd_record, cmd_env;
+extern const struct cli_command cmd_record, cmd_attach, cmd_env;
 
 #endif

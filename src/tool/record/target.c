@@ -62,9 +62,8 @@ static int refuse_unfound(const char *command, struct record_why *why)
 {
     if (is_process(command))
         return record_refuse(why, CLI_USAGE,
-                             "cannot attach to running process %s; start the program with "
-                             "\"shadowtrace record -- COMMAND\"",
-                             command);
+                             "%s is a running process; \"shadowtrace attach %s\" records it",
+                             command, command);
     if (!strchr(command, '/') && is_executable(command))
         return record_refuse(why, RECORD_NOT_FOUND, "%s: no such command; did you mean ./%s?",
                              command, command);

@@ -655,19 +655,34 @@ static inline void tell_live(struct alloc *a, struct alloc_thread *t, const stru
         t->known = known;
 }
 
-/* The path where it is not that of the shadow stack alone. *leaf: does its youngest frame have
- * hooks? Without, nothing is known of the allocating instruction. */
-static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct stack *s,
-                                                  struct frame *top, size_t depth, bool *leaf)
+/* The allocating instruction of a sample, by its snapshot. */
+static uint32_t site_captured(struct alloc *a, struct alloc_thread *t,
+                              const struct check_frame *leaf, const struct metadata_class *class)
 {
-    const struct capture shadow = {.stack = s, .top = top, .depth = depth};
+    const struct metadata_method *method =
+        a->samples && a->lines && leaf->function && leaf->ip
+            ? metadata_method_find(a->config.metadata, leaf->function)
+            : NULL;
+
+    return method ? site_at(a, t, (uintptr_t)method, leaf->ip, class) : 0;
+}
+
+/* The path where it is not that of the shadow stack alone (0), and the site if it is known. *leaf:
+ * does its youngest frame have hooks? Without, the shadow stack says nothing of the site. */
+static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_thread *t,
+                                                  const struct capture *shadow, uint32_t *site,
+                                                  bool *leaf)
+{
+    struct check_frame youngest;
     uint32_t node;
 
     *leaf = false;
-    if (a->captures)
-        return check_capture(a->config.check, s);
-    node = check_frames(a->config.check, &shadow, leaf);
-    return node ? node : context_of(top, depth);
+    if (a->captures) {
+        node = check_capture(a->config.check, shadow->stack, &youngest);
+        *site = site_captured(a, t, &youngest, (const struct metadata_class *)shadow->class);
+        return node;
+    }
+    return check_frames(a->config.check, shadow, leaf);
 }
 
 static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
@@ -689,8 +704,14 @@ static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uin
         event_lose(t->ring, EVENT_LOST_NO_STACK);
         return;
     }
-    event.node = UNLIKELY(a->captures || a->frames) ? node_of(a, s, top, depth, &leaf)
-                                                    : context_of(top, depth);
+    if (UNLIKELY(a->captures || a->frames)) {
+        const struct capture shadow = {
+            .stack = s, .top = top, .depth = depth, .class = (uintptr_t) class};
+
+        event.node = node_of(a, t, &shadow, &event.site, &leaf);
+    }
+    if (LIKELY(!a->captures) && !event.node)
+        event.node = context_of(top, depth);
     if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT) && a->begins &&
         waits(a, class) > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);

@@ -257,7 +257,7 @@ uint32_t check_frames(struct check *check, const struct capture *shadow, bool *l
     return path_of(check, walk);
 }
 
-uint32_t check_capture(struct check *check, struct stack *stack)
+uint32_t check_capture(struct check *check, struct stack *stack, struct check_frame *leaf)
 {
     struct check_thread *thread = check_thread_of(check, stack);
     uint32_t node = 0;
@@ -265,6 +265,7 @@ uint32_t check_capture(struct check *check, struct stack *stack)
     uint64_t before, after;
     hresult result;
 
+    *leaf = (struct check_frame){.function = 0};
     if (!thread)
         return node;
     walk = &thread->walk;
@@ -278,6 +279,8 @@ uint32_t check_capture(struct check *check, struct stack *stack)
         return node;
     }
     node = path_of(check, walk);
+    if (walk->count)
+        *leaf = walk->frame[0];
     after = clock_ticks();
     agreement_cost(check->config.agreement, (uint32_t)walk->count, 0,
                    clock_duration_ns(after - before));

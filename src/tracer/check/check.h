@@ -61,9 +61,9 @@ void check_compare(struct check *check, const struct capture *capture);
 /*
  * check_capture - context node of the calling thread from a snapshot (--capture snapshot: what a
  * profiler without hooks does). Returns: its id, or of what was kept of it (TREE_CUT); 0 when
- * refused, counted. Otherwise as check_compare.
+ * refused, counted. *leaf: its youngest frame; function 0: none. Otherwise as check_compare.
  */
-uint32_t check_capture(struct check *check, struct stack *stack);
+uint32_t check_capture(struct check *check, struct stack *stack, struct check_frame *leaf);
 
 /*
  * check_captured - log what check_capture just saw of the calling thread, with --native: after the

@@ -11,7 +11,7 @@
 #define CLR_MAJOR_NEWEST 10 /* that the tests of this build have run on */
 
 struct clr_runtime {
-    struct clr_info *info; /* the runtime's; released never */
+    struct clr_info *info; /* the runtime's; released where this library leaves it */
     int info_version;      /* info is an ICorProfilerInfo<this> */
     unsigned major;        /* 8 of .NET 8.0.11 */
     uintptr_t low, high;   /* its image: [low, high) */

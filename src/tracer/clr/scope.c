@@ -90,6 +90,12 @@ static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *
                                                  &clr_iid_metadata_import2, out);
 }
 
+void clr_scope_close(void)
+{
+    clr_release(dispenser);
+    dispenser = NULL;
+}
+
 hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, const char *path,
                        struct clr_metadata **out)
 {

@@ -26,6 +26,9 @@
 hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, const char *path,
                        struct clr_metadata **out);
 
+/* clr_scope_close - what it keeps for the process goes; no importer is opened after it. */
+void clr_scope_close(void);
+
 /* A module's image as it is mapped, flat or by section; NULL: it has none, may go, or change. */
 const uint8_t *clr_scope_image(struct clr_info *info, uintptr_t module_id, bool *flat);
 

@@ -40,6 +40,7 @@ struct control_config {
     int (*rotate)(void *context, char **older);
     int (*sites)(void *context, uint32_t most, char **members);
     int (*alive)(void *context, uint32_t most, char **members); /* -ENOENT: nobody knows it */
+    int (*detach)(void *context); /* NULL: this process was started with the profiler */
     void (*status)(void *context,
                    struct buffer *out); /* appends JSON members, each with a comma before it */
 };
@@ -66,5 +67,8 @@ int control_serve(struct control *control, char *why, size_t why_size);
 void control_wake(struct control *control);
 void control_stop(struct control *control, unsigned timeout_ms);
 void control_abandon(struct control *control);
+
+/* control_leave - its descriptors are closed; after control_stop, once its thread has ended. */
+void control_leave(struct control *control);
 
 #endif

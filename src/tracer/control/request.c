@@ -186,6 +186,8 @@ static void run_status(const struct request *r)
                   "\",\"t\":%llu,\"threads\":%llu,\"calls\":%llu",
                   c->runtime, c->hooks, (unsigned long long)(now - c->zero_ns),
                   (unsigned long long)totals.threads, (unsigned long long)totals.calls);
+    if (c->detach)
+        buffer_text(r->out, ",\"attached\":true");
     put_live(r->out);
     c->status(c->context, r->out);
     finish(r->out);
@@ -344,6 +346,23 @@ static void run_rotate(const struct request *r)
     finish(r->out);
 }
 
+static void run_detach(const struct request *r)
+{
+    const struct control_config *c = &r->control->config;
+    int err = c->detach ? c->detach(c->context) : 0;
+
+    if (!c->detach) {
+        control_refuse(r->out, "this process was started with the profiler, which stays until it "
+                               "ends; `shadowtrace ctl PID stop` has it record nothing");
+    } else if (err) {
+        control_refuse(r->out, "cannot detach: %s",
+                       err == -EALREADY ? "it is already under way" : strerror(-err));
+    } else {
+        begin(r->out);
+        finish(r->out);
+    }
+}
+
 static void put_members(const struct request *r, char *members)
 {
     begin(r->out);
@@ -392,6 +411,7 @@ static const struct command commands[] = {
     {"gc", {{NULL, 0, 0}}, run_gc},
     {"heap", {{"file", MEMBER_TEXT, 0}}, run_heap},
     {"rotate", {{NULL, 0, 0}}, run_rotate},
+    {"detach", {{NULL, 0, 0}}, run_detach},
     {"sites", {{"most", MEMBER_NUMBER, 10000}}, run_sites},
     {"alive", {{"most", MEMBER_NUMBER, 10000}}, run_alive},
 };

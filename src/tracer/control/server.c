@@ -327,6 +327,14 @@ void control_stop(struct control *c, unsigned timeout_ms)
         control_socket_close(c);
 }
 
+void control_leave(struct control *c)
+{
+    control_socket_close(c);
+    if (c->wake >= 0)
+        close(c->wake);
+    c->wake = -1;
+}
+
 void control_abandon(struct control *c)
 {
     store_relaxed(&c->running, false);

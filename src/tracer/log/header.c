@@ -55,6 +55,7 @@ int log_write_header(struct log *log)
     if (c->options->sample)
         json_object_set_new(line, "sampler", json_string(log_sampler(log)));
     log_set_flag(line, "beginnings", options_beginnings(c->options));
+    log_set_flag(line, "attached", c->attached);
     log_set_flag(line, "unverified", c->unverified);
     if (log->file.part > 1)
         log_set(line, "part", log->file.part);

@@ -617,7 +617,7 @@ static bool put_grows_member(const struct log *log, struct buffer *b)
     if (text)
         buffer_format(b, "\"grows\":%s,", text);
     json_decref(grows);
-    free(text);
+    memory_free(text);
     return !b->failed;
 }
 

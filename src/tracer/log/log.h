@@ -35,6 +35,7 @@ struct log_config {
     const struct agreement *agreement; /* NULL: nothing is compared */
     const char *runtime;               /* "10.0.12" */
     const char *hooks;                 /* "elt2", "elt3", "none" */
+    bool attached;                     /* to a process that was running */
     bool unverified;                   /* a runtime version that this build was not tested on */
     const char *executable;            /* path of the process's image */
     const char *name;     /* for the default file name: main assembly, no folder, no extension */
@@ -137,6 +138,9 @@ struct log_counts {
 void log_counts(const struct log *log, struct log_counts *out);
 const char *log_path(const struct log *log);
 uint64_t log_zero_ns(const struct log *log); /* CLOCK_MONOTONIC at t = 0 */
+
+/* log_status_leave - the status folder is let go; of this process nothing more is said there. */
+void log_status_leave(void);
 
 /* The status of a process that records nothing: state "declined". */
 void log_status_declined(const char *folder, const char *executable, char *const *command,

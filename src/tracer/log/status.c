@@ -8,6 +8,7 @@
  * fork() does not pass on.
  */
 #include "log/internal.h"
+#include "base/memory.h"
 #include "options/json.h"
 
 #include <errno.h>
@@ -23,21 +24,30 @@
 static struct {
     pid_t owner; /* not ours: it is what fork() left */
     int folder;  /* -1: could not be had */
+    int lock;
     char path[PATH_MAX], name[32];
-} place = {.folder = -1};
+} place = {.folder = -1, .lock = -1};
 
-/* The lock's descriptor is never closed: that would give the lock back. */
+/* The lock's descriptor stays open: to close it would give the lock back. */
 static bool claim(int folder, const char *name)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char lock[48];
-    int fd;
 
     snprintf(lock, sizeof(lock), "%s.lock", name);
-    fd = openat(folder, lock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        fcntl(fd, F_SETLK, &whole);
-    return fd >= 0;
+    place.lock = openat(folder, lock, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (place.lock >= 0)
+        fcntl(place.lock, F_SETLK, &whole);
+    return place.lock >= 0;
+}
+
+void log_status_leave(void)
+{
+    if (place.lock >= 0)
+        close(place.lock);
+    if (place.folder >= 0)
+        close(place.folder);
+    place.lock = place.folder = -1;
 }
 
 static void take_place(const char *folder)
@@ -101,7 +111,7 @@ static int emit(const char *folder, json_t *status)
     whole = text && !json_memory_refused();
     if (whole && place.folder >= 0)
         put(text);
-    free(text);
+    memory_free(text);
     json_decref(status);
     return whole ? 0 : -ENOMEM; /* the one before stays */
 }

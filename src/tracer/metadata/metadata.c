@@ -5,6 +5,7 @@
 #include "rcu/grace.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/thread.h"
 #include "clr/com.h"
 #include "clr/scope.h"
 #include "clr/utf16.h"
@@ -863,7 +864,7 @@ void metadata_free(struct metadata *metadata)
     if (!metadata)
         return;
     if (metadata->started)
-        pthread_join(metadata->thread, NULL);
+        thread_join(metadata->thread);
     metadata_table_fini(&metadata->methods.table);
     metadata_table_fini(&metadata->classes.table);
     metadata_table_fini(&metadata->modules.table);

@@ -4,6 +4,7 @@
  *
  *     object.c     what the runtime holds: IUnknown, the callbacks, the class factory
  *     profiler.c   initialize and shutdown
+ *     attach.c     the same in a process that runs already, and leaving it
  *     wire.c       makes the rooms and hands each what it needs
  *     rounds.c     what the resolver does each round; reclaim.c and unframed.c are parts of it
  *     budget.c     --budget
@@ -37,8 +38,15 @@
 struct profiler {
     struct clr_callback base; /* what the runtime holds; idle until initialize went all the way */
     _Atomic(uint32_t) references;
-    _Atomic(bool) asked; /* to initialize */
-    bool recording;      /* initialize went all the way */
+    _Atomic(bool) asked;         /* to initialize */
+    bool recording;              /* initialize went all the way */
+    _Atomic(bool) leaving, left; /* it is to be detached; the recording has ended for it */
+    bool attached;               /* to a process that was running; see attach.h */
+    /*
+     * Ends the recording and detaches, on a thread of its own. NULL: it was there from the start.
+     * Returns: 0; -EALREADY; -errno: no thread could be started. Threads: any.
+     */
+    int (*leave)(struct profiler *p);
     _Atomic(bool) stopped;
     struct options options;
     struct process process;

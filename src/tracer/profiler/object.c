@@ -12,6 +12,7 @@
 #include "clr/com.h"
 #include "clr/utf16.h"
 #include "hooks/elt.h"
+#include "profiler/attach.h"
 #include "profiler/complete.h"
 #include "profiler/unframed.h"
 #include "select/mapper.h"
@@ -66,6 +67,18 @@ static hresult on_initialize(struct clr_callback *self, struct clr_unknown *info
     return result;
 }
 
+static const slot leaving[CLR_CALLBACK_SLOTS];
+
+static hresult on_initialize_for_attach(struct clr_callback *self, struct clr_unknown *info,
+                                        void *client_data, uint32_t client_data_size)
+{
+    hresult result = attach_begin(profiler_of(self), info, client_data, client_data_size);
+
+    if (result == S_OK)
+        self->vtbl = (const void *)(profiler_of(self)->recording ? recording : leaving);
+    return result;
+}
+
 static hresult on_shutdown(struct clr_callback *self)
 {
     profiler_shutdown(profiler_of(self));
@@ -82,6 +95,10 @@ static hresult on_shutdown(struct clr_callback *self)
     }
 
 /* clang-format off */
+FORWARD(profiler_attach_complete, (SELF),
+        attach_completed(p))
+FORWARD(profiler_detach_succeeded, (SELF),
+        attach_ended(p))
 FORWARD(module_unload_finished, (SELF, uintptr_t module_id, hresult status),
         metadata_module_unloaded(p->metadata, module_id))
 FORWARD(module_unload_started, (SELF, uintptr_t module_id),
@@ -137,11 +154,7 @@ static hresult on_jit_cached_function_search_started(struct clr_callback *self,
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
                                        hresult status)
 {
-    metadata_module_loaded(profiler_of(self)->metadata, module_id);
-    corelib_loaded(&profiler_of(self)->corelib, profiler_of(self)->runtime.info, module_id);
-    if (options_values(&profiler_of(self)->options) || profiler_of(self)->options.exact_generics ||
-        profiler_of(self)->samples)
-        metadata_module_met(profiler_of(self)->metadata, module_id);
+    profiler_meet_module(profiler_of(self), module_id);
     selection_load_finished(&profiler_of(self)->selection);
     events_load(profiler_of(self)->events, EVENTS_MODULE, module_id, true, status);
     return S_OK;
@@ -224,6 +237,8 @@ static hresult on_thread_destroyed(struct clr_callback *self, uintptr_t thread_i
         check_threads_destroyed(p->check_threads, thread_id);
     if (p->walker)
         check_threads_destroyed(p->walker, thread_id);
+    if (p->attached)
+        attach_thread_destroyed(p, thread_id);
     return S_OK;
 }
 
@@ -470,6 +485,7 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
 /* clang-format off */
 #define SLOTS(X) \
     X(query_interface) X(add_ref) X(release) X(initialize) X(shutdown) \
+    X(initialize_for_attach) X(profiler_attach_complete) X(profiler_detach_succeeded) \
     X(app_domain_creation_finished) X(assembly_load_finished) X(assembly_unload_started) \
     X(module_load_started) X(module_load_finished) X(module_unload_started) \
     X(module_unload_finished) X(class_load_finished) X(class_unload_started) \
@@ -516,7 +532,13 @@ static const slot recording[CLR_CALLBACK_SLOTS] = {[0 ... CLR_CALLBACK_SLOTS - 1
 /* What the object starts with. */
 static const slot starting[CLR_CALLBACK_SLOTS] = {[0 ... CLR_CALLBACK_SLOTS - 1] = idle,
                                                   SLOT(query_interface) SLOT(add_ref) SLOT(release)
-                                                      SLOT(initialize)};
+                                                      SLOT(initialize) SLOT(initialize_for_attach)};
+
+/* It could not be attached: it leaves as soon as it may. */
+static const slot leaving[CLR_CALLBACK_SLOTS] = {[0 ... CLR_CALLBACK_SLOTS - 1] = idle,
+                                                 SLOT(query_interface) SLOT(add_ref) SLOT(release)
+                                                     SLOT(profiler_attach_complete)
+                                                         SLOT(profiler_detach_succeeded)};
 
 /* OPTIONS_CLSID */
 CLR_GUID(own_clsid, 0x7b6a1f52, 0x3c0e, 0x4e57, 0x9d, 0x35, 0x5a, 0xd0, 0xb3, 0xc5, 0xe4, 0xa1);

@@ -1,6 +1,8 @@
 #include "profiler/profiler.h"
 
 #include "base/clock.h"
+#include "base/memory_scope.h"
+#include "base/thread.h"
 #include "clr/error.h"
 #include "hooks/calls.h"
 #include "hooks/elt.h"
@@ -13,12 +15,14 @@
 
 #include <shadowtrace/clr/constants.h>
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define STOP_MS  2000
+#define LEAVE_MS 10000 /* for a session that is being started: it could not be stopped later */
 #define WHY_SIZE 512
 
 struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
@@ -28,6 +32,8 @@ static hresult decline(struct profiler *p, const char *why)
 {
     if (p->control)
         control_stop(p->control, 0);
+    if (p->log)
+        log_withdraw(p->log);
     if (p->options.status)
         log_status_declined(p->options.status, p->process.executable, p->process.command, why);
     return CORPROF_E_PROFILER_CANCEL_ACTIVATION;
@@ -44,6 +50,7 @@ static hresult decline_result(struct profiler *p, const char *what, hresult resu
 
 static void after_fork_in_child(void)
 {
+    memory_scope_forked();
     stack_stop();
     store_relaxed(&profiler.hub.stopped, true);
     store_relaxed(&profiler.stopped, true);
@@ -110,7 +117,7 @@ static hresult event_mask_set(struct profiler *p)
         {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
         {!snapshots, COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS, 0},
         {wire_snapshot_flag(p), COR_PRF_ENABLE_STACK_SNAPSHOT, 0},
-        {keeps || snapshots, COR_PRF_MONITOR_CACHE_SEARCHES, 0},
+        {(keeps || snapshots) && !p->attached, COR_PRF_MONITOR_CACHE_SEARCHES, 0},
         {keeps && !snapshots, COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT, 0},
         {o->args.count, COR_PRF_ENABLE_FUNCTION_ARGS, 0},
         {o->returns.count, COR_PRF_ENABLE_FUNCTION_RETVAL, 0},
@@ -136,8 +143,6 @@ static int threads_start(struct profiler *p)
 
     if (!err && (err = log_start(p->log)))
         metadata_stop(p->metadata, STOP_MS);
-    if (err)
-        log_withdraw(p->log);
     store_release(&p->started, !err);
     metadata_hurry(p->metadata); /* for the socket */
     return err;
@@ -179,13 +184,10 @@ static hresult start(struct profiler *p)
     return S_OK;
 }
 
-hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
+hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char *text)
 {
-    const char *text = getenv(OPTIONS_VARIABLE);
     char why[WHY_SIZE];
 
-    if (atomic_exchange(&p->asked, true))
-        return E_UNEXPECTED; /* a second time */
     clock_start();
     json_memory_start();
     if (process_read(&p->process))
@@ -202,10 +204,32 @@ hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
     return start(p);
 }
 
+/* Threads of ours may run until the very end, so this library is not unloaded before. */
+static void stay(void)
+{
+    Dl_info image;
+
+    if (dladdr(&profiler, &image))
+        dlopen(image.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+hresult profiler_initialize(struct profiler *p, struct clr_unknown *info)
+{
+    if (atomic_exchange(&p->asked, true))
+        return E_UNEXPECTED; /* a second time */
+    stay();
+    return profiler_begin(p, info, getenv(OPTIONS_VARIABLE));
+}
+
 void profiler_shutdown(struct profiler *p)
 {
-    if (!p->recording || atomic_exchange(&p->stopped, true))
+    if (!p->recording)
         return;
+    if (atomic_exchange(&p->stopped, true)) {
+        if (load_relaxed(&p->leaving)) /* the program ends meanwhile: so that its log has its end */
+            thread_await(&p->left, STOP_MS);
+        return;
+    }
     if (p->events && stack_peek())
         events_thread_ended(p->events, stack_peek());
     if (p->options.heap_at_exit)
@@ -215,7 +239,9 @@ void profiler_shutdown(struct profiler *p)
     if (p->sampler)
         sampler_stop(p->sampler, 200);
     if (p->samples)
-        samples_stop(p->samples, 200);
+        samples_stop(p->samples, p->attached ? LEAVE_MS : 200);
+    if (p->attached)
+        session_stop(&p->session, p->runtime.info);
     store_relaxed(&p->hub.stopped, true);
     if (p->check_threads)
         check_threads_stop(p->check_threads, 200);
@@ -226,6 +252,15 @@ void profiler_shutdown(struct profiler *p)
     metadata_hurry(p->metadata);
     log_stop(p->log, STOP_MS);
     metadata_stop(p->metadata, 100);
+}
+
+void profiler_meet_module(struct profiler *p, uintptr_t module_id)
+{
+    metadata_module_loaded(p->metadata, module_id);
+    if (!p->attached) /* its code runs already, and nobody could detach from what is changed */
+        corelib_loaded(&p->corelib, p->runtime.info, module_id);
+    if (options_values(&p->options) || p->options.exact_generics || p->samples)
+        metadata_module_met(p->metadata, module_id);
 }
 
 /* exit() from native code does not go through the runtime's Shutdown. */

@@ -20,6 +20,15 @@ static void serve_once(struct profiler *p)
         log_uncontrolled(p->log, p->uncontrolled);
 }
 
+/* attach --for. */
+static void leave_if_due(struct profiler *p, uint64_t now_ns)
+{
+    uint64_t after = p->options.detach_after * UINT64_C(1000000);
+
+    if (p->leave && after && load_acquire(&p->started) && now_ns - log_zero_ns(p->log) >= after)
+        p->leave(p);
+}
+
 bool rounds_poll(void *context)
 {
     static uint64_t discarded_ns; /* when pages of metadata were given back last */
@@ -36,6 +45,7 @@ bool rounds_poll(void *context)
     some |= stack_reclaim();
     unframed_poll(p, now);
     budget_poll(p, now);
+    leave_if_due(p, now);
     if (p->alive)
         some |= alive_poll(p->alive);
     if (p->log)

@@ -91,6 +91,13 @@ static int alive(void *context, uint32_t limit, char **members)
     return log_alive(p->log, limit, members);
 }
 
+static int detach(void *context)
+{
+    struct profiler *p = context;
+
+    return p->leave(p);
+}
+
 static void status(void *context, struct buffer *out)
 {
     struct profiler *p = context;
@@ -208,6 +215,7 @@ void serve_start(struct profiler *p)
                                           .rotate = rotate,
                                           .sites = sites,
                                           .alive = alive,
+                                          .detach = p->attached ? detach : NULL,
                                           .status = status};
 
     control_start(p->control, &config);

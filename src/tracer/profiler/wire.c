@@ -72,6 +72,7 @@ static int stacks_open(struct profiler *p)
         .runs = machine_runs,
         .suspends = options_elt2(o) || p->runtime.major < 10 ? NULL : suspends,
         .begun = begun,
+        .unannounced = p->attached,
         .call_interval = options_snapshots(o) ? 0 : o->check_calls,
         .called = called,
         .context = p};
@@ -305,7 +306,8 @@ static int samples_open(struct profiler *p)
 {
     const struct samples_config config = {.runtime = &p->runtime,
                                           .session = &p->session,
-                                          .delay_ms = SAMPLES_DELAY_MS,
+                                          .delay_ms = p->attached ? 0 : SAMPLES_DELAY_MS,
+                                          .joined = p->attached,
                                           .taken = sampled,
                                           .context = p};
 
@@ -397,6 +399,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .agreement = compares ? &p->agreement : NULL,
         .runtime = p->runtime.text,
         .hooks = serve_hooks(p),
+        .attached = p->attached,
         .unverified = clr_runtime_unverified(&p->runtime),
         .executable = p->process.executable,
         .name = p->process.name,

@@ -21,6 +21,7 @@ static __thread uint8_t rounds; /* of this thread's destructor */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key;
+static bool registers_none;
 
 /*
  * Sections of refused threads have two sides: the waiter sends new ones to one side and waits for
@@ -57,7 +58,7 @@ static bool has_memory(void)
 
 static __attribute__((noinline)) bool thread_register(void)
 {
-    if (state == REFUSED)
+    if (state == REFUSED || registers_none)
         return false;
     pthread_once(&once, make_key);
     if (!has_key || !has_memory() || pthread_setspecific(key, &state)) {
@@ -67,6 +68,11 @@ static __attribute__((noinline)) bool thread_register(void)
     urcu_mb_register_thread();
     state = REGISTERED;
     return true;
+}
+
+void grace_register_none(void)
+{
+    registers_none = true;
 }
 
 struct grace_section grace_enter(void)

@@ -33,6 +33,12 @@ struct grace_section grace_enter(void);
 void grace_leave(struct grace_section section);
 
 /*
+ * grace_register_none - no thread registers from here on: nothing of this library may run when one
+ * ends, for it will have been unloaded. Threads: one, before the first section.
+ */
+void grace_register_none(void);
+
+/*
  * grace_wait - until every section that was open when it was called has ended.
  * Threads: any that is in no section. May run: where waiting is allowed; a child of fork() may wait
  *          for ever.

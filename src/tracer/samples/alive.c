@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <string.h>
 
 #define HANDLE_VERSION 13 /* of ICorProfilerInfo, which has handles */
@@ -250,6 +251,23 @@ bool alive_poll(struct alive *a)
     for (uint32_t i = 0; i < count; i++)
         info->vtbl->destroy_handle(info, a->going[i]);
     return true;
+}
+
+void alive_stop(struct alive *a)
+{
+    struct clr_info *info = a->config.runtime->info;
+    int32_t none = 0;
+
+    while (!cas_acq_rel(&a->users, &none, WALKED)) { /* and so it stays */
+        none = 0;
+        sched_yield();
+    }
+    for (uint32_t i = load_relaxed(&a->count); i-- > 0;)
+        info->vtbl->destroy_handle(info, a->sample[i].handle);
+    for (uint32_t i = load_relaxed(&a->gone_count); i-- > 0;)
+        info->vtbl->destroy_handle(info, a->gone[i]);
+    store_relaxed(&a->count, 0);
+    store_relaxed(&a->gone_count, 0);
 }
 
 void alive_read(const struct alive *a, struct alive_state *out)

@@ -49,6 +49,12 @@ void alive_collection_finished(struct alive *alive);
  * resolver. */
 bool alive_poll(struct alive *alive);
 
+/*
+ * alive_stop - all handles are given back, and no sample is followed any more. Threads: one that
+ * may call the runtime, not the resolver's while it runs. Waits for who looks at the samples.
+ */
+void alive_stop(struct alive *alive);
+
 /* Threads: any. */
 void alive_read(const struct alive *alive, struct alive_state *out);
 

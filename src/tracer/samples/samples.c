@@ -89,7 +89,8 @@ static void *run(void *context)
     const struct clr_runtime *runtime = samples->config.runtime;
     hresult result;
 
-    pthread_detach(pthread_self());
+    if (!samples->config.joined)
+        pthread_detach(pthread_self());
     pthread_setname_np(pthread_self(), "shadowtrace-smp");
     if (sleep_until(samples, clock_ns() + samples->config.delay_ms * UINT64_C(1000000))) {
         samples->self = pthread_self();

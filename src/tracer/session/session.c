@@ -43,6 +43,12 @@ hresult session_start(struct session *s, struct clr_info *info, int info_version
     return result;
 }
 
+void session_stop(struct session *s, struct clr_info *info)
+{
+    if (atomic_exchange(&s->running, false))
+        info->vtbl->event_pipe_stop_session(info, s->id);
+}
+
 hresult session_open(struct session *s, struct clr_info *info, int info_version,
                      const struct session_subscriber *subscriber)
 {

@@ -59,6 +59,12 @@ bool session_subscribe(struct session *s, const struct session_subscriber *subsc
 hresult session_start(struct session *s, struct clr_info *info, int info_version);
 
 /*
+ * session_stop - it tells of nothing any more, but by who has begun to. Threads: one, which may
+ * call the runtime; not while it is started.
+ */
+void session_stop(struct session *s, struct clr_info *info);
+
+/*
  * session_open - the session beside it. session_close - there is none any more; its subscriber may
  * still be told of something, by who has begun to. Returns: S_OK or what the runtime says.
  * Owns:    the subscriber is borrowed, for ever. Threads: one for both; may call the runtime.

@@ -45,7 +45,8 @@ static struct stack *stack_attach(void)
         add_relaxed(&refused, 1);
         return NULL;
     }
-    if (pthread_setspecific(key, s)) { /* without the destructor it would never be given back */
+    if (!stack_config()->unannounced &&
+        pthread_setspecific(key, s)) { /* without the destructor it would never be given back */
         stack_free(s);
         add_relaxed(&refused, 1);
         return NULL;
@@ -78,16 +79,34 @@ struct stack *stack_entered(uintptr_t sp)
     return s;
 }
 
-/* Destructor of the key. An Enter after it starts a new stack, in a new round of destructors. */
-static void stack_detach(void *data)
+static void give_back(struct stack *s)
 {
     const struct stack_config *config = stack_config();
-    struct stack *s = data;
 
-    stack_self = &stack_none;
     if (config->detached)
         config->detached(config->context, s);
     store_release(&s->gone, true); /* s belongs to stack_reclaim from here on */
+}
+
+/* Destructor of the key. An Enter after it starts a new stack, in a new round of destructors. */
+static void stack_detach(void *data)
+{
+    stack_self = &stack_none;
+    give_back(data);
+}
+
+void stack_thread_ended(uint32_t os_thread)
+{
+    struct grace_section section = grace_enter();
+    struct stack *s = load_acquire(&registry);
+
+    while (s && (s->os_thread != os_thread || load_acquire(&s->gone)))
+        s = load_acquire(&s->next);
+    if (s && s == stack_self)
+        stack_self = &stack_none;
+    if (s)
+        give_back(s);
+    grace_leave(section);
 }
 
 int stack_start(const struct stack_config *c)
@@ -96,7 +115,7 @@ int stack_start(const struct stack_config *c)
 #ifdef SHADOWTRACE_NEGATIVE
     stack_rules_read();
 #endif
-    return -pthread_key_create(&key, stack_detach);
+    return c->unannounced ? 0 : -pthread_key_create(&key, stack_detach);
 }
 
 void stack_generation_set(uint32_t value)

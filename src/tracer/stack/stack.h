@@ -117,6 +117,8 @@ struct stack_config {
      * Asked when an exception is thrown while another is being searched for. NULL: it never does.
      */
     bool (*unhooked)(uintptr_t since, const struct frame *frame, struct stack_place *out);
+    /* No destructor tells of a thread's end: stack_thread_ended() does. */
+    bool unannounced;
     /* Whether that code still runs. Asked in hooks too: it asks nobody. */
     bool (*runs)(const struct stack_place *place);
     void *context;
@@ -138,6 +140,13 @@ void stack_stop(void);
  * May run: anywhere; the first time it maps pages.
  */
 struct stack *stack_current(void);
+
+/*
+ * stack_thread_ended - under config.unannounced: the thread with that gettid() ends, or has ended.
+ * What is on its stack is given back as if a destructor had run. Threads: any; another one than
+ * that thread only once that has ended.
+ */
+void stack_thread_ended(uint32_t os_thread);
 
 /* The calling thread's stack if it has one; never makes one. */
 struct stack *stack_peek(void);

@@ -422,6 +422,27 @@ TEST(the_mean_of_the_runtimes_samples_can_rise_but_not_fall_below_its_own)
     check("{\"command\":\"set\",\"sample\":0}", "set_reply");
 }
 
+static int detach(void *context)
+{
+    return *(const int *)context;
+}
+
+TEST(only_a_process_that_was_attached_to_can_be_detached)
+{
+    json_t *status;
+
+    check("{\"command\":\"detach\"}", "error");
+    control.config.detach = detach;
+    check("{\"command\":\"detach\"}", "detach_reply");
+    status = answer("{\"command\":\"status\"}", "status_reply");
+    assert_true(json_is_true(json_object_get(status, "attached")));
+    json_decref(status);
+    failure = -EALREADY;
+    check("{\"command\":\"detach\"}", "error");
+    failure = 0;
+    control.config.detach = NULL;
+}
+
 TEST(every_reply_is_as_described)
 {
     check("{\"command\":\"status\"}", "status_reply");

@@ -136,6 +136,8 @@ static void call(struct clr_callback *c, size_t slot, uintptr_t id, uintptr_t ot
 
     if (slot <= SLOT(shutdown)) /* and what lies before it: IUnknown and Initialize */
         return;
+    if (slot == SLOT(initialize_for_attach)) /* the same */
+        return;
     if (slot == SLOT(thread_name_changed)) /* a length */
         other %= UNKNOWN - 8;
     slots->slot[slot](c, id, other, UNKNOWN, other, UNKNOWN, id, other, id, other, id, other, id);

@@ -22,6 +22,7 @@ static int parse_as(const struct cli_command *command, int argc, const char *con
         argv[i] = i < argc ? (char *)(uintptr_t)words[i] : NULL;
     capture_begin(&said);
     memset(&parsed, 0, sizeof(parsed));
+    parsed.attaches = command == &cmd_attach;
     status = cli_parse(command, argc, argv, &parsed, &args);
     if (status == CLI_OK && !args.help)
         status = record_options_settle(command, &args, &parsed);
@@ -108,6 +109,34 @@ TEST(every_option_reaches_its_member)
     record_options_free(&parsed);
 }
 
+#define PARSE_ATTACH(...) \
+    parse_as(&cmd_attach, ELEMENTS(((const char *const[]){"attach", __VA_ARGS__})), \
+             (const char *const[]){"attach", __VA_ARGS__})
+
+TEST(what_is_attached_takes_samples_of_the_runtime_with_snapshots)
+{
+    assert_int_equal(PARSE_ATTACH("4711"), CLI_OK);
+    assert_int_equal(parsed.options.capture, OPTIONS_CAPTURE_SNAPSHOT);
+    assert_int_equal(parsed.options.sampler, OPTIONS_SAMPLER_RUNTIME);
+    assert_int_equal(parsed.options.sample, 102400);
+    assert_int_equal(parsed.options.check, 0);
+    assert_int_equal(parsed.options.budget, 1);
+    assert_int_equal(parsed.options.detach_after, 0);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE_ATTACH("--for", "1500ms", "--sample", "1M", "--budget", "0", "4711"),
+                     CLI_OK);
+    assert_int_equal(parsed.options.detach_after, 1500);
+    assert_int_equal(parsed.options.sample, 1 << 20);
+    assert_int_equal(parsed.options.budget, 0);
+    record_options_free(&parsed);
+    assert_wrong(PARSE_ATTACH("--sample", "4K", "4711"), "give --sample 100K or more");
+    assert_wrong(PARSE_ATTACH("--own", "4711"), "use `shadowtrace record --own`");
+    assert_wrong(PARSE_ATTACH("--args", "X", "4711"), "use `shadowtrace record --args`");
+    assert_wrong(PARSE_ATTACH("--sampler", "exact", "4711"), "use `shadowtrace record`");
+    assert_wrong(PARSE_ATTACH("-q"), "expected a process id");
+    assert_wrong(PARSE_ATTACH("1", "2"), "unexpected argument");
+}
+
 TEST(every_option_of_the_tracer_can_be_given)
 {
     for (size_t i = 0; i < options_field_count; i++) {
@@ -120,7 +149,8 @@ TEST(every_option_of_the_tracer_can_be_given)
             *c = *c == '_' ? '-' : *c;
         while (row && strcmp(row->name, name) != 0)
             row = args_row(row + 1);
-        if (!row && strcmp(key, "directory") != 0) /* -o tells */
+        /* -o tells, and --for of attach */
+        if (!row && strcmp(key, "directory") != 0 && strcmp(key, "detach_after") != 0)
             fail_msg("there is no --%s", name);
     }
 }
@@ -199,9 +229,9 @@ TEST(choices_that_contradict_each_other_are_named)
 
 TEST(attaching_is_answered_with_what_to_do)
 {
-    assert_wrong(PARSE("-p", "17"), "cannot attach");
-    assert_wrong(PARSE("--pid", "17"), "cannot attach");
-    assert_wrong(PARSE("--attach=17"), "cannot attach");
+    assert_wrong(PARSE("-p", "17"), "use \"shadowtrace attach PID\"");
+    assert_wrong(PARSE("--pid", "17"), "use \"shadowtrace attach PID\"");
+    assert_wrong(PARSE("--attach=17"), "use \"shadowtrace attach PID\"");
 }
 
 TEST(the_output_becomes_absolute)

@@ -76,13 +76,13 @@ TEST(an_assembly_needs_dotnet)
     assert_int_equal(find("other.dll"), RECORD_NOT_FOUND);
 }
 
-TEST(a_number_that_is_a_process_cannot_be_attached_to)
+TEST(a_number_that_is_a_process_is_for_another_command)
 {
     char pid[32];
 
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     assert_int_equal(find(pid), CLI_USAGE);
-    assert_says(why.text, "cannot attach");
+    assert_says(why.text, "shadowtrace attach");
     assert_int_equal(find("4194305"), RECORD_NOT_FOUND); /* above what Linux gives out */
     assert_int_equal(find("99999999999999999999"), RECORD_NOT_FOUND);
     snprintf(path, sizeof(path), "bin/%s", pid);

@@ -1,8 +1,8 @@
 // Kestrel under load from clients in the same process; handlers that answer JSON, stream, wait, and throw.
 //
-//   WebServer [--scale N] [--seconds S] [--clients C] [--pad N]
+//   WebServer [--scale N] [--seconds S] [--clients C] [--pad N] [--until eof]
 //
-// N times 200 requests from 4 clients, or from C, or as many as S seconds allow; names padded to N characters
+// N times 200 requests from 4 clients, or from C, or as many as S seconds allow, or until its input ends; names padded to N characters
 // and trimmed again, so that one line allocates more and the answers stay as they were.
 //
 // Prints `requests N, R per second` and `ok`.
@@ -36,6 +36,7 @@ static class Program
     {
         int scale = 1;
         double seconds = 0;
+        bool eof = false;
         for (int i = 0; i + 1 < args.Length; i += 2)
             if (args[i] == "--scale")
                 scale = int.Parse(args[i + 1]);
@@ -45,6 +46,8 @@ static class Program
                 clients = int.Parse(args[i + 1]);
             else if (args[i] == "--pad")
                 pad = int.Parse(args[i + 1]);
+            else if (args[i] == "--until")
+                eof = true;
 
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
@@ -81,6 +84,12 @@ static class Program
         using var stop = new CancellationTokenSource();
         if (seconds > 0)
             stop.CancelAfter(TimeSpan.FromSeconds(seconds));
+        if (eof)
+            new Thread(() =>
+            {
+                Console.OpenStandardInput().ReadByte();
+                stop.Cancel();
+            }) { IsBackground = true }.Start();
         Stopwatch watch = Stopwatch.StartNew();
         await Task.WhenAll(Enumerable.Range(0, clients).Select(c => Task.Run(() => Client(
             app.Urls.First(), seconds > 0 ? int.MaxValue : scale * 200 / clients, stop.Token))));

@@ -1,0 +1,81 @@
+/* shadowtrace detach - end what `attach` began. */
+#include "attach/attach.h"
+
+#include "base/clock.h"
+#include "process/client.h"
+#include "process/dotnet.h"
+#include "terminal/text.h"
+
+#include <string.h>
+#include <time.h>
+
+#define LIBRARY  "libshadowtrace.so"
+#define STEP_NS  20000000l
+#define PATIENCE 30000000000ull
+
+/* The runtime unloads the library once no thread is in it any more. Returns: whether it has. */
+static bool unloaded(long pid)
+{
+    static const struct timespec step = {0, STEP_NS};
+    uint64_t until = clock_ns() + PATIENCE;
+
+    while (dotnet_mapped(pid, LIBRARY)) {
+        if (clock_ns() >= until)
+            return false;
+        nanosleep(&step, NULL);
+    }
+    return true;
+}
+
+static int detach(long pid, FILE *out)
+{
+    struct client client;
+    json_t *status = NULL, *reply = NULL;
+    int err = client_open(&client, pid);
+
+    if (!err)
+        err = client_ask(&client, json_pack("{s:s}", "command", "status"), &status);
+    if (!err)
+        err = client_ask(&client, json_pack("{s:s}", "command", "detach"), &reply);
+    client_close(&client);
+    if (err)
+        cli_complain(&cmd_detach, "%s", client.why);
+    else if (!unloaded(pid))
+        cli_complain(&cmd_detach,
+                     "process %ld records nothing any more, but still has the library loaded", pid);
+    if (!err)
+        text_part(out, "detached; the log is ", client_text(status, "log"), "\n");
+    json_decref(status);
+    json_decref(reply);
+    return err ? CLI_IO : CLI_OK;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    long pid;
+
+    (void)into;
+    if (!client_pid(args->word[0], &pid))
+        return cli_usage_error(&cmd_detach, "\"%s\" is no process id", args->word[0]);
+    return detach(pid, out);
+}
+
+static const struct manual_term examples[] = {
+    {"shadowtrace detach 4711", "end a recording that `attach` began elsewhere"},
+    MANUAL_END,
+};
+
+static const struct cli_manual manual = {
+    .description =
+        "The log gets its end, and the runtime unloads the library. A process that was started "
+        "with the profiler keeps it until it ends; `shadowtrace ctl PID stop` has it record "
+        "nothing.",
+    .environment = manual_of_sockets,
+    .files = manual_sockets,
+    .examples = examples,
+};
+
+CLI_COMMAND(detach, "PID", "end the recording of a process that was attached to",
+            .syntax = {NULL, 1, 1, "a process id; `shadowtrace list` shows those that are traced",
+                       false},
+            .manual = &manual);

@@ -1,0 +1,594 @@
+#include "process/dotnet.h"
+
+#include "base/atomics.h"
+#include "base/clean.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "base/utf8.h"
+#include "command/command.h"
+#include "options/socket_path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PREFIX        "dotnet-diagnostic-"
+#define SUFFIX        "-socket"
+#define ANSWER_S      10
+#define EACH_S        1 /* of many */
+#define ATTACH_S      60
+#define MOST_QUESTION 65535u /* the header has two bytes for it */
+
+/* ---- the protocol: docs/design-docs/ipc-protocol.md of dotnet/diagnostics ---- */
+
+#define MAGIC       "DOTNET_IPC_V1" /* with its NUL */
+#define HEADER_SIZE 20u
+
+enum { SET_PROFILER = 3, SET_PROCESS = 4, SET_SERVER = 0xff };
+enum { PROFILER_ATTACH = 1, PROCESS_INFO_2 = 4 };
+enum { SERVER_OK = 0 };
+
+static void put_number(struct buffer *b, uint64_t value, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        buffer_char(b, (char)(value >> 8 * i & 0xff));
+}
+
+static void put_header(struct buffer *b, size_t payload, uint8_t set, uint8_t command)
+{
+    buffer_append(b, MAGIC, sizeof(MAGIC));
+    put_number(b, HEADER_SIZE + payload, 2);
+    put_number(b, set, 1);
+    put_number(b, command, 1);
+    put_number(b, 0, 2);
+}
+
+/* The letter at `text`, of so many bytes, as a number. */
+static uint32_t decode(const char *text, size_t length)
+{
+    static const uint8_t first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t number = (uint8_t)text[0] & first[length];
+
+    for (size_t i = 1; i < length; i++)
+        number = number << 6 | ((uint8_t)text[i] & 0x3f);
+    return number;
+}
+
+/* Its length in units, with the NUL, and the text in UTF-16. */
+static void put_text(struct buffer *b, const char *text)
+{
+    size_t at = b->size, length;
+    uint32_t units = 1;
+
+    put_number(b, 0, 4);
+    for (; (length = utf8_length(text)); text += length) {
+        uint32_t letter = decode(text, length);
+
+        if (letter >= 0x10000) {
+            put_number(b, 0xd800 + ((letter - 0x10000) >> 10), 2);
+            letter = 0xdc00 + ((letter - 0x10000) & 0x3ff);
+            units++;
+        }
+        put_number(b, letter, 2);
+        units++;
+    }
+    put_number(b, 0, 2);
+    for (unsigned i = 0; i < 4 && !b->failed; i++)
+        b->data[at + i] = (char)(units >> 8 * i & 0xff);
+}
+
+/* {7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}: three numbers, then bytes as they stand. */
+static void put_clsid(struct buffer *b, const char *text)
+{
+    static const unsigned bytes[] = {4, 2, 2};
+    char *at = (char *)(uintptr_t)text + 1;
+
+    for (size_t i = 0; i < COUNT_OF(bytes); i++, at++)
+        put_number(b, strtoul(at, &at, 16), bytes[i]);
+    for (unsigned i = 0; i < 8; i++) {
+        char pair[3] = {at[0], at[1], '\0'};
+
+        put_number(b, strtoul(pair, NULL, 16), 1);
+        at += i == 1 ? 3 : 2;
+    }
+}
+
+/* What is left of an answer; short once something was not there. */
+struct answer {
+    const uint8_t *at;
+    size_t left;
+    bool cut;
+};
+
+static uint64_t take_number(struct answer *a, unsigned bytes)
+{
+    uint64_t value = 0;
+
+    if (a->left < bytes) {
+        a->cut = true;
+        a->left = 0;
+        return 0;
+    }
+    for (unsigned i = 0; i < bytes; i++)
+        value |= (uint64_t)a->at[i] << 8 * i;
+    a->at += bytes;
+    a->left -= bytes;
+    return value;
+}
+
+static size_t encode(uint32_t letter, char *to)
+{
+    if (letter < 0x80) {
+        to[0] = (char)letter;
+        return 1;
+    }
+    if (letter < 0x800) {
+        to[0] = (char)(0xc0 | letter >> 6);
+        to[1] = (char)(0x80 | (letter & 0x3f));
+        return 2;
+    }
+    to[0] = (char)(0xe0 | letter >> 12);
+    to[1] = (char)(0x80 | (letter >> 6 & 0x3f));
+    to[2] = (char)(0x80 | (letter & 0x3f));
+    return 3;
+}
+
+/* As one line, cut to fit. Halves of a pair, which no name has, become marks. */
+static void take_text(struct answer *a, char *to, size_t size)
+{
+    uint64_t units = take_number(a, 4);
+    size_t used = 0;
+
+    for (; units && !a->cut; units--) {
+        uint32_t letter = (uint32_t)take_number(a, 2);
+
+        if (letter >= 0xd800 && letter < 0xe000)
+            letter = CLEAN_MARK;
+        if (letter && used + 3 < size)
+            used += encode(letter, to + used);
+    }
+    if (size)
+        to[used] = '\0';
+    if (size)
+        clean_in_place(to);
+}
+
+int dotnet_answer(const uint8_t *data, size_t size, struct dotnet_process *out)
+{
+    struct answer a = {data, size, false};
+
+    take_number(&a, 8); /* its number, in its own namespace */
+    for (unsigned i = 0; i < 2; i++)
+        take_number(&a, 8); /* a number of this run */
+    take_text(&a, NULL, 0); /* its command line */
+    take_text(&a, NULL, 0); /* its operating system */
+    take_text(&a, out->machine, sizeof(out->machine));
+    take_text(&a, out->name, sizeof(out->name));
+    take_text(&a, out->runtime, sizeof(out->runtime));
+    if (a.cut)
+        return -EPROTO;
+    out->runtime[strcspn(out->runtime, "+- ")] = '\0'; /* "10.0.12+1a2b...", of a build */
+    out->major = (unsigned)strtoul(out->runtime, NULL, 10);
+    return 0;
+}
+
+static int send_all(int fd, const struct buffer *b)
+{
+    for (size_t sent = 0; sent < b->size;) {
+        ssize_t n = send(fd, b->data + sent, b->size - sent, MSG_NOSIGNAL);
+
+        if (n < 0 && errno != EINTR)
+            return -errno;
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static int receive_all(int fd, void *to, size_t size)
+{
+    for (size_t got = 0; got < size;) {
+        ssize_t n = recv(fd, (char *)to + got, size - got, 0);
+
+        if (n == 0)
+            return -ECONNRESET;
+        if (n < 0 && errno != EINTR)
+            return errno == EAGAIN ? -ETIMEDOUT : -errno;
+        got += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+/*
+ * One question, one answer. Returns: 0 and the answer's payload; -EREMOTEIO: it is an error, whose
+ * number is the payload; -errno. Owns: the fd is closed.
+ */
+static int ask(int fd, const struct buffer *question, struct buffer *payload)
+{
+    uint8_t header[HEADER_SIZE];
+    int err = question->failed ? -ENOMEM : send_all(fd, question);
+    size_t size = 0;
+    char *to = NULL;
+
+    if (!err)
+        err = receive_all(fd, header, sizeof(header));
+    if (!err) {
+        size = (size_t)header[14] | (size_t)header[15] << 8;
+        err = memcmp(header, MAGIC, sizeof(MAGIC)) || size < HEADER_SIZE || header[16] != SET_SERVER
+                  ? -EPROTO
+                  : 0;
+    }
+    if (!err) {
+        to = buffer_reserve(payload, size - HEADER_SIZE + 1);
+        err = to ? receive_all(fd, to, size - HEADER_SIZE) : -ENOMEM;
+    }
+    if (!err)
+        payload->size += size - HEADER_SIZE;
+    if (!err && header[17] != SERVER_OK)
+        err = -EREMOTEIO;
+    close(fd);
+    return err;
+}
+
+/* ---- the socket ---- */
+
+/* The kernel knows who listens there. */
+static bool is_of(int fd, const struct dotnet_process *p)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+
+    return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.pid == (pid_t)p->pid &&
+           peer.uid == p->uid;
+}
+
+/* Returns: a descriptor, whose calls wait for at most so many seconds; or -errno. */
+static int connect_to(int folder, const char *name, const struct dotnet_process *p,
+                      unsigned seconds)
+{
+    const struct timeval patience = {.tv_sec = seconds};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+    struct sockaddr_un address;
+
+    if (fd < 0)
+        return -errno;
+    socket_at(folder, name, &address);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+        err = errno == EAGAIN ? -ETIMEDOUT : -errno;
+    else if (!is_of(fd, p))
+        err = -EPERM;
+    if (!err)
+        return fd;
+    close(fd);
+    return err;
+}
+
+static int open_folder(const char *root, const char *path)
+{
+    char whole[PATH_MAX];
+
+    if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
+        return -ENAMETOOLONG;
+    return open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* Whose socket a name is: "dotnet-diagnostic-PID-START-socket". */
+static bool is_socket(const char *name, long *pid)
+{
+    size_t length = strlen(name), prefix = strlen(PREFIX), suffix = strlen(SUFFIX);
+    char *end;
+
+    if (length <= prefix + suffix || strncmp(name, PREFIX, prefix) != 0 ||
+        strcmp(name + length - suffix, SUFFIX) != 0)
+        return false;
+    *pid = strtol(name + prefix, &end, 10);
+    return *end == '-' && *pid > 0;
+}
+
+/* One that answers, among those of its number: earlier processes leave theirs when killed. */
+static int open_in(int folder, const struct dotnet_process *p, unsigned seconds)
+{
+    DIR *dir = fdopendir(folder);
+    const struct dirent *entry;
+    int fd = -ENOENT, found;
+    long pid;
+
+    if (!dir)
+        return -errno;
+    while (fd < 0 && (entry = readdir(dir)))
+        if (is_socket(entry->d_name, &pid) && pid == p->inside) {
+            found = connect_to(dirfd(dir), entry->d_name, p, seconds);
+            if (found >= 0 || fd == -ENOENT)
+                fd = found;
+        }
+    closedir(dir);
+    return fd;
+}
+
+void dotnet_environment(long pid, struct buffer *text, struct profiling_environment *e)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
+    if (buffer_file(text, path))
+        buffer_clear(text);
+    *e = (struct profiling_environment){text->data ? text->data : "", text->size};
+}
+
+char *dotnet_variable(long pid, const char *name)
+{
+    struct buffer text = BUFFER_INIT;
+    struct profiling_environment e;
+    const char *value;
+    char *copy;
+
+    dotnet_environment(pid, &text, &e);
+    value = profiling_variable(&e, name);
+    copy = value ? memory_strdup(value) : NULL;
+    buffer_free(&text);
+    return copy;
+}
+
+static int socket_open(const struct dotnet_process *p, unsigned seconds)
+{
+    char *temporary = dotnet_variable(p->pid, "TMPDIR");
+    int folder = open_folder(p->root, temporary && *temporary == '/' ? temporary : "/tmp");
+
+    memory_free(temporary);
+    return folder < 0 ? folder : open_in(folder, p, seconds);
+}
+
+/* ---- the process ---- */
+
+/* The last of "NSpid: 4711 12": its number where it lives. */
+static long number_inside(long pid)
+{
+    char path[64], text[4096];
+    char *line, *last;
+
+    snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+    file_read_text(path, text, sizeof(text));
+    line = strstr(text, "\nNSpid:");
+    if (!line)
+        return pid;
+    line[1 + strcspn(line + 1, "\n")] = '\0';
+    last = strrchr(line, '\t');
+    return last ? strtol(last, NULL, 10) : pid;
+}
+
+static bool differs(const char *its, const char *ours)
+{
+    struct stat a, b;
+
+    return !stat(its, &a) && !stat(ours, &b) && (a.st_ino != b.st_ino || a.st_dev != b.st_dev);
+}
+
+/* Of other mounts a path may lead elsewhere, even where the root is the same. */
+static bool has_other_root(long pid)
+{
+    char root[64], mounts[64];
+
+    snprintf(root, sizeof(root), "/proc/%ld/root/", pid);
+    snprintf(mounts, sizeof(mounts), "/proc/%ld/ns/mnt", pid);
+    return differs(mounts, "/proc/self/ns/mnt") || differs(root, "/");
+}
+
+int dotnet_look(long pid, struct dotnet_process *out)
+{
+    char path[64];
+    struct stat st;
+
+    *out = (struct dotnet_process){.pid = pid, .inside = pid};
+    snprintf(path, sizeof(path), "/proc/%ld", pid);
+    if (stat(path, &st))
+        return -ESRCH;
+    out->uid = st.st_uid;
+    out->gid = st.st_gid;
+    if (st.st_uid != geteuid() && geteuid())
+        return -EPERM;
+    out->inside = number_inside(pid);
+    if (has_other_root(pid))
+        snprintf(out->root, sizeof(out->root), "/proc/%ld/root", pid);
+    return 0;
+}
+
+static int refuse_user(const struct dotnet_process *p, struct record_why *why)
+{
+    const struct passwd *user = getpwuid(p->uid);
+
+    return record_refuse(why, CLI_IO,
+                         "process %ld belongs to %s%.60s; only that user, or root, can attach to "
+                         "it",
+                         p->pid, user ? "" : "another user", user ? user->pw_name : "");
+}
+
+/* Why it has no socket that answers. */
+static int refuse_socket(const struct dotnet_process *p, int err, struct record_why *why)
+{
+    struct buffer text = BUFFER_INIT;
+    struct profiling_environment e;
+    const char *off;
+
+    dotnet_environment(p->pid, &text, &e);
+    off = profiling_no_diagnostics(&e);
+    if (off)
+        record_refuse(why, CLI_IO,
+                      "process %ld has %s=%s in its environment, which closes it to diagnostics; "
+                      "start it without",
+                      p->pid, off, profiling_variable(&e, off));
+    else if (err == -ETIMEDOUT)
+        record_refuse(why, CLI_IO, "process %ld does not answer; is it stopped?", p->pid);
+    else if (err == -EPERM)
+        record_refuse(why, CLI_IO,
+                      "the diagnostics socket of process %ld is served by another process; remove "
+                      "it",
+                      p->pid);
+    else if (dotnet_mapped(p->pid, "libcoreclr.so"))
+        record_refuse(why, CLI_IO,
+                      "process %ld has no diagnostics socket (yet); if it is just starting, try "
+                      "again",
+                      p->pid);
+    else
+        record_refuse(why, CLI_IO, "process %ld is no .NET process, or has just begun to start",
+                      p->pid);
+    buffer_free(&text);
+    return CLI_IO;
+}
+
+static int ask_state(const struct dotnet_process *p, unsigned seconds, struct dotnet_process *out)
+{
+    struct buffer question = BUFFER_INIT, payload = BUFFER_INIT;
+    int fd = socket_open(p, seconds), err = fd;
+
+    put_header(&question, 0, SET_PROCESS, PROCESS_INFO_2);
+    if (fd >= 0)
+        err = ask(fd, &question, &payload);
+    if (!err)
+        err = dotnet_answer((const uint8_t *)payload.data, payload.size, out);
+    buffer_free(&question);
+    buffer_free(&payload);
+    return err;
+}
+
+int dotnet_find(long pid, struct dotnet_process *out, struct record_why *why)
+{
+    int err = dotnet_look(pid, out);
+
+    if (err == -ESRCH)
+        return record_refuse(why, CLI_IO, "process %ld does not exist", pid);
+    if (err)
+        return refuse_user(out, why);
+    err = ask_state(out, ANSWER_S, out);
+    if (err == -EREMOTEIO || err == -EPROTO) /* before .NET 6, or something else that listens */
+        return record_refuse(why, CLI_IO,
+                             "process %ld does not say which version of .NET it runs on; %d or "
+                             "later can be attached to",
+                             pid, DOTNET_MAJOR_OLDEST);
+    if (err == -ENOMEM)
+        return record_refuse(why, CLI_IO, "out of memory");
+    return err ? refuse_socket(out, err, why) : CLI_OK;
+}
+
+/* What the runtime answers, as far as somebody can do something about it. */
+static int refuse_result(const struct dotnet_process *p, uint32_t result, struct record_why *why)
+{
+    static const struct {
+        uint32_t result;
+        const char *says;
+    } known[] = {
+        {0x8013136A, "another profiler is loaded in it; a process can have only one"},
+        {0x80131361, "its runtime is still starting; try again"},
+        {0x80131372, "a profiler before this one is not detached yet; try again"},
+        {0x8007000e, "it has no memory for it"},
+        {0x8007007e, "it cannot load the library, or one that this needs (liburcu, jansson)"},
+        {0x80004005, "it cannot load the library, or one that this needs (liburcu, jansson)"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (known[i].result == result)
+            return record_refuse(why, CLI_IO, "cannot attach to process %ld: %s", p->pid,
+                                 known[i].says);
+    return record_refuse(why, CLI_IO, "cannot attach to process %ld: its runtime refused (0x%08x)",
+                         p->pid, (unsigned)result);
+}
+
+int dotnet_attach(const struct dotnet_process *p, const char *library, const char *clsid,
+                  const char *options, struct record_why *why)
+{
+    struct buffer payload = BUFFER_INIT, question = BUFFER_INIT, answer = BUFFER_INIT;
+    struct answer result;
+    int fd, err;
+
+    put_number(&payload, ATTACH_S * 1000u, 4); /* ms; the runtime itself waits for nothing */
+    put_clsid(&payload, clsid);
+    put_text(&payload, library);
+    put_number(&payload, strlen(options), 4);
+    buffer_text(&payload, options);
+    put_header(&question, payload.size, SET_PROFILER, PROFILER_ATTACH);
+    buffer_append(&question, payload.data, payload.size);
+    question.failed |= payload.failed;
+    fd = question.size > MOST_QUESTION ? -EMSGSIZE : socket_open(p, ATTACH_S);
+    err = fd < 0 ? fd : ask(fd, &question, &answer);
+    result = (struct answer){(const uint8_t *)answer.data, answer.size, false};
+    if (err == -EREMOTEIO || !err)
+        err = (int)take_number(&result, 4);
+    else
+        err = record_refuse(why, CLI_IO, "cannot attach to process %ld: %s", p->pid,
+                            err == -ECONNRESET ? "it has ended" : strerror(-err));
+    if (!*why->text && err)
+        refuse_result(p, (uint32_t)err, why);
+    buffer_free(&payload);
+    buffer_free(&question);
+    buffer_free(&answer);
+    return *why->text ? CLI_IO : CLI_OK;
+}
+
+void dotnet_each(dotnet_found *found, void *context)
+{
+    const char *temporary = getenv("TMPDIR");
+    int folder = open_folder("", temporary && *temporary == '/' ? temporary : "/tmp");
+    DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+    struct dotnet_process process, says;
+    const struct dirent *entry;
+    long pid;
+
+    while (dir && (entry = readdir(dir))) {
+        if (!is_socket(entry->d_name, &pid) || dotnet_look(pid, &process) ||
+            process.uid != geteuid() || process.inside != pid)
+            continue;
+        says = process;
+        if (!ask_state(&process, EACH_S, &says))
+            found(context, &says);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* ---- what it has mapped ---- */
+
+bool dotnet_each_file(long pid, dotnet_file *found, void *context)
+{
+    char path[64], last[PATH_MAX] = "", *line = NULL;
+    size_t capacity = 0;
+    bool over = false;
+    FILE *maps;
+
+    snprintf(path, sizeof(path), "/proc/%ld/maps", pid);
+    maps = fopen(path, "re");
+    while (maps && !over && getline(&line, &capacity, maps) > 0) {
+        const char *file = strchr(line, '/');
+
+        line[strcspn(line, "\n")] = '\0';
+        if (!file || !strcmp(file, last))
+            continue;
+        snprintf(last, sizeof(last), "%s", file);
+        over = found(context, file);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+    return over;
+}
+
+static bool is_called(void *context, const char *path)
+{
+    const char *name = context, *base = path_base_name(path);
+    size_t length = strlen(name);
+
+    /* " (deleted)" behind it: a newer one lies there by now */
+    return !strncmp(base, name, length) && (!base[length] || base[length] == ' ');
+}
+
+bool dotnet_mapped(long pid, const char *name)
+{
+    return dotnet_each_file(pid, is_called, (void *)(uintptr_t)name);
+}

@@ -1,0 +1,370 @@
+/* shadowtrace attach - record a process that runs: the runtime's samples, until it is detached. */
+#include "record/record.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "options/options_fields.h"
+#include "process/client.h"
+#include "process/status.h"
+#include "record/library.h"
+#include "record/options.h"
+#include "record/running.h"
+#include "record/summary.h"
+#include "terminal/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS  1000      /* between looks at a process that has no socket */
+#define STEP_NS  20000000l /* between looks at one that begins or ends */
+#define PATIENCE 30000000000ull
+
+struct attachment {
+    struct record_args *args;
+    struct dotnet_process process;
+    char folder[PATH_MAX], inside[PATH_MAX]; /* of its status: here, and as it has it */
+    int signals;                             /* a descriptor; -1: none */
+    bool asked;                              /* to detach */
+};
+
+/* ---- before ---- */
+
+/* Where the log goes in a container: what is relative there is not known here. */
+static int place_log(struct attachment *a, struct record_why *why)
+{
+    struct options *o = &a->args->options;
+
+    if (!*a->process.root)
+        return record_options_check_output(o, why);
+    if (a->args->output && *a->args->output != '/')
+        return record_refuse(why, CLI_USAGE,
+                             "process %ld has another root (a container), and -o names a file "
+                             "there; give an absolute path",
+                             a->process.pid);
+    if (!a->args->output && options_field_text(o, options_field_find("directory"), "/tmp"))
+        return record_refuse(why, CLI_IO, "out of memory");
+    return CLI_OK;
+}
+
+static int signals_take(int *out, struct record_why *why)
+{
+    static const int taken[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++)
+        if (sigaction(taken[i], NULL, &now) || now.sa_handler != SIG_IGN)
+            sigaddset(&set, taken[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    *out = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return *out < 0 ? record_refuse(why, CLI_IO, "cannot wait for signals: %s", strerror(errno))
+                    : CLI_OK;
+}
+
+static int hand_over(struct attachment *a, const char *library, struct record_why *why)
+{
+    char path[PATH_MAX], *options;
+    int status = running_library(&a->process, library, a->folder, a->inside, path, why);
+
+    if (status != CLI_OK)
+        return status;
+    if (options_field_text(&a->args->options, options_field_find("status"), a->inside) ||
+        !(options = options_write(&a->args->options)))
+        return record_refuse(why, CLI_IO, "out of memory");
+    status = dotnet_attach(&a->process, path, OPTIONS_CLSID, options, why);
+    memory_free(options);
+    return status;
+}
+
+static int begin(struct attachment *a, long pid, struct record_why *why)
+{
+    char library[PATH_MAX];
+    int status = dotnet_find(pid, &a->process, why);
+
+    if (status == CLI_OK)
+        status = running_check(&a->process, why);
+    if (status == CLI_OK)
+        status = place_log(a, why);
+    if (status == CLI_OK)
+        status = record_library(library, why);
+    if (status == CLI_OK)
+        status = record_library_check(library, why);
+    if (status == CLI_OK)
+        status = signals_take(&a->signals, why);
+    if (status == CLI_OK)
+        status = record_status_create_for(a->process.root, a->process.uid, a->process.gid,
+                                          a->folder, a->inside, why);
+    return status == CLI_OK ? hand_over(a, library, why) : status;
+}
+
+/* ---- meanwhile ---- */
+
+static bool runs(const struct attachment *a)
+{
+    return !kill((pid_t)a->process.pid, 0) || errno == EPERM;
+}
+
+/* What the process says of the recording; RECORD_STATE_DAMAGED: nothing yet. */
+static enum record_state state_of(const struct attachment *a)
+{
+    struct record_processes processes;
+    enum record_state state = RECORD_STATE_DAMAGED;
+
+    if (!record_status_read(a->folder, &processes) && processes.count)
+        state = processes.process[0].state;
+    record_status_free(&processes);
+    return state;
+}
+
+static void rest(void)
+{
+    static const struct timespec step = {0, STEP_NS};
+
+    nanosleep(&step, NULL);
+}
+
+static void ask_to_detach(struct attachment *a)
+{
+    struct client client;
+    json_t *reply = NULL;
+
+    a->asked = true;
+    if (client_ask_once(&client, a->process.pid, json_pack("{s:s}", "command", "detach"), &reply) &&
+        runs(a))
+        cli_complain(&cmd_attach, "%s", client.why);
+    json_decref(reply);
+}
+
+/* Until something happens to the process's socket, or a signal comes. */
+static void wait_once(struct attachment *a, struct client *client)
+{
+    struct pollfd fd[] = {{a->signals, POLLIN, 0}, {client->fd, POLLIN, 0}};
+    struct signalfd_siginfo info;
+
+    if (poll(fd, client->fd < 0 ? 1 : 2, client->fd < 0 ? LOOK_MS : -1) < 0)
+        return;
+    if (fd[0].revents & POLLIN && read(a->signals, &info, sizeof(info)) == sizeof(info))
+        ask_to_detach(a);
+    if (client->fd >= 0 && fd[1].revents)
+        client_close(client);
+}
+
+/* Its socket closes as the recording ends. One that asks nothing is let go now and then, too. */
+static void wait_for_end(struct attachment *a)
+{
+    struct client client = {.fd = -1};
+
+    while (runs(a) && state_of(a) == RECORD_STATE_RECORDING && !a->asked) {
+        if (client.fd < 0 && client_open(&client, a->process.pid))
+            client.fd = -1;
+        wait_once(a, &client);
+    }
+    client_close(&client);
+}
+
+/* The runtime unloads the library once no thread is in it any more. */
+static void wait_for_unload(const struct attachment *a)
+{
+    uint64_t until = clock_ns() + PATIENCE;
+
+    while (runs(a) && dotnet_mapped(a->process.pid, RUNNING_LIBRARY)) {
+        if (clock_ns() >= until) {
+            cli_complain(&cmd_attach,
+                         "process %ld still has the library loaded; it records "
+                         "nothing any more",
+                         a->process.pid);
+            return;
+        }
+        rest();
+    }
+}
+
+static void tell(const struct attachment *a)
+{
+    fprintf(stderr, "shadowtrace: attached to %s (.NET %s, pid %ld): ",
+            *a->process.name ? a->process.name : "a program", a->process.runtime, a->process.pid);
+    fprintf(stderr, "samples of allocations, with snapshots as stacks\nshadowtrace:     ");
+    if (a->args->lasts)
+        fprintf(stderr, "for %.6g s; sooner with ", (double)a->args->lasts / 1e9);
+    else
+        fputs("until ", stderr);
+    fprintf(stderr, "Ctrl-C or `shadowtrace detach %ld`\n", a->process.pid);
+}
+
+static int attend(struct attachment *a)
+{
+    uint64_t until = clock_ns() + PATIENCE;
+
+    while (runs(a) && state_of(a) == RECORD_STATE_DAMAGED && clock_ns() < until)
+        rest();
+    if (state_of(a) == RECORD_STATE_RECORDING && !a->args->quiet)
+        tell(a);
+    wait_for_end(a);
+    wait_for_unload(a);
+    return CLI_OK;
+}
+
+/* ---- afterwards ---- */
+
+static int summarize(const struct attachment *a)
+{
+    struct record_processes processes;
+    char *here = getcwd(NULL, 0);
+    int err = record_status_read(a->folder, &processes), status = CLI_OK;
+
+    if (!err && !processes.count) {
+        cli_complain(&cmd_attach,
+                     runs(a) ? "process %ld said nothing within 30 s"
+                             : "process %ld has ended before anything was recorded",
+                     a->process.pid);
+        status = CLI_IO;
+    }
+    for (size_t i = 0; i < processes.count; i++) {
+        const struct record_process *p = &processes.process[i];
+
+        if (p->state == RECORD_STATE_DECLINED || p->state == RECORD_STATE_FAILED)
+            status = CLI_IO;
+    }
+    record_summary_print(stderr, &processes, here, a->args->quiet);
+    if (*a->process.root && processes.count && processes.process[0].log && !a->args->quiet) {
+        fprintf(stderr, "shadowtrace:     its log lies in its own root: %s", a->process.root);
+        text_print(stderr, processes.process[0].log);
+        putc('\n', stderr);
+    }
+    record_status_free(&processes);
+    free(here);
+    return status;
+}
+
+static int attach(struct record_args *r, long pid)
+{
+    struct attachment a = {.args = r, .signals = -1};
+    struct record_why why = {.text = ""};
+    int status = begin(&a, pid, &why);
+
+    if (*why.text)
+        cli_complain(&cmd_attach, "%s", why.text);
+    if (status == CLI_OK)
+        status = attend(&a);
+    if (status == CLI_OK)
+        status = summarize(&a);
+    if (a.signals >= 0)
+        close(a.signals);
+    if (*a.folder)
+        record_status_remove(a.folder);
+    return status;
+}
+
+static int run(void *into, const struct args *args, FILE *out)
+{
+    struct record_args *r = into;
+    int status;
+    long pid;
+
+    (void)out;
+    r->attaches = true;
+    if (!client_pid(args->word[0], &pid))
+        return cli_usage_error(&cmd_attach, "\"%s\" is no process id", args->word[0]);
+    status = record_options_settle(&cmd_attach, args, r);
+    return status == CLI_OK ? attach(r, pid) : status;
+}
+
+#define NEEDS_HOOKS(name_, with) \
+    { \
+        .kind = ARGS_REFUSED, .name = (name_), \
+        .help = "that needs hooks, which a process has from its start or not at all; use " \
+                "`shadowtrace record " with "`" \
+    }
+
+#define ARGS_INTO                  struct record_args
+#define FIELD(name, argument, ...) ARGS_ROW(FIELD, name, argument, options, __VA_ARGS__)
+static const struct args_option options[] = {
+    ARGS_ROW(DURATION, "for", "TIME", lasts, "detach after so long: 30s, 500ms", .unit = 1000000000,
+             .limit = UINT32_MAX * UINT64_C(1000000), .group = "What is recorded"),
+    FIELD("sample", "BYTES", "one sample in so many bytes, at least 100K (102,400)"),
+    FIELD("types", "PATTERN", "only allocations of matching types"),
+    FIELD("min-size", "BYTES", "only objects of at least this size"),
+    FIELD("live", NULL, "estimate what is alive, too, from the samples that are"),
+    FIELD("budget", "PERCENT",
+          "what sampling may take of the program's CPU: above it fewer samples are taken, which "
+          "the log says; 0: whatever it takes (default: 1)"),
+    ARGS_ROW(TEXT, "output", "FILE", output,
+             "the log, which the process writes itself; a folder: the default name in it "
+             "(default: shadowtrace-NAME-PID.ndjson in the current folder)",
+             .letter = 'o', .group = "The log"),
+    FIELD("log", NULL, "a line for each sample, or sums for each call site"),
+    FIELD("compress", NULL, "compress with zstd"),
+    FIELD("sums-every", "TIME", "with --log sites: write the sums this often, 500ms, 10s",
+          .unit = 1000000),
+    FIELD("max-log", "BYTES", "keep the log, all its parts, below this size"),
+    FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
+    FIELD("keep", "N", "with --max-log or --part-time: older parts that are kept"),
+    FIELD("max-nodes", "N", "keep at most N distinct call paths"),
+    ARGS_ROW(FLAG, "quiet", NULL, quiet, "print nothing but what went wrong", .letter = 'q'),
+    NEEDS_HOOKS("own", "--own"),
+    NEEDS_HOOKS("only", "--only"),
+    NEEDS_HOOKS("exclude", "--exclude"),
+    NEEDS_HOOKS("args", "--args"),
+    NEEDS_HOOKS("returns", "--returns"),
+    NEEDS_HOOKS("exact-generics", "--exact-generics"),
+    NEEDS_HOOKS("calls", "--events calls"),
+    NEEDS_HOOKS("check", "--check"),
+    NEEDS_HOOKS("profile", "--profile"),
+    NEEDS_HOOKS("framework-frames", "--framework-frames"),
+    {.kind = ARGS_REFUSED,
+     .name = "sampler",
+     .help = "a process that runs can be sampled by its runtime only; to meet every allocation, "
+             "use `shadowtrace record`"},
+    ARGS_END};
+
+static const struct manual_term files[] = {
+    {"shadowtrace-NAME-PID.ndjson",
+     "the log in the current folder, unless -o says otherwise. The process writes it, with its own "
+     "rights; that of a container in its /tmp, as /proc/PID/root/tmp shows it from outside"},
+    MANUAL_SOCKET,
+    MANUAL_END,
+};
+
+static const struct manual_term environment[] = {
+    {RECORD_LIBRARY_VARIABLE,
+     "the library to load, in place of the one installed with the command"},
+    MANUAL_RUNTIME_DIR,
+    MANUAL_END,
+};
+
+static const struct manual_term examples[] = {
+    {"shadowtrace attach --for 30s -o shop.ndjson 4711",
+     "see what a server allocates that was started without shadowtrace"},
+    {"shadowtrace attach --live --for 600s 4711", "and what of it stays alive"},
+    MANUAL_END,
+};
+
+static const struct cli_manual manual = {
+    .description =
+        "The process may be any that runs on .NET 8 or later and is yours, or anyone's for root. "
+        "It is asked over its diagnostics socket to load the library, which the runtime unloads "
+        "again at the end: nothing stays in the process, and the log is all that is left.\n\n"
+        "Stacks are snapshots of the runtime. Hooks, and with them shadow stacks, exact recording, "
+        "arguments and calls, are set as a program starts; what needs them is had with "
+        "`shadowtrace record`. What was allocated before is not known. On .NET 8 and 9 the "
+        "runtime's samples are not random: figures are approximate, and the log says so.\n\n"
+        "The library is copied into a container, which has to have liburcu and jansson there, "
+        "unless it is the one of the .NET tool.",
+    .files = files,
+    .environment = environment,
+    .examples = examples,
+};
+
+CLI_COMMAND(
+    attach, "[options] PID", "record a process that runs already: samples of its allocations",
+    .syntax = {options, 1, 1, "a process id; `shadowtrace list` shows yours", false},
+    .size = sizeof(struct record_args),
+    .notes = "Ends with --for, Ctrl-C, `shadowtrace detach PID` or the process. " RECORD_PATTERNS,
+    .manual = &manual, .free = record_options_free);

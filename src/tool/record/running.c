@@ -1,0 +1,216 @@
+#include "record/running.h"
+
+#include "base/atomics.h"
+#include "base/buffer.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/path.h"
+#include "command/command.h"
+#include "options/options.h"
+#include "process/client.h"
+#include "process/profiling.h"
+#include "record/elf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ENTRY "DllGetClassObject" /* what the runtime asks a profiler for */
+
+/* ---- whether ---- */
+
+static int check_version(const struct dotnet_process *p, struct record_why *why)
+{
+    if (p->major < DOTNET_MAJOR_OLDEST)
+        return record_refuse(why, CLI_IO,
+                             "process %ld runs on .NET %s; %d or later can be attached to", p->pid,
+                             p->runtime, DOTNET_MAJOR_OLDEST);
+    if (strcmp(p->machine, "x64") != 0)
+        return record_refuse(why, CLI_IO, "process %ld is of %s; shadowtrace records x64 only",
+                             p->pid, p->machine);
+    return CLI_OK;
+}
+
+/* The library is in it: who is to be asked what it does there? */
+static int check_traced(const struct dotnet_process *p, struct record_why *why)
+{
+    struct client client;
+    json_t *status = NULL;
+    bool attached;
+
+    if (!dotnet_mapped(p->pid, RUNNING_LIBRARY))
+        return CLI_OK;
+    if (client_ask_once(&client, p->pid, json_pack("{s:s}", "command", "status"), &status))
+        return record_refuse(why, CLI_IO,
+                             "process %ld has " RUNNING_LIBRARY
+                             " loaded already, and does not say what for; start it anew",
+                             p->pid);
+    attached = json_is_true(json_object_get(status, "attached"));
+    record_refuse(why, CLI_IO,
+                  attached ? "process %ld is attached to already, and writes %s; `shadowtrace "
+                             "detach %ld` ends that"
+                           : "process %ld is recorded already, and writes %s; `shadowtrace ctl "
+                             "%ld` changes what is recorded",
+                  p->pid, client_text(status, "log"), p->pid);
+    json_decref(status);
+    return CLI_IO;
+}
+
+static int check_environment(const struct dotnet_process *p, struct record_why *why)
+{
+    struct buffer text = BUFFER_INIT;
+    struct profiling_environment e;
+    struct profiling_other other;
+    const char *off;
+
+    dotnet_environment(p->pid, &text, &e);
+    off = profiling_off(&e);
+    if (off)
+        record_refuse(why, CLI_IO,
+                      "process %ld has %s=%s in its environment, which forbids profilers; start it "
+                      "without",
+                      p->pid, off, profiling_variable(&e, off));
+    else if (profiling_another(&e, &other))
+        record_refuse(why, CLI_IO,
+                      "process %ld was started with another profiler, %s=%s%s%s%s; a process can "
+                      "have only one",
+                      p->pid, other.profiler, other.clsid, other.library ? " (" : "",
+                      other.library ? other.library : "", other.library ? ")" : "");
+    buffer_free(&text);
+    return *why->text ? CLI_IO : CLI_OK;
+}
+
+/* What is mapped, searched for a profiler that was attached. */
+struct search {
+    const struct dotnet_process *process;
+    char runtime[PATH_MAX]; /* the runtime's folder, with its slash: profilers lie elsewhere */
+    char found[PATH_MAX];
+};
+
+static bool take_runtime(void *context, const char *path)
+{
+    struct search *s = context;
+    const char *name = path_base_name(path);
+
+    if (strcmp(name, "libcoreclr.so") != 0)
+        return false;
+    snprintf(s->runtime, sizeof(s->runtime), "%.*s", (int)(name - path), path);
+    return true;
+}
+
+static bool is_profiler(void *context, const char *path)
+{
+    static const char *const names[] = {ENTRY, NULL};
+    struct search *s = context;
+    char whole[PATH_MAX];
+    struct record_elf elf;
+    bool found;
+    int fd;
+
+    if (!strstr(path_base_name(path), ".so") ||
+        (*s->runtime && !strncmp(path, s->runtime, strlen(s->runtime))) ||
+        snprintf(whole, sizeof(whole), "%s%s", s->process->root, path) >= (int)sizeof(whole))
+        return false;
+    fd = file_open(whole);
+    if (fd < 0)
+        return false;
+    found = !record_elf_open(&elf, fd) && record_elf_names(&elf, names);
+    close(fd);
+    if (found)
+        snprintf(s->found, sizeof(s->found), "%s", path);
+    return found;
+}
+
+static int check_profiler(const struct dotnet_process *p, struct record_why *why)
+{
+    struct search s = {.process = p};
+
+    dotnet_each_file(p->pid, take_runtime, &s);
+    if (!dotnet_each_file(p->pid, is_profiler, &s))
+        return CLI_OK;
+    return record_refuse(why, CLI_IO,
+                         "process %ld has another profiler loaded, %s; a process can have only one",
+                         p->pid, s.found);
+}
+
+int running_check(const struct dotnet_process *p, struct record_why *why)
+{
+    static int (*const checks[])(const struct dotnet_process *p, struct record_why *why) = {
+        check_version, check_traced, check_environment, check_profiler};
+    int status = CLI_OK;
+
+    for (size_t i = 0; status == CLI_OK && i < COUNT_OF(checks); i++)
+        status = checks[i](p, why);
+    return status;
+}
+
+/* ---- with what ---- */
+
+/* Libraries that ours needs, as this process has them: it has loaded it, to see whether it can. */
+struct copies {
+    const char *folder;
+    struct record_why *why;
+    int status;
+};
+
+static int copy(const char *from, const char *folder, struct record_why *why)
+{
+    struct buffer file = BUFFER_INIT;
+    char to[PATH_MAX];
+    int err = buffer_file(&file, from), fd = -1;
+
+    if (!err && snprintf(to, sizeof(to), "%s/%s", folder, path_base_name(from)) >= (int)sizeof(to))
+        err = -ENAMETOOLONG;
+    if (!err) {
+        fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
+        err = fd < 0 ? -errno : 0;
+    }
+    for (size_t done = 0; !err && done < file.size;) {
+        ssize_t n = write(fd, file.data + done, file.size - done);
+
+        err = n <= 0 && errno != EINTR ? -errno : 0;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    if (!err && fchmod(fd, 0755)) /* whatever the umask says: another user loads it */
+        err = -errno;
+    if (fd >= 0 && close(fd) && !err)
+        err = -errno;
+    buffer_free(&file);
+    return err ? record_refuse(why, CLI_IO, "cannot copy %s to %s: %s", from, folder,
+                               strerror(-err))
+               : CLI_OK;
+}
+
+static int copy_needed(struct dl_phdr_info *info, size_t size, void *context)
+{
+    static const char *const needed[] = {"liburcu-mb.so", "libjansson.so"};
+    struct copies *c = context;
+    const char *name = path_base_name(info->dlpi_name);
+
+    (void)size;
+    for (size_t i = 0; c->status == CLI_OK && i < COUNT_OF(needed); i++)
+        if (!strncmp(name, needed[i], strlen(needed[i])))
+            c->status = copy(info->dlpi_name, c->folder, c->why);
+    return c->status != CLI_OK;
+}
+
+int running_library(const struct dotnet_process *p, const char *library, const char *folder,
+                    const char *inside, char path[PATH_MAX], struct record_why *why)
+{
+    struct copies copies = {.folder = folder, .why = why};
+
+    if (!*p->root) {
+        snprintf(path, PATH_MAX, "%s", library);
+        return CLI_OK;
+    }
+    copies.status = copy(library, folder, why);
+    dl_iterate_phdr(copy_needed, &copies);
+    if (copies.status == CLI_OK &&
+        snprintf(path, PATH_MAX, "%s/%s", inside, path_base_name(library)) >= PATH_MAX)
+        return record_refuse(why, CLI_IO, "the path of the library is too long");
+    return copies.status;
+}

@@ -1,0 +1,27 @@
+/*
+ * record/running.h - a process that runs: may it be attached to, and with which library.
+ */
+#ifndef SHADOWTRACE_RECORD_RUNNING_H
+#define SHADOWTRACE_RECORD_RUNNING_H
+
+#include "process/dotnet.h"
+
+#define RUNNING_LIBRARY "libshadowtrace.so"
+
+/*
+ * running_check - what is known to go wrong, before anything is done to it: a refusal by the
+ * runtime would leave the library loaded in it for good.
+ * Returns: CLI_OK; CLI_IO with one line in why: it is traced already, has another profiler, is
+ *          closed to profilers, too old, or of another machine.
+ */
+int running_check(const struct dotnet_process *p, struct record_why *why);
+
+/*
+ * running_library - the library as that process can load it. Of another root (a container): a copy,
+ * with the libraries that it needs, in `folder`; `inside` is that folder as the process has it.
+ * Returns: CLI_OK with its path there; or CLI_IO.
+ */
+int running_library(const struct dotnet_process *p, const char *library, const char *folder,
+                    const char *inside, char path[PATH_MAX], struct record_why *why);
+
+#endif

@@ -1,0 +1,396 @@
+"""
+Processes that run and were never prepared: attached to, sampled, and left as they were. Nothing of ours stays in them but
+the log that they wrote; each program says at its end that it did all its work.
+
+SHADOWTRACE_ATTACHES=N attaches N times in a row to a server under load (`make check-all`: 200).
+"""
+import glob
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+
+import consumers
+import harness
+from control import Client, Living
+from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, needs, one_line, run, tool, tool_json, until
+from readback import read_pprof
+
+ATTACHES = int(os.environ.get('SHADOWTRACE_ATTACHES', 3))
+LIBRARY = 'libshadowtrace.so'
+ALLOCATES = ['--log', '/nowhere/log']  # Sampled waits for its sampler for ever, and allocates
+
+
+def sockets(pid, folder='/tmp'):
+    return glob.glob(os.path.join(folder, 'dotnet-diagnostic-%d-*-socket' % pid))
+
+
+def mapped(pid):
+    with open('/proc/%d/maps' % pid, encoding='utf-8', errors='replace') as file:
+        return file.read()
+
+
+def descriptors(pid):
+    return sorted(filter(None, map(link_of, glob.glob('/proc/%d/fd/*' % pid))))
+
+
+def link_of(path):
+    try:
+        return re.sub(r'\d+', 'N', os.readlink(path))
+    except OSError:
+        return None
+
+
+def threads(pid):
+    found = []
+    for path in glob.glob('/proc/%d/task/*/comm' % pid):
+        try:
+            with open(path, encoding='utf-8') as file:
+                found.append(file.read().strip())
+        except OSError:
+            pass
+    return found
+
+
+def resident(pid):
+    """KB."""
+    with open('/proc/%d/status' % pid, encoding='utf-8') as file:
+        return int(re.search(r'VmRSS:\s+(\d+)', file.read()).group(1))
+
+
+class Running:
+    """A program that nobody records, beside the test."""
+
+    def __init__(self, t, command, **more):
+        more.setdefault('stdin', subprocess.PIPE)
+        self.process = t.start(command, **more)
+        self.pid = self.process.pid
+        self.t = t
+
+    def ready(self):
+        """Until its runtime answers."""
+        until(lambda: any(p['pid'] == self.pid for p in tool_json('list', '--format=json')), 'list has it')
+        return self
+
+    def attach(self, *options, log='log.ndjson', env=None):
+        self.t.records += 1
+        os.makedirs(self.t.path(str(self.t.records)))
+        path = self.t.path(str(self.t.records), log)
+        return run([TOOL, 'attach', '-o', path, *options, str(self.pid)], env=env), path
+
+    def attach_beside(self, *options):
+        """The same, running on. Returns: its process, and the log's path."""
+        self.t.records += 1
+        os.makedirs(self.t.path(str(self.t.records)))
+        path = self.t.path(str(self.t.records), 'log.ndjson')
+        process = self.t.start([TOOL, 'attach', '-o', path, *options, str(self.pid)])
+        until(lambda: os.path.exists(path) and b'"kind":"alloc"' in open(path, 'rb').read(), 'samples')
+        return process, path
+
+    def is_left(self):
+        """Nothing of ours is in it."""
+        self.t.true(LIBRARY not in mapped(self.pid), 'the library is still loaded')
+        self.t.equal([name for name in threads(self.pid) if name.startswith('shadowtrace')], [], 'threads of ours')
+
+    def ends(self):
+        """Its input ends, and it says that it did its work."""
+        out, err = self.process.communicate(timeout=harness.PATIENCE)
+        self.t.equal((self.process.returncode, err), (0, b''), 'how it ends: %s' % out[-500:])
+        return out.decode()
+
+
+def whole(t, path):
+    """The log of a recording that was ended in order."""
+    log = harness.Log(path)
+    t.true(log.end, 'the log has an end')
+    t.equal((log.end['lost'], log.end['written']), (0, len(log.allocs)), 'nothing is lost')
+    t.equal((log.header.get('attached'), log.header['hooks'], log.header['capture']), (True, 'none', 'snapshot'), 'header')
+    return log
+
+
+# ---- programs
+
+@needs('WebServer')
+def test_a_server_under_load_is_attached_to_again_and_again_and_left_as_it_was(t):
+    """With `pad` one line of its own allocates nearly all: it is the first row of own code."""
+    server = Running(t, PROGRAM.command('WebServer') + ['--scale', '1000000', '--pad', '20000', '--until', 'eof']).ready()
+    with open(os.path.join(ROOT, 'tests/e2e/programs/WebServer/Program.cs'), encoding='utf-8') as file:
+        hot = next(number for number, line in enumerate(file, 1) if 'PadRight(pad)' in line)
+    first, most = None, 0
+    for i in range(ATTACHES):
+        result, path = server.attach('--for', '500ms')
+        t.equal(result.status, 0, 'attach\n%s' % result)
+        t.true('attached to WebServer' in result.errors and 'none lost' in result.errors, result.errors)
+        server.is_left()
+        log = whole(t, path)
+        t.equal(log.header['sampler'], 'runtime', 'sampler')
+        if i == ATTACHES - 1:
+            rows = [row for row in tool_json('report', '--by', 'own', '--format=json', path)['rows'] if row.get('own')]
+            # once the code is optimised, the runtime does not always tell the line of what was inlined
+            t.true('Program.Main+lambda' in rows[0]['method'] and rows[0].get('line', hot) == hot and rows[0]['share'] > 0.5,
+                   'the hot spot is the first own row: %s' % rows[0])
+        if i == 1:
+            first = descriptors(server.pid), resident(server.pid)
+        most = max(most, resident(server.pid))
+        if i + 1 < ATTACHES:
+            shutil.rmtree(os.path.dirname(path))
+    now = descriptors(server.pid)
+    sockets_of_clients = {'socket:[N]'}
+    t.equal(set(now) - sockets_of_clients, set(first[0]) - sockets_of_clients, 'descriptors')
+    t.true('ok' in server.ends().splitlines(), 'its work')
+    if ATTACHES >= 100:
+        t.true(most < first[1] + 60 * 1024, 'memory: %d KB after two, at most %d KB' % (first[1], most))
+    t.note('%d times' % ATTACHES)
+
+
+@needs('Sampled')
+@each('how', 'detach', 'interrupt', 'kill')
+def test_a_console_program_is_sampled_until_somebody_ends_it(t, how):
+    program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
+    attach, path = program.attach_beside('--live')
+    if how == 'kill':  # what began it is gone: whoever comes later can end it
+        attach.kill()
+        attach.wait()
+        t.equal([p.get('attached') for p in tool_json('list', '--format=json') if p['pid'] == program.pid], [True], 'list')
+        t.true(Client(program.pid).ask('status')['attached'], 'it goes on')
+    if how == 'interrupt':
+        attach.send_signal(signal.SIGINT)
+    else:
+        t.equal(tool('detach', str(program.pid)).text, 'detached; the log is %s\n' % path, 'detach')
+    if how != 'kill':
+        out, err = attach.communicate(timeout=harness.PATIENCE)
+        t.equal((attach.returncode, out), (0, b''), 'how it ends: %s' % err)
+    until(lambda: LIBRARY not in mapped(program.pid), 'the library is unloaded')
+    program.is_left()
+    log = whole(t, path)
+    t.true(log.allocs and all(log.stack(a['node']) for a in log.allocs), 'a stack of each')
+    t.true(all('il' in a for a in log.allocs if log.names(a['node'])[0].startswith('Sampled.')), 'the instruction of each')
+    t.true(any(name.startswith('Sampled.Program.Warm') for a in log.allocs for name in log.names(a['node'])), 'of its methods')
+    t.true(log.end['sampling']['alive']['mean'] >= 102400, 'what is alive')
+    one_line(tool('detach', str(program.pid)), 3, 'not traced')
+    t.equal(program.process.poll(), None, 'it runs on')
+
+
+@needs('Sampled', framework='net8.0')
+@needs('Sampled', framework='net9.0')
+@each('framework', 'net8.0', 'net9.0')
+def test_on_older_runtimes_figures_are_approximate(t, framework):
+    program = Running(t, PROGRAM.command('Sampled', framework) + ALLOCATES).ready()
+    result, path = program.attach('--for', '700ms')
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    program.is_left()
+    t.equal(whole(t, path).header['sampler'], 'ticks', 'sampler')
+    t.true(tool_json('report', '--format=json', path)['total']['approximate'], 'report')
+
+
+@needs('Sampled')
+def test_its_log_can_be_read_by_go(t):
+    program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
+    result, path = program.attach('--for', '500ms', '--compress', '--log', 'sites', log='log.ndjson.zst')
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    program.is_left()
+    profile = t.path('log.pb.gz')
+    t.equal(tool('export', '--format', 'pprof', '-o', profile, path).status, 0, 'export')
+    t.true(read_pprof(t, profile), 'a profile')
+    t.true('Sampled.Program' in consumers.pprof(t, '-top', profile), 'go tool pprof')
+
+
+# ---- its moments
+
+@needs('Hello')
+def test_a_process_that_starts_is_attached_to_or_refused_in_one_line(t):
+    for _ in range(5):
+        program = Running(t, PROGRAM.command('Ticker') + UNTIL_EOF)
+        result, _ = program.attach('--for', '100ms', '-q')
+        if result.status:
+            one_line(result, 3, str(program.pid))
+        program.ends()
+
+
+@needs('Ticker')
+def test_a_process_that_ends_meanwhile_leaves_a_whole_log(t):
+    program = Running(t, PROGRAM.command('Ticker') + UNTIL_EOF + ['--threads', '1']).ready()
+    t.records += 1
+    os.makedirs(t.path('end'))
+    path = t.path('end', 'log.ndjson')
+    attach = t.start([TOOL, 'attach', '-o', path, str(program.pid)])
+    until(lambda: os.path.exists(path) and os.path.getsize(path), 'the log')
+    until(lambda: b'attached' in os.read(attach.stderr.fileno(), 4096), 'attached')
+    program.ends()
+    attach.communicate(timeout=harness.PATIENCE)
+    t.equal(attach.returncode, 0, 'attach')
+    t.true(harness.Log(path).end, 'the log has an end')
+
+
+@needs('Ticker')
+def test_processes_that_can_be_attached_to_are_listed(t):
+    program = Running(t, PROGRAM.command('Ticker') + UNTIL_EOF).ready()
+    mine = [p for p in tool_json('list', '--format=json') if p['pid'] == program.pid]
+    t.equal([(p['name'], p['attachable']) for p in mine], [('Ticker', True)], 'JSON')
+    t.true(re.match(r'10\.', mine[0]['runtime']), mine)
+    line = next(line for line in tool('list').text.splitlines() if line.split()[0] == str(program.pid))
+    t.true('`shadowtrace attach %d`' % program.pid in line, line)
+    program.ends()
+    t.true(not any(p['pid'] == program.pid for p in tool_json('list', '--format=json')), 'one that has ended')
+
+
+# ---- refusals
+
+def refused(t, pid, *words, options=(), status=3, env=None):
+    result = run([TOOL, 'attach', '-o', t.path('none.ndjson'), *options, str(pid)], env=env)
+    one_line(result, status, *words)
+    t.true(not os.path.exists(t.path('none.ndjson')), 'no log')
+
+
+def test_what_is_no_dotnet_process_is_refused(t):
+    native = t.start(['sleep', '900'])
+    refused(t, native.pid, 'is no .NET process')
+    ended = t.start(['true'])
+    ended.wait()
+    refused(t, ended.pid, 'does not exist')
+    refused(t, 'banana', 'is no process id', status=2)
+    refused(t, native.pid, '--sample 100K or more', options=['--sample', '4K'], status=2)
+    refused(t, native.pid, 'needs hooks', '`shadowtrace record --own`', options=['--own'], status=2)
+    one_line(tool('detach', str(native.pid)), 3, 'not traced')
+
+
+@needs('Ticker')
+def test_what_is_traced_already_is_refused(t):
+    recorded = Living(t, PROGRAM.command('Ticker') + ENDLESS, '--check', '0')
+    pid = recorded.wait()
+    refused(t, pid, 'is recorded already', recorded.path)
+    one_line(tool('detach', str(pid)), 3, 'started with the profiler')
+    recorded.end()
+    program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
+    attach, path = program.attach_beside('-q')
+    refused(t, program.pid, 'is attached to already', path, 'detach %d' % program.pid)
+    attach.send_signal(signal.SIGTERM)
+    t.equal(attach.wait(timeout=harness.PATIENCE), 0, 'attach')
+    program.is_left()
+
+
+@needs('Ticker')
+@each('setting', 'DOTNET_EnableDiagnostics=0', 'DOTNET_EnableDiagnostics_Profiler=0', 'DOTNET_EnableDiagnostics_IPC=0')
+def test_a_process_that_is_closed_to_diagnostics_stays_so(t, setting):
+    program = Running(t, ['env', setting] + PROGRAM.command('Ticker') + UNTIL_EOF)
+    until(lambda: 'libcoreclr.so' in mapped(program.pid), 'the runtime')
+    program.process.stdout.readline()
+    refused(t, program.pid, setting)
+    program.ends()
+
+
+@needs('Ticker')
+def test_another_profiler_stays_alone(t):
+    other = t.path('libnoop.so')
+    bench = os.path.join(ROOT, 'tests', 'bench', 'noop.c')
+    built = run([os.environ.get('CC', 'cc'), '-std=c11', '-fPIC', '-shared', '-I' + os.path.join(ROOT, 'include'), '-o', other, bench])
+    t.equal(built.status, 0, 'the other profiler\n%s' % built)
+    program = Running(t, ['env', 'CORECLR_ENABLE_PROFILING=1', 'CORECLR_PROFILER={C5A4B0E2-6A0B-4E0A-9C0F-3B6D6E1F0001}',
+                          'CORECLR_PROFILER_PATH=' + other] + PROGRAM.command('Ticker') + UNTIL_EOF)
+    program.process.stdout.readline()
+    refused(t, program.pid, 'another profiler', other)
+    program.is_left()
+    program.ends()
+
+
+def other_user(t):
+    """An account that is not ours, as arguments of a launcher; its folder."""
+    if os.geteuid():
+        t.skip('only root can start a process of another user')
+    user = pwd.getpwnam('nobody')
+    folder = tempfile.mkdtemp(prefix='st-')
+    os.chmod(folder, 0o755)
+    os.chown(folder, user.pw_uid, user.pw_gid)
+    return user, folder, ['setpriv', '--reuid=%d' % user.pw_uid, '--regid=%d' % user.pw_gid, '--clear-groups',
+                          'env', 'HOME=' + folder, 'TMPDIR=' + folder]
+
+
+def for_others(t, folder, name):
+    """The tool and a program where another user can come to them: the command lines of both."""
+    made = os.path.join(folder, 'programs')
+    command = PROGRAM.command(name)
+    base = command[-1][:-4] if command[-1].endswith('.dll') else command[-1]
+    os.makedirs(made)
+    for path in [TOOL, os.path.join(BUILD, LIBRARY)] + glob.glob(base + '.*'):
+        shutil.copy(path, made)
+    t.true(command[0] == 'dotnet', 'the SDK runs it')
+    return os.path.join(made, 'shadowtrace'), ['dotnet', os.path.join(made, name + '.dll')]
+
+
+@needs('Sampled')
+def test_only_the_user_and_root_attach(t):
+    """A process of another user is refused to a user, and is root's like its own: the log is that user's."""
+    user, folder, as_user = other_user(t)
+    theirs_tool, command = for_others(t, folder, 'Sampled')
+    mine = Running(t, command + ALLOCATES).ready()
+    one_line(run(as_user + [theirs_tool, 'attach', '-o', folder + '/x.ndjson', str(mine.pid)]), 3, 'belongs to root', 'only that user, or root')
+    one_line(run(as_user + [theirs_tool, 'dump', str(mine.pid)]), 3, 'belongs to root')
+    theirs = Running(t, as_user + command + ALLOCATES)
+    until(lambda: sockets(theirs.pid, folder), 'its socket')
+    path = os.path.join(folder, 'log.ndjson')
+    result = run([os.path.join(folder, 'programs/shadowtrace'), 'attach', '--for', '500ms', '-o', path, str(theirs.pid)])
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    theirs.is_left()
+    t.equal(os.stat(path).st_uid, user.pw_uid, 'whose log it is')
+    t.true(whole(t, path).allocs, 'samples')
+    shutil.rmtree(folder)
+
+
+@needs('Sampled')
+def test_a_process_of_another_root_gets_a_copy_of_the_library(t):
+    """As a container has it: other mounts, another /tmp, its own process ids."""
+    command = PROGRAM.command('Sampled') + ALLOCATES
+    jail = ['unshare', '-m', '-p', '--fork', '--kill-child', 'sh', '-c',
+            'mkdir -p "$0" && mount --rbind / "$0" && mount -t tmpfs none "$0/tmp" && mount -t tmpfs none "$0/proc" && '
+            'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', t.path('root')]
+    if os.geteuid() or run(['unshare', '-m', '-p', '--fork', 'true']).status:
+        t.skip('no namespaces of our own')
+    jailed = t.start(jail + command, stdin=subprocess.PIPE)
+    pid = until(lambda: [p for p in map(int, run(['pgrep', '-P', str(jailed.pid)]).text.split())
+                         if 'libcoreclr.so' in mapped(p) and glob.glob('/proc/%d/root/tmp/dotnet-diagnostic-1-*' % p)], 'its socket')[0]
+    result = run([TOOL, 'attach', '--for', '500ms', str(pid)])
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    t.true('/proc/%d/root/tmp/shadowtrace-Sampled-' % pid in result.errors, result.errors)
+    t.true(LIBRARY not in mapped(pid), 'the library is unloaded')
+    left = os.listdir('/proc/%d/root/tmp' % pid)
+    t.equal([name for name in left if name.startswith('shadowtrace-0-run')], [], 'copies')
+    logs = glob.glob('/proc/%d/root/tmp/shadowtrace-Sampled-*.ndjson' % pid)
+    t.equal(len(logs), 1, 'one log')
+    shutil.copy(logs[0], t.path('log.ndjson'))
+    t.true(whole(t, t.path('log.ndjson')).allocs, 'samples')
+
+
+@needs('Ticker')
+def test_a_log_that_cannot_be_written_is_said_before_anything_is_done(t):
+    program = Running(t, PROGRAM.command('Ticker') + UNTIL_EOF).ready()
+    there = t.path('there.ndjson')
+    with open(there, 'w', encoding='ascii') as file:
+        file.write('kept')
+    one_line(run([TOOL, 'attach', '-o', there, str(program.pid)]), 3, 'will not be overwritten')
+    one_line(run([TOOL, 'attach', '-o', t.path('none', 'x.ndjson'), str(program.pid)]), 3, 'cannot write a log')
+    os.remove(there)
+    program.is_left()
+    program.ends()
+
+
+@needs('Sampled')
+def test_what_only_the_process_finds_out_is_said_and_the_library_leaves(t):
+    """Its user may not write where root may: it accepts, says why, and detaches, since a refusal would keep it loaded."""
+    user, folder, as_user = other_user(t)
+    attach, command = for_others(t, folder, 'Sampled')
+    theirs = Running(t, as_user + command + ALLOCATES)
+    until(lambda: sockets(theirs.pid, folder), 'its socket')
+    os.makedirs(folder + '/roots', mode=0o700)
+    for _ in range(2):
+        result = run([attach, 'attach', '--for', '500ms', '-o', folder + '/roots/log.ndjson', str(theirs.pid)])
+        t.equal(result.status, 3, 'attach\n%s' % result)
+        t.true('not recorded: cannot create the log' in result.errors and 'ermission denied' in result.errors, result.errors)
+        theirs.is_left()
+    t.equal(os.listdir(folder + '/roots'), [], 'logs')
+    result = run([attach, 'attach', '--for', '300ms', '-o', folder + '/log.ndjson', str(theirs.pid)])
+    t.equal(result.status, 0, 'and then it can be attached to\n%s' % result)
+    theirs.is_left()
+    shutil.rmtree(folder)
