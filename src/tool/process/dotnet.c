@@ -221,7 +221,8 @@ static int ask(int fd, const struct buffer *question, struct buffer *payload)
         err = receive_all(fd, header, sizeof(header));
     if (!err) {
         size = (size_t)header[14] | (size_t)header[15] << 8;
-        err = memcmp(header, MAGIC, sizeof(MAGIC)) || size < HEADER_SIZE || header[16] != SET_SERVER
+        err = memcmp(header, MAGIC, sizeof(MAGIC)) != 0 || size < HEADER_SIZE ||
+                      header[16] != SET_SERVER
                   ? -EPROTO
                   : 0;
     }
