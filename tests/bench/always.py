@@ -40,7 +40,7 @@ MODE.update({mode.key: mode for mode in [
 ]})
 SPINS = re.compile(r'[Ss]pin|YieldProcessor|gc_heap|WKS::|SVR::|mark_object|GCHeap')
 SERVER = ['plain', 'always', 'sampler', 'frames', 'alive', 'own', 'alloc', 'verbose']
-ATTACHED_S = 1.0
+ATTACHED_S = float(os.environ.get('BENCH_SLICE', 10))
 
 
 def kestrel():
