@@ -10,11 +10,15 @@ import pwd
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
+import uuid
 
 import consumers
 import harness
+import matrix
 from control import Client, Living
 from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, needs, one_line, run, tool, tool_json, until
 from readback import read_pprof
@@ -144,6 +148,34 @@ def test_a_server_under_load_is_attached_to_again_and_again_and_left_as_it_was(t
     if ATTACHES >= 100:
         t.true(most < first[1] + 60 * 1024, 'memory: %d KB after two, at most %d KB' % (first[1], most))
     t.note('%d times; %d MB after two, %d MB at the most' % (ATTACHES, first[1] >> 10, most >> 10))
+
+
+def test_a_compiler_is_attached_to_in_mid_run_and_does_the_same_work(t):
+    """Of the F# compiler what it makes is, byte by byte, what it makes alone; attached to as often as it lasts."""
+    def command(folder):
+        os.makedirs(t.path(folder))
+        return [part.replace('{made}', t.path(folder, 'made')) for part in compiler] + ['--deterministic+', '--debug-']
+
+    def made(folder):
+        with open(t.path(folder, 'made.dll'), 'rb') as file:
+            return file.read()
+    compiler = matrix.compilers(t.folder)[1][1]
+    alone = run(command('alone'))
+    t.equal(alone.status, 0, 'alone\n%s' % alone)
+    program = Running(t, command('sampled'), stdin=subprocess.DEVNULL).ready()
+    recorded = []
+    while program.process.poll() is None and len(recorded) < 5:
+        result, path = program.attach('--for', '400ms')
+        if program.process.poll() is None:
+            t.equal(result.status, 0, 'attach\n%s' % result)
+            program.is_left()
+            recorded.append(path)
+    program.ends()
+    t.true(recorded, 'it was attached to')
+    logs = [whole(t, path) for path in recorded]
+    t.true(any(name.startswith('FSharp.Compiler.') for log in logs for a in log.allocs for name in log.names(a['node'])),
+           'its methods')
+    t.true(made('sampled') == made('alone'), 'what it makes')
 
 
 @needs('Sampled')
@@ -282,15 +314,37 @@ def test_a_process_that_is_closed_to_diagnostics_stays_so(t, setting):
     program.ends()
 
 
-@needs('Ticker')
-def test_another_profiler_stays_alone(t):
+OTHER = uuid.UUID('C5A4B0E2-6A0B-4E0A-9C0F-3B6D6E1F0001')
+
+
+def other_profiler(t):
     other = t.path('libnoop.so')
     bench = os.path.join(ROOT, 'tests', 'bench', 'noop.c')
     built = run([os.environ.get('CC', 'cc'), '-std=c11', '-fPIC', '-shared', '-I' + os.path.join(ROOT, 'include'), '-o', other, bench])
     t.equal(built.status, 0, 'the other profiler\n%s' % built)
-    program = Running(t, ['env', 'CORECLR_ENABLE_PROFILING=1', 'CORECLR_PROFILER={C5A4B0E2-6A0B-4E0A-9C0F-3B6D6E1F0001}',
-                          'CORECLR_PROFILER_PATH=' + other] + PROGRAM.command('Ticker') + UNTIL_EOF)
+    return other
+
+
+def attach_other(t, pid, library):
+    """As any tool may: by the protocol of the diagnostics socket (dotnet/diagnostics, ipc-protocol.md, AttachProfiler)."""
+    payload = struct.pack('<I', 10000) + OTHER.bytes_le + struct.pack('<I', len(library) + 1)
+    payload += (library + '\0').encode('utf-16-le') + struct.pack('<I', 0)
+    with socket.socket(socket.AF_UNIX) as stream:
+        stream.connect(sockets(pid)[0])
+        stream.sendall(b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20 + len(payload), 3, 1, 0) + payload)
+        reply = stream.recv(20)
+    t.equal(tuple(reply[16:18]), (0xff, 0), 'the reply to the other profiler')
+
+
+@needs('Ticker')
+@each('how', 'started', 'attached')
+def test_another_profiler_stays_alone(t, how):
+    other = other_profiler(t)
+    setting = ['env', 'CORECLR_ENABLE_PROFILING=1', 'CORECLR_PROFILER={%s}' % OTHER, 'CORECLR_PROFILER_PATH=' + other]
+    program = Running(t, (setting if how == 'started' else []) + PROGRAM.command('Ticker') + UNTIL_EOF)
     program.process.stdout.readline()
+    if how == 'attached':
+        attach_other(t, program.ready().pid, other)
     refused(t, program.pid, 'another profiler', other)
     program.is_left()
     program.ends()

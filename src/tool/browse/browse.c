@@ -452,16 +452,20 @@ static void draw_status(const struct browse *b, struct canvas *c, int row)
     const struct data *d = b->data;
     struct data_number bytes, objects;
     char left[2 * PROMPT_SIZE + 200], right[80];
+    double sums[DATA_SUMS];
     int room;
 
+    data_all(d, sums);
     marks_text(b, right, sizeof(right));
     room = c->columns - (int)letter_columns(right) - 1;
     if (*b->message)
         snprintf(left, sizeof(left), "%s", b->message);
     else
-        snprintf(left, sizeof(left), "%s, %s objects%s%s%s%s%s",
-                 data_amount(d, &bytes, MODEL_BYTES, data_total(d, MODEL_BYTES)),
-                 data_amount(d, &objects, MODEL_ALLOCS, data_total(d, MODEL_ALLOCS)),
+        snprintf(left, sizeof(left), "%s%s%s%s%s%s%s%s%s",
+                 data_amount(d, &bytes, MODEL_BYTES, sums[MODEL_BYTES]),
+                 data_mixes(sums) ? "" : ", ",
+                 data_mixes(sums) ? "" : data_sum(d, &objects, MODEL_ALLOCS, sums),
+                 data_mixes(sums) ? "" : " objects",
                  d->own ? "; own code" : "", *d->filter->text ? "; only " : "", d->filter->text,
                  *d->search.text ? "; /" : "", d->search.text);
     canvas_elide(c, row, 0, room, *b->message ? CANVAS_BOLD : CANVAS_PLAIN, left);

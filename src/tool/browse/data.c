@@ -1,5 +1,7 @@
 #include "browse/data.h"
 
+#include "readers/header.h"
+#include "report/estimate.h"
 #include "terminal/text.h"
 
 #include "base/array.h"
@@ -152,6 +154,52 @@ const char *data_amount(const struct data *d, struct data_number *to, enum model
 
     snprintf(to->text, sizeof(to->text), "%s%s", model_estimated(d->model) ? "~" : "",
              weight == MODEL_BYTES ? text_bytes(&n, whole) : text_count(&n, whole));
+    return to->text;
+}
+
+void data_add(double sums[DATA_SUMS], double *const columns[MODEL_WEIGHTS], uint32_t node)
+{
+    for (int weight = 0; weight < DATA_SUMS; weight++)
+        if (columns[weight])
+            sums[weight] += columns[weight][node];
+}
+
+void data_all(const struct data *d, double sums[DATA_SUMS])
+{
+    memset(sums, 0, DATA_SUMS * sizeof(*sums));
+    data_add(sums, d->plain->total, 0);
+}
+
+bool data_mixes(const double sums[DATA_SUMS])
+{
+    return report_estimate_mixes(sums[MODEL_BYTES], sums[MODEL_BYTES_VARIANCE], sums[MODEL_ALLOCS],
+                                 sums[MODEL_ALLOCS_VARIANCE]);
+}
+
+const char *data_sum(const struct data *d, struct data_number *to, enum model_weight weight,
+                     const double sums[DATA_SUMS])
+{
+    if (weight == MODEL_ALLOCS && data_mixes(sums))
+        return "-";
+    return data_amount(d, to, weight, sums[weight]);
+}
+
+bool data_has_ranges(const struct data *d)
+{
+    return model_estimated(d->model) &&
+           report_sampler(model_log(d->model)->header) != REPORT_SAMPLER_TICKS;
+}
+
+const char *data_range(const struct data *d, struct data_number *to, const double sums[DATA_SUMS])
+{
+    struct report_amount range = report_estimate_interval(
+        sums[MODEL_BYTES], sums[MODEL_BYTES_VARIANCE], sums[MODEL_SEEN_BYTES]);
+    struct text_number low, high;
+
+    if (!data_has_ranges(d) || !(range.high > range.low))
+        return "";
+    snprintf(to->text, sizeof(to->text), "%s-%s", text_short(&low, range.low),
+             text_short(&high, range.high));
     return to->text;
 }
 

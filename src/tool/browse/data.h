@@ -58,10 +58,28 @@ int data_namespaces(struct data *d);
 
 double data_total(const struct data *d, enum model_weight weight); /* of what is let through */
 
-/* data_amount - "21.1 MB", "213,197"; an estimate with a tilde. data_share - of the total. */
+/*
+ * Sums of what a row is of, by enum model_weight: bytes, objects, and of estimates their variances
+ * and what they rest on. data_add - a node's, of the columns that its tree has. data_all - of what
+ * is let through. data_mixes - estimated objects of several sizes: how many is as good as unknown.
+ */
+#define DATA_SUMS (MODEL_SEEN_BYTES + 1)
+void data_add(double sums[DATA_SUMS], double *const columns[MODEL_WEIGHTS], uint32_t node);
+void data_all(const struct data *d, double sums[DATA_SUMS]);
+bool data_mixes(const double sums[DATA_SUMS]);
+
+/*
+ * data_amount - "21.1 MB", "213,197"; an estimate with a tilde. data_sum - the same of sums; "-":
+ * of objects that mix. data_range - in which the exact bytes lie, "20.1M-22.3M"; "" where there is
+ * no range. data_share - of the total.
+ */
 struct data_number {
     char text[48];
 };
+const char *data_sum(const struct data *d, struct data_number *to, enum model_weight weight,
+                     const double sums[DATA_SUMS]);
+const char *data_range(const struct data *d, struct data_number *to, const double sums[DATA_SUMS]);
+bool data_has_ranges(const struct data *d);
 const char *data_amount(const struct data *d, struct data_number *to, enum model_weight weight,
                         double amount);
 const char *data_share(const struct data *d, struct data_number *to, double amount);

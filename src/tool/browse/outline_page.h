@@ -15,10 +15,10 @@ struct outline_page {
     void *of; /* what the nodes are of */
 };
 
-/* A node: its place, and its sums by weight (bytes, objects). */
+/* A node: its place, and its sums by weight. */
 struct outline_node {
     const struct model_place *place;
-    double self[2], total[2];
+    double self[DATA_SUMS], total[DATA_SUMS];
 };
 
 struct outline_node_ops {

@@ -26,7 +26,7 @@ struct overview_row {
     char *text;
     struct target target;
     bool own;
-    double sums[2];
+    double sums[DATA_SUMS];
 };
 
 struct overview_page {
@@ -84,28 +84,22 @@ static int say_program(struct overview_page *p)
     return err;
 }
 
-static double total_of(const struct data *d, enum model_weight weight)
-{
-    return d->plain->total[weight] ? data_total(d, weight) : 0;
-}
-
 /* Of an estimate: from what it is, and how far the exact bytes may be from it. */
 static void say_estimate(const struct data *d, struct buffer *b)
 {
     enum report_sampler sampler = report_sampler(model_log(d->model)->header);
-    struct report_amount range = report_estimate_interval(
-        total_of(d, MODEL_BYTES), total_of(d, MODEL_BYTES_VARIANCE), total_of(d, MODEL_SEEN_BYTES));
-    struct text_number low, high;
+    double sums[DATA_SUMS];
+    struct data_number range;
 
+    data_all(d, sums);
     if (sampler == REPORT_SAMPLER_TICKS) {
         buffer_text(b, ": approximate, from ticks of the runtime");
         return;
     }
     buffer_format(b, ": estimates, the log is sampled%s",
                   sampler == REPORT_SAMPLER_RUNTIME ? " by the runtime" : "");
-    if (range.high > range.low)
-        buffer_format(b, "; 95%% range %s to %s", text_short(&low, range.low),
-                      text_short(&high, range.high));
+    if (*data_range(d, &range, sums))
+        buffer_format(b, "; 95%% range %s", range.text);
 }
 
 static int say_total(struct overview_page *p)
@@ -113,19 +107,18 @@ static int say_total(struct overview_page *p)
     const struct data *d = p->page.data;
     struct text_number bytes, objects;
     const char *about = model_estimated(d->model) ? "~" : "";
-    bool mixed =
-        report_estimate_mixes(total_of(d, MODEL_BYTES), total_of(d, MODEL_BYTES_VARIANCE),
-                              total_of(d, MODEL_ALLOCS), total_of(d, MODEL_ALLOCS_VARIANCE));
     struct buffer b = BUFFER_INIT;
+    double sums[DATA_SUMS];
     int err;
 
+    data_all(d, sums);
     buffer_format(&b, "%s%s bytes in ", about,
-                  text_count(&bytes, report_whole(total_of(d, MODEL_BYTES))));
-    if (mixed)
+                  text_count(&bytes, report_whole(sums[MODEL_BYTES])));
+    if (data_mixes(sums))
         buffer_text(&b, "objects of several sizes");
     else
         buffer_format(&b, "%s%s objects", about,
-                      text_count(&objects, report_whole(total_of(d, MODEL_ALLOCS))));
+                      text_count(&objects, report_whole(sums[MODEL_ALLOCS])));
     if (*about)
         say_estimate(d, &b);
     if (*d->filter->text || d->own)
@@ -277,8 +270,7 @@ static int say_step(struct overview_page *p, uint32_t node)
         return -ENOMEM;
     data_target(place, &row->target);
     row->own = place->own;
-    row->sums[0] = t->total[MODEL_BYTES][node];
-    row->sums[1] = t->total[MODEL_ALLOCS][node];
+    data_add(row->sums, t->total, node);
     return 0;
 }
 

@@ -57,6 +57,7 @@ bool page_find_row(struct page *page, bool forward)
 
 #define SHARE  7
 #define AMOUNT 11
+#define RANGE  15
 
 /* Which columns a screen of that width has room for. */
 static bool has_amount(const struct canvas *c)
@@ -74,6 +75,12 @@ static bool has_self(const struct canvas *c)
     return c->columns >= 90;
 }
 
+/* Of an estimate: how far the exact bytes may be from it. */
+static bool has_range(const struct page *page, const struct canvas *c)
+{
+    return c->columns >= 110 && data_has_ranges(page->data);
+}
+
 /* The sum that rows are sorted by comes first, then the others. */
 static void put(struct canvas *c, int row, int *column, int width, unsigned style, const char *text)
 {
@@ -81,10 +88,10 @@ static void put(struct canvas *c, int row, int *column, int width, unsigned styl
     *column += width;
 }
 
-int page_width(const struct canvas *c, bool has_total)
+int page_width(const struct page *page, const struct canvas *c, bool has_total)
 {
     return SHARE + (has_amount(c) ? AMOUNT : 0) + (has_total && has_self(c) ? AMOUNT : 0) +
-           (has_objects(c) ? AMOUNT : 0);
+           (has_objects(c) ? AMOUNT : 0) + (has_range(page, c) ? RANGE : 0);
 }
 
 int page_heads(const struct page *page, struct canvas *c, int row, bool has_total)
@@ -100,14 +107,16 @@ int page_heads(const struct page *page, struct canvas *c, int row, bool has_tota
         put(c, row, &column, AMOUNT, CANVAS_BOLD, "self");
     if (has_objects(c))
         put(c, row, &column, AMOUNT, CANVAS_BOLD, bytes ? "objects" : "bytes");
+    if (has_range(page, c))
+        put(c, row, &column, RANGE, CANVAS_BOLD, "95% of bytes");
     return column + 1;
 }
 
-int page_amounts(const struct page *page, struct canvas *c, int row, const double total[2],
-                 const double self[2], bool has_total)
+int page_amounts(const struct page *page, struct canvas *c, int row, const double total[DATA_SUMS],
+                 const double self[DATA_SUMS], bool has_total)
 {
     const struct data *d = page->data;
-    int main = d->sort == MODEL_ALLOCS, other = !main, column = 0;
+    int main = d->sort == MODEL_ALLOCS, column = 0;
     enum model_weight others = main ? MODEL_BYTES : MODEL_ALLOCS;
     double all = data_total(d, d->sort), share = all > 0 ? total[main] / all : 0;
     unsigned style = share >= 0.1 ? CANVAS_BOLD | CANVAS_RED : share < 0.01 ? CANVAS_DIM : 0;
@@ -115,12 +124,14 @@ int page_amounts(const struct page *page, struct canvas *c, int row, const doubl
 
     put(c, row, &column, SHARE - 1, style, data_share(d, &n, total[main]));
     if (has_amount(c))
-        put(c, row, &column, AMOUNT, CANVAS_PLAIN, data_amount(d, &n, d->sort, total[main]));
+        put(c, row, &column, AMOUNT, CANVAS_PLAIN, data_sum(d, &n, d->sort, total));
     if (has_total && has_self(c))
         put(c, row, &column, AMOUNT, CANVAS_PLAIN,
-            self[main] > 0 ? data_amount(d, &n, d->sort, self[main]) : "");
+            self[main] > 0 ? data_sum(d, &n, d->sort, self) : "");
     if (has_objects(c))
-        put(c, row, &column, AMOUNT, CANVAS_DIM, data_amount(d, &n, others, total[other]));
+        put(c, row, &column, AMOUNT, CANVAS_DIM, data_sum(d, &n, others, total));
+    if (has_range(page, c))
+        put(c, row, &column, RANGE, CANVAS_DIM, data_range(d, &n, total));
     return column + 1;
 }
 

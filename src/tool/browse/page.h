@@ -86,10 +86,10 @@ int page_sort(struct page *page);
  * Amounts stand at the left, as many as there is room for: page_width - their columns; page_heads -
  * what they are; page_amounts - those of one row. Return: where the name begins.
  */
-int page_width(const struct canvas *c, bool has_total);
+int page_width(const struct page *page, const struct canvas *c, bool has_total);
 int page_heads(const struct page *page, struct canvas *c, int row, bool has_total);
-int page_amounts(const struct page *page, struct canvas *c, int row, const double total[2],
-                 const double self[2], bool has_total);
+int page_amounts(const struct page *page, struct canvas *c, int row, const double total[DATA_SUMS],
+                 const double self[DATA_SUMS], bool has_total);
 
 /* page_name - from a column to the right edge; behind it a file, if there is room. */
 void page_name(struct canvas *c, int row, int column, unsigned style, const char *name,

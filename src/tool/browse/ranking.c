@@ -141,17 +141,11 @@ static int make_rows(struct making *m, uint32_t *sorted)
     return err;
 }
 
-static void add(double sums[2], double *const *weights, uint32_t node)
-{
-    sums[0] += weights[MODEL_BYTES][node];
-    sums[1] += weights[MODEL_ALLOCS][node];
-}
-
 /* What a node makes itself is its method's: a type is a leaf below it. */
 static void add_self(struct making *m, uint32_t node, uint32_t row)
 {
     if (row != NO_ROW)
-        add(m->ranking->rows[row].self, m->data->plain->self, node);
+        data_add(m->ranking->rows[row].self, m->data->plain->self, node);
 }
 
 /* Callers come before what they call, so a row is open as long as nodes lie in its subtree. */
@@ -169,7 +163,7 @@ static int sum_nodes(struct making *m)
         bool type = tree->places[node->place].kind == MODEL_PLACE_TYPE;
 
         if (row != NO_ROW && i >= open_until[row]) {
-            add(m->ranking->rows[row].total, tree->total, i);
+            data_add(m->ranking->rows[row].total, tree->total, i);
             open_until[row] = node->end;
         }
         if (type && m->ranking->kind != RANKING_TYPES)
@@ -225,7 +219,7 @@ static void keep_used(const struct data *d, struct ranking *t)
 
     for (size_t i = 0; i < t->count; i++)
         if (t->kind == RANKING_TIME ? !f->has_slices || (i >= f->from_slice && i < f->to_slice)
-                                    : t->rows[i].self[1] > 0)
+                                    : t->rows[i].self[MODEL_ALLOCS] > 0)
             t->rows[used++] = t->rows[i];
     t->count = used;
 }
@@ -261,8 +255,9 @@ static int make_from_cells(const struct data *d, struct ranking *t)
     for (uint32_t i = 0; i < tree->cell_count && count && !err; i++) {
         double *self = t->rows[row_of_cell(model_cell(d->model, tree->cells[i]), t->kind)].self;
 
-        self[0] += model_cell_weight(d->model, tree->cells[i], MODEL_BYTES);
-        self[1] += model_cell_weight(d->model, tree->cells[i], MODEL_ALLOCS);
+        for (int weight = 0; weight < DATA_SUMS; weight++)
+            self[weight] +=
+                model_cell_weight(d->model, tree->cells[i], (enum model_weight)weight);
     }
     keep_used(d, t);
     return err;
@@ -275,8 +270,7 @@ static int make_logs(const struct data *d, struct ranking *t)
     for (uint32_t i = 0; i < d->log_count && !err; i++) {
         struct ranking_row row = {.target = {.number = i}};
 
-        row.self[0] = d->logs[i].weight[MODEL_BYTES];
-        row.self[1] = d->logs[i].weight[MODEL_ALLOCS];
+        memcpy(row.self, d->logs[i].weight, sizeof(row.self));
         err = row_add(t, &row);
     }
     return err;
@@ -325,7 +319,8 @@ static int compare_rows(const void *left, const void *right, void *context)
     if (s->own_order)
         return ORDER(a->target.number, b->target.number);
     return x != y                                 ? ORDER(y, x)
-           : a->total[0] != b->total[0]           ? ORDER(b->total[0], a->total[0])
+           : a->total[MODEL_BYTES] != b->total[MODEL_BYTES]
+               ? ORDER(b->total[MODEL_BYTES], a->total[MODEL_BYTES])
            : a->target.number != b->target.number ? ORDER(a->target.number, b->target.number)
                                                   : ORDER(a->target.line, b->target.line);
 }

@@ -26,7 +26,7 @@ enum ranking_kind {
 struct ranking_row {
     struct target target; /* of a log its number; of sizes heap << 8 and the power of two */
     bool own;
-    double self[2], total[2]; /* bytes, objects */
+    double self[DATA_SUMS], total[DATA_SUMS];
 };
 
 struct ranking {

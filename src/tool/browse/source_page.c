@@ -20,7 +20,7 @@ struct source_page {
     char **lines;
     size_t count, capacity;
     struct line_sums {
-        double self[2], total[2];
+        double self[DATA_SUMS], total[DATA_SUMS];
     } * sums; /* by line, from 1 on */
 };
 
@@ -69,7 +69,7 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
     const struct source_page *p = page_of(page);
     const struct line_sums *sums = &p->sums[index + 1];
     bool any = sums->total[0] > 0 || sums->self[0] > 0;
-    int column = page_width(c, true);
+    int column = page_width(page, c, true);
     char number[16];
 
     if (any)

@@ -24,10 +24,8 @@ static void node(const struct outline_page *p, uint32_t number, struct outline_n
     const struct model_tree *t = tree_of(p);
 
     *out = (struct outline_node){.place = &t->places[t->nodes[number].place]};
-    for (int i = 0; i < 2; i++) {
-        out->self[i] = t->self[i][number];
-        out->total[i] = t->total[i][number];
-    }
+    data_add(out->self, t->self, number);
+    data_add(out->total, t->total, number);
 }
 
 static bool has_children(void *page, uint32_t number)

@@ -15,6 +15,7 @@ static void add(struct annotate_amount *to, const struct annotate_amount *more)
 {
     to->allocs += more->allocs;
     to->bytes += more->bytes;
+    report_spread_add(&to->spread, &more->spread);
 }
 
 /* The line of the file, 0 for another file's. */
@@ -50,7 +51,7 @@ static int add_rows(struct adding *a, struct annotate_amount *below)
         uint32_t line;
 
         report_sites_row(a->sites, i, &row);
-        own = (struct annotate_amount){row.allocs, row.bytes};
+        own = (struct annotate_amount){row.allocs, row.bytes, row.spread};
         add(&a->sums->total, &own);
         add(&below[row.path], &own);
         line = row.path > REPORT_PATH_LOST ? line_in_file(a, row.method, row.il) : 0;

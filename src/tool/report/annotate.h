@@ -9,6 +9,7 @@
 
 struct annotate_amount {
     uint64_t allocs, bytes;
+    struct report_spread spread;
 };
 
 /* What a line made itself, and what was made by the calls on it. */

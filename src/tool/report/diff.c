@@ -84,6 +84,7 @@ static int add_log(struct diff_rows *rows, struct diff_paths *paths, size_t log,
         to->bytes += row.bytes;
         to->low += row.bytes_range.low;
         to->high += row.bytes_range.high;
+        report_spread_add(&to->spread, &row.spread);
         to->row = to->row == REPORT_DIFF_NONE ? i : to->row;
     }
     memory_free(paths->keys);
@@ -122,6 +123,8 @@ static void join_side(const struct diff_amount *logs, size_t count, struct repor
 
         allocs += (double)a->allocs;
         bytes += value;
+        side->mixed |= report_estimate_mixes(value, a->spread.bytes_variance, (double)a->allocs,
+                                             a->spread.allocs_variance);
         min = i == 0 || value < min ? value : min;
         max = i == 0 || value > max ? value : max;
         side->low = i == 0 || a->low < side->low ? a->low : side->low;

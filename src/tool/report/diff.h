@@ -21,6 +21,7 @@ struct report_change {
         /* Of bytes: 95 % where they are estimates; of several logs the lowest and the highest. */
         double low, high;
         double spread;   /* of bytes: how far apart the logs of the side are */
+        bool mixed;      /* as in struct report_row, of one log at least: allocs say little */
         size_t row, log; /* the largest of those summed here, and its log; REPORT_DIFF_NONE */
     } side[REPORT_DIFF_SIDES];
 };

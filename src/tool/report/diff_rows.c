@@ -105,6 +105,7 @@ void diff_rows_move(struct diff_rows *rows, size_t to, size_t from)
         sums[i].allocs += more[i].allocs;
         sums[i].bytes += more[i].bytes;
         sums[i].low += more[i].low;
+        report_spread_add(&sums[i].spread, &more[i].spread);
         sums[i].high += more[i].high;
         if (sums[i].row == REPORT_DIFF_NONE)
             sums[i].row = more[i].row;

@@ -18,6 +18,7 @@ int diff_key_order(const struct diff_key *left, const struct diff_key *right); /
 struct diff_amount {
     uint64_t allocs, bytes;
     double low, high;
+    struct report_spread spread;
     size_t row; /* the largest of those summed here; REPORT_DIFF_NONE: the log has none */
 };
 

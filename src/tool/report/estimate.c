@@ -5,6 +5,13 @@
 #define ONE_SIZE \
     0.85 /* what objects of one size class, half of the least, half of the most, have */
 
+void report_spread_add(struct report_spread *to, const struct report_spread *more)
+{
+    to->bytes_variance += more->bytes_variance;
+    to->allocs_variance += more->allocs_variance;
+    to->seen_bytes += more->seen_bytes;
+}
+
 void report_estimate_of(const struct report_alloc *a, struct report_estimate *out)
 {
     double bytes = (double)a->bytes, allocs = (double)a->allocs, scale;

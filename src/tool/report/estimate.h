@@ -20,6 +20,12 @@ struct report_amount {
     double value, low, high;
 };
 
+/* What says how good sums of estimates are; adds up as they do. All 0: they are exact. */
+struct report_spread {
+    double bytes_variance, allocs_variance, seen_bytes; /* seen: in the log */
+};
+void report_spread_add(struct report_spread *to, const struct report_spread *more);
+
 /* report_estimate_of - of one record; one without a weight stands for itself. */
 void report_estimate_of(const struct report_alloc *a, struct report_estimate *out);
 

@@ -53,6 +53,7 @@ struct report_row {
     double share;       /* of the total's bytes, 0 to 1 */
     double unoptimised; /* of its own bytes: what only unoptimised code makes, the log's il0 */
     uint64_t sampled;   /* events this rests on, if it is an estimate; else 0 */
+    struct report_spread spread;
     bool approximate;   /* of ticks, which are not random: there is no range */
     bool mixed; /* an estimate of objects of several sizes: their number is as good as unknown */
     /*

@@ -1,8 +1,10 @@
 /* cmd_annotate.c - a source file with what its lines allocated in the margin. */
+#include "views/view.h"
 #include "views/views.h"
 #include "command/print_complete.h"
 #include "command/reading.h"
 #include "command/rows.h"
+#include "terminal/terminal.h"
 #include "terminal/text.h"
 
 #include "base/json_writer.h"
@@ -168,24 +170,61 @@ static void print_code(const char *text, FILE *out)
     buffer_free(&b);
 }
 
+static bool is_mixed(const struct annotate_amount *a)
+{
+    return report_estimate_mixes((double)a->bytes, a->spread.bytes_variance, (double)a->allocs,
+                                 a->spread.allocs_variance);
+}
+
+/* approximate: of ticks of the runtime, whose error nobody knows. */
+static bool has_range(const struct annotate *a, const struct annotate_amount *amount,
+                      struct report_amount *out)
+{
+    struct report_row total;
+
+    report_sites_total(a->sites, &total);
+    *out = report_estimate_interval((double)amount->bytes, amount->spread.bytes_variance,
+                                    amount->spread.seen_bytes);
+    return !total.approximate && out->high > out->low;
+}
+
+static void print_all(const struct annotate *a, FILE *out)
+{
+    const struct annotate_amount *all = &a->sums.total;
+    struct text_number bytes, allocs, low, high;
+    struct buffer b = BUFFER_INIT;
+    struct report_amount range;
+
+    buffer_format(&b, "All allocations: %s", report_sites_estimated(a->sites) ? "about " : "");
+    if (!is_mixed(all))
+        buffer_format(&b, "%s, ", text_count(&allocs, all->allocs));
+    buffer_format(&b, "%s bytes", text_count(&bytes, all->bytes));
+    if (has_range(a, all, &range))
+        buffer_format(&b, ", in 95 of 100 cases %s to %s exactly", text_short(&low, range.low),
+                      text_short(&high, range.high));
+    buffer_text(&b, ". Beside each line: what it allocates itself, and below its calls.");
+    if (is_mixed(all))
+        buffer_text(&b, " - stands for the number of objects of several sizes, of which samples say too little.");
+    if (!b.failed)
+        args_print_text(out, b.data, terminal_width(out));
+    buffer_free(&b);
+    putc('\n', out);
+}
+
 static void print_text(const struct annotate *a, const struct source *s, FILE *out)
 {
     const struct annotation *sums = &a->sums;
     size_t last = s->count > sums->line_count ? s->count : sums->line_count, shown = 0;
-    struct text_number bytes, allocs;
     bool skipped = false;
 
     text_print(out, a->document.file);
     fprintf(out, "%s\n",
             s->text && !s->checked ? "  (its symbols have no hash of it: it may have changed)"
                                    : "");
-    fprintf(out,
-            "All allocations: %s, %s bytes. Beside each line: what it allocates itself, and "
-            "below its calls.\n\n",
-            text_count(&allocs, sums->total.allocs), text_count(&bytes, sums->total.bytes));
+    print_all(a, out);
     fprintf(out, " %13s %11s %13s  line\n", "bytes", "objects", "below, bytes");
     for (size_t line = 1; line <= last; line++) {
-        const struct annotate_line none = {{0, 0}, {0, 0}};
+        const struct annotate_line none = {{.allocs = 0}, {.allocs = 0}};
         const struct annotate_line *sum = line <= sums->line_count ? &sums->lines[line] : &none;
 
         if (!is_shown(a, s, line)) {
@@ -197,7 +236,10 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
         skipped = false;
         shown++;
         print_number(sum->own.bytes, 13, out);
-        print_number(sum->own.allocs, 11, out);
+        if (is_mixed(&sum->own))
+            fprintf(out, " %11s", "-");
+        else
+            print_number(sum->own.allocs, 11, out);
         print_number(sum->below.bytes, 13, out);
         fprintf(out, " %5zu%s", line, line <= s->count && *s->line[line] ? "  " : "");
         if (line <= s->count)
@@ -210,11 +252,23 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
     reading_completeness(report_sites_log(a->sites), out);
 }
 
-static void json_amount(const char *allocs, const char *bytes, const struct annotate_amount *amount,
-                        struct json_writer *w)
+/* prefix: of the members' names. */
+static void json_amount(const struct annotate *a, const char *prefix,
+                        const struct annotate_amount *amount, struct json_writer *w)
 {
-    jw_unsigned(w, allocs, amount->allocs);
-    jw_unsigned(w, bytes, amount->bytes);
+    struct report_amount range;
+    char key[32];
+
+    snprintf(key, sizeof(key), "%sallocs", prefix);
+    jw_unsigned(w, key, amount->allocs);
+    snprintf(key, sizeof(key), "%sbytes", prefix);
+    jw_unsigned(w, key, amount->bytes);
+    snprintf(key, sizeof(key), "%smixed", prefix);
+    if (is_mixed(amount))
+        jw_bool(w, key, true);
+    snprintf(key, sizeof(key), "%sbytes_range", prefix);
+    if (has_range(a, amount, &range))
+        view_range_json(key, &range, w);
 }
 
 static void json_types(const struct annotate *a, size_t line, size_t *at, struct json_writer *w)
@@ -229,7 +283,7 @@ static void json_types(const struct annotate *a, size_t line, size_t *at, struct
         jw_text(w, "type",
                 a->names ? names_class(a->names, t->class_number)
                          : report_class(report_sites_defs(a->sites), t->class_number)->name);
-        json_amount("allocs", "bytes", &t->own, w);
+        json_amount(a, "", &t->own, w);
         jw_end(w);
     }
     jw_end(w);
@@ -245,15 +299,15 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
     jw_object(&w, NULL);
     jw_text(&w, "file", a->document.file);
     jw_text(&w, "source", !s->text ? "none" : s->checked ? "compiled" : "unchecked");
-    json_amount("total_allocs", "total_bytes", &sums->total, &w);
+    json_amount(a, "total_", &sums->total, &w);
     jw_array(&w, "lines");
     for (size_t line = 1; line <= sums->line_count; line++) {
         if (!has_amount(a, line))
             continue;
         jw_line_object(&w, 1, NULL);
         jw_unsigned(&w, "line", line);
-        json_amount("allocs", "bytes", &sums->lines[line].own, &w);
-        json_amount("below_allocs", "below_bytes", &sums->lines[line].below, &w);
+        json_amount(a, "", &sums->lines[line].own, &w);
+        json_amount(a, "below_", &sums->lines[line].below, &w);
         json_types(a, line, &type, &w);
         if (line <= s->count)
             jw_text(&w, "text", s->line[line]);

@@ -1,5 +1,6 @@
 #include "views/print_diff.h"
 
+#include "args/args.h"
 #include "command/print_complete.h"
 #include "command/reading.h"
 #include "terminal/terminal.h"
@@ -89,14 +90,16 @@ static bool estimated(const struct print_diff_side *side)
     return false;
 }
 
-/* The mean of a side's logs. */
-static void total_of(const struct print_diff_side *side, uint64_t *allocs, uint64_t *bytes)
+/* The mean of a side's logs. Returns: whether the number of objects is known. */
+static bool total_of(const struct print_diff_side *side, uint64_t *allocs, uint64_t *bytes)
 {
     double a = 0, b = 0;
     struct report_row total;
+    bool counted = true;
 
     for (size_t i = 0; i < side->count; i++) {
         report_sites_total(side->logs[i].sites, &total);
+        counted &= !total.mixed;
         a += (double)total.allocs;
         b += (double)total.bytes;
         *allocs = total.allocs;
@@ -106,6 +109,7 @@ static void total_of(const struct print_diff_side *side, uint64_t *allocs, uint6
         *allocs = (uint64_t)(a / (double)side->count + 0.5);
         *bytes = (uint64_t)(b / (double)side->count + 0.5);
     }
+    return counted;
 }
 
 /* What became of objects. */
@@ -122,15 +126,17 @@ static void print_total(const struct print_diff *p, int number, FILE *out)
     const struct print_diff_side *side = &p->side[number];
     struct text_number n, a, b, share;
     uint64_t allocs = 0, bytes = 0, before = 0;
+    bool counted = total_of(side, &allocs, &bytes);
     struct signed_text change;
 
-    total_of(side, &allocs, &bytes);
     text_part(out, number == REPORT_DIFF_OLD ? "Old: " : "New: ", side->names[0], "");
     if (side->count > 1)
         fprintf(out, " and %s more, on average", text_count(&n, side->count - 1));
-    fprintf(out, ": %s%s %s%s%s, %s bytes", estimated(side) ? "about " : "", text_count(&a, allocs),
-            p->view ? "object" : "allocation", text_plural(allocs), words_of(p),
-            text_count(&b, bytes));
+    fputs(estimated(side) ? ": about " : ": ", out);
+    if (counted)
+        fprintf(out, "%s %s%s%s, ", text_count(&a, allocs), p->view ? "object" : "allocation",
+                text_plural(allocs), words_of(p));
+    fprintf(out, "%s bytes%s", text_count(&b, bytes), counted ? "" : words_of(p));
     if (number == REPORT_DIFF_NEW) {
         total_of(&p->side[REPORT_DIFF_OLD], &allocs, &before);
         fprintf(out, ": %s bytes", signed_count(&change, before, bytes));
@@ -187,7 +193,9 @@ static void print_change(const struct print_diff *p, const struct report_change 
                 columns->bytes, text_count(&after, side[1].bytes));
     if (columns->objects)
         fprintf(out, "%*s  ", columns->allocs,
-                signed_count(&allocs, side[0].allocs, side[1].allocs));
+                side[0].mixed || side[1].mixed
+                    ? "-"
+                    : signed_count(&allocs, side[0].allocs, side[1].allocs));
     shown = shown_side(p, c, &row);
     print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : terminal_name_room(out, used),
                       out);
@@ -223,7 +231,10 @@ void print_diff_text(const struct print_diff *p, FILE *out)
     for (int side = 0; side < REPORT_DIFF_SIDES; side++)
         print_total(p, side, out);
     if (estimates)
-        fputs("Estimates: a change marked ? may come from sampling alone.\n", out);
+        args_print_text(out,
+                        "Estimates: a change marked ? may come from sampling alone; - stands for "
+                        "the number of objects of several sizes, of which samples say too little.",
+                        terminal_width(out));
     if (shown)
         print_heading(&columns, print_report_heading(by), out);
     for (size_t i = 0; i < shown; i++)
@@ -254,13 +265,29 @@ void print_diff_text(const struct print_diff *p, FILE *out)
 
 /* JSON, a row at a time, as report's. */
 
-static void json_amounts(const struct print_diff *p, const struct report_diff_side *side,
-                         const char *key, struct json_writer *w)
+static bool has_ranges(const struct print_diff_side *side)
 {
-    jw_object(w, key);
+    for (size_t i = 0; i < side->count; i++) {
+        struct report_row total;
+
+        report_sites_total(side->logs[i].sites, &total);
+        if (total.approximate)
+            return false;
+    }
+    return side->count > 1 || estimated(side);
+}
+
+static void json_amounts(const struct print_diff *p, const struct report_change *c, int number,
+                         struct json_writer *w)
+{
+    const struct report_diff_side *side = &c->side[number];
+
+    jw_object(w, number == REPORT_DIFF_OLD ? "old" : "new");
     jw_unsigned(w, "allocs", side->allocs);
     jw_unsigned(w, "bytes", side->bytes);
-    if (report_diff_several(p->diff)) {
+    if (side->mixed)
+        jw_bool(w, "mixed", true);
+    if (report_diff_several(p->diff) || has_ranges(&p->side[number])) {
         jw_array(w, "bytes_range");
         jw_number(w, NULL, "%.0f", side->low);
         jw_number(w, NULL, "%.0f", side->high);
@@ -286,8 +313,8 @@ static void json_change(const struct print_diff *p, const struct report_change *
     json_difference("allocs", side[0].allocs, side[1].allocs, w);
     json_difference("bytes", side[0].bytes, side[1].bytes, w);
     jw_bool(w, "certain", report_change_certain(c));
-    json_amounts(p, &side[REPORT_DIFF_OLD], "old", w);
-    json_amounts(p, &side[REPORT_DIFF_NEW], "new", w);
+    json_amounts(p, c, REPORT_DIFF_OLD, w);
+    json_amounts(p, c, REPORT_DIFF_NEW, w);
     shown = shown_side(p, c, &row);
     print_report_what_json(shown, &row, w);
     jw_end(w);
@@ -298,8 +325,8 @@ static void json_side(const struct print_diff *p, int number, struct json_writer
 {
     const struct print_diff_side *side = &p->side[number];
     uint64_t allocs = 0, bytes = 0, lost = 0;
+    bool counted = total_of(side, &allocs, &bytes);
 
-    total_of(side, &allocs, &bytes);
     for (size_t i = 0; i < side->count; i++)
         lost += report_log_lost(report_sites_log(side->logs[i].sites));
     jw_line_object(w, 1, number == REPORT_DIFF_OLD ? "old" : "new");
@@ -307,6 +334,8 @@ static void json_side(const struct print_diff *p, int number, struct json_writer
     jw_unsigned(w, "bytes", bytes);
     jw_unsigned(w, "lost", lost);
     jw_bool(w, "estimated", estimated(side));
+    if (!counted)
+        jw_bool(w, "mixed", true);
     print_log_json(report_sites_log(side->logs[0].sites), side->logs[0].problems, "log", w);
     if (side->count > 1) {
         jw_array(w, "logs");

@@ -16,7 +16,10 @@ static const char *const steps[] = {
     "",  "2", "H", "c",        "\033*",         "F", "3", "\r", "4", "t", "5", "6", "7", "8", "9",
     "0", "s", "1", "2/fast\r", "fmethod=Add\r", "?"};
 
-static void expect_screens(const char *name)
+/* Of a log's estimates: overview, tree, types, lines; bytes with their range where there is room. */
+static const char *const estimated[] = {"", "2", "H", "3", "5"};
+
+static void expect_screens(const char *name, const char *log, const char *const *keys, size_t count)
 {
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         char path[200];
@@ -25,14 +28,14 @@ static void expect_screens(const char *name)
         FILE *out = open_memstream(&text, &size);
 
         assert_non_null(out);
-        open_logs(SHOP, NULL, NULL);
+        open_logs(log, NULL, NULL);
         screen_of(sizes[i].columns, sizes[i].rows);
-        for (size_t k = 0; k < sizeof(steps) / sizeof(steps[0]); k++) {
-            press(steps[k]);
+        for (size_t k = 0; k < count; k++) {
+            press(keys[k]);
             fprintf(out, "---- %s\n%s",
-                    *steps[k] == '\033' ? steps[k] + 1
-                    : *steps[k] == '\r' ? "enter"
-                                        : steps[k],
+                    *keys[k] == '\033' ? keys[k] + 1
+                    : *keys[k] == '\r' ? "enter"
+                                       : keys[k],
                     screen_text());
         }
         fclose(out);
@@ -48,7 +51,12 @@ static void expect_screens(const char *name)
 
 TEST(screens_of_all_sizes)
 {
-    expect_screens("shop");
+    expect_screens("shop", SHOP, steps, COUNT_OF(steps));
+}
+
+TEST(estimates_have_their_ranges)
+{
+    expect_screens("sampled", "tests/fixtures/logs/sampled.ndjson", estimated, COUNT_OF(estimated));
 }
 
 TEST(any_size_and_any_key_will_do)

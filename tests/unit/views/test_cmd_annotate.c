@@ -42,6 +42,31 @@ TEST(a_line_has_what_it_allocates_and_what_its_calls_do)
     free(ran.out);
 }
 
+/* Line 7 makes objects of two sizes: how many is as good as unknown. */
+TEST(estimates_have_ranges_and_no_number_of_objects_of_several_sizes)
+{
+    struct ran ran = ANNOTATE("--format=json", FIXTURES "lines-sampled.ndjson", SECOND);
+    json_t *json = json_loads(ran.out, JSON_REJECT_DUPLICATES, NULL);
+    json_t *line = json_array_get(json_object_get(json, "lines"), 0);
+    json_t *types = json_object_get(line, "types");
+    int low, high;
+
+    assert_int_equal(ran.status, CLI_OK);
+    assert_true(json_is_true(json_object_get(json, "total_mixed")));
+    assert_true(json_is_true(json_object_get(line, "mixed")));
+    assert_int_equal(json_unpack(line, "{s:[ii]}", "bytes_range", &low, &high), 0);
+    assert_in_range(231846, low + 1, high - 1);
+    assert_int_equal(json_array_size(types), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_null(json_object_get(json_array_get(types, i), "mixed"));
+    json_decref(json);
+    free(ran.out);
+    ran = ANNOTATE(FIXTURES "lines-sampled.ndjson", SECOND);
+    assert_non_null(strstr(ran.out, "All allocations: about 1,235,355 bytes, in 95 of 100 cases"));
+    assert_non_null(strstr(ran.out, "231,846           - "));
+    free(ran.out);
+}
+
 TEST(a_type_chooses_what_counts)
 {
     struct ran ran =
