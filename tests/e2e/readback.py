@@ -2,6 +2,7 @@
 What is made of a log, read back by whom it is made for: each export by its consumer, the page by its own scripts, views from
 their JSON and their text. What each of them says is a Sums.
 """
+import collections
 import fcntl
 import glob
 import json
@@ -13,7 +14,7 @@ import harness
 from harness import OUT, Skip, run, tool, tool_json
 
 ENDINGS = {'pprof': '.pb.gz', 'speedscope': '.speedscope.json', 'nettrace': '.nettrace', 'perfview': '.perfView.xml.zip',
-           'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz', 'rows': '.rows.ndjson'}
+           'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz', 'otlp': '.otlp.pb', 'rows': '.rows.ndjson'}
 
 # heaptrack's is for logs with --live: test_live_exports.py. Rows are of all sites: nothing is folded.
 OF_ALL_LOGS = tuple(form for form in ENDINGS if form not in ('heaptrack', 'rows'))
@@ -137,6 +138,72 @@ def read_speedscope(path):
         *stack, leaf = [frames[number] for number in stack]
         sums.add([name for name, _ in reversed(stack)], leaf[0], size, count, [line for _, line in stack])
     assert [bytes_['endValue'], objects['endValue']] == sums.total, path
+    return sums
+
+
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7f) << shift
+        at, shift = at + 1, shift + 7
+        if data[at - 1] < 0x80:
+            return value, at
+
+
+def _varints(data):
+    values, at = [], 0
+    while at < len(data):
+        value, at = _varint(data, at)
+        values.append(value)
+    return values
+
+
+def _fields(data):
+    """Of a message of Protocol Buffers: {number: [a whole number or bytes, ...]}."""
+    fields, at = collections.defaultdict(list), 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        if tag & 7 == 0:
+            value, at = _varint(data, at)
+        else:
+            size, at = (8, at) if tag & 7 == 1 else _varint(data, at)
+            value, at = data[at:at + size], at + size
+            assert len(value) == size, 'it is cut'
+        fields[tag >> 3].append(value)
+    return fields
+
+
+def read_otlp(path):
+    """By the numbers of the fields in profiles.proto, v1development of August 2026."""
+    with open(path, 'rb') as file:
+        data = _fields(file.read())
+    resource, = data[1]
+    scope, = _fields(resource)[2]
+    dictionary = _fields(data[2][0])
+    strings = [text.decode() for text in dictionary[5]]
+    mappings, locations, functions, links, attributes, stacks = (
+        [_fields(entry) for entry in dictionary[number]] for number in (1, 2, 3, 4, 6, 7))
+    for table in mappings, locations, functions, attributes, stacks:
+        assert not table[0], 'entry 0 is empty'
+    assert (strings[0], len(strings)) == ('', len(set(strings))) and len(links) == 1, strings[:3]
+    places = []
+    for location in locations:
+        line = _fields(location[3][0]) if location else {}
+        function = functions[line[1][0]] if location else {}
+        name = strings[function[1][0]] if function else ''
+        places.append((name, '%s:%d' % (strings[function[3][0]], line[2][0]) if line.get(2) else ''))
+    values = []
+    for profile in map(_fields, _fields(scope)[2]):
+        kind = _fields(profile[1][0])
+        assert len(profile[7][0]) == 16 and any(profile[7][0]), 'its id'
+        samples = {sample[1][0]: _varints(sample[4][0])[0] for sample in map(_fields, profile[2])}
+        assert len(samples) == len(profile[2]), 'a stack is there once'
+        values.append(((strings[kind[1][0]], strings[kind[2][0]]), samples))
+    assert [kind for kind, _ in values[:2]] == [('alloc_space', 'By'), ('alloc_objects', '{object}')], values
+    sums = Sums()
+    for stack, size in values[0][1].items():
+        leaf, *frames = [places[number] for number in _varints(stacks[stack][1][0])]
+        sums.add([name for name, _ in frames], leaf[0], size, values[1][1].get(stack, 0), [line for _, line in frames])
     return sums
 
 

@@ -27,7 +27,8 @@ VIEWS = ('overview', 'tree') + FLAT
 TABLES = 'types', 'methods', 'lines', 'modules', 'namespaces', 'threads', 'sizes'  # what pages have the same of
 REFUSED = {'threads': 'record without --log sites', 'time': 'record without --log sites', 'lines': 'has a source line',
            'modules': 'record without --stacks inline', 'namespaces': 'record without --stacks inline'}
-READERS = {'speedscope': readback.read_speedscope, 'collapsed': readback.read_collapsed, 'rows': readback.read_rows}
+READERS = {'speedscope': readback.read_speedscope, 'collapsed': readback.read_collapsed, 'otlp': readback.read_otlp,
+           'rows': readback.read_rows}
 NO_FRAME = '(no managed frame)'
 NO_OWN_FRAME = '(no own frame)'  # what it is called where own code only was recorded
 LOST, LOST_METHOD = '(callers not in the log)', '(unknown method)'  # of a damaged log; the second of a row by method
@@ -253,7 +254,7 @@ def flatly(table):
 def export_agrees(t, report, form, found, folded):
     """found: the Sums of an export. folded: smaller ones are at their callers, so that methods may lack as much."""
     what = '%s: %s: ' % (name_of(report.log), form)
-    parts = 2 if form in ('pprof', 'speedscope', 'rows') else 1
+    parts = 2 if form in ('pprof', 'speedscope', 'otlp', 'rows') else 1
     slack = report.slack
     if form == 'perfview':
         slack += report.total[0] // FLOAT_EXACT * len(report.sums.types)

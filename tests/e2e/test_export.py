@@ -88,3 +88,24 @@ def test_stacks_of_100000_frames_and_hostile_names(t):
     trace, xml = read_traces(t, [made['nettrace'], made['perfview']])
     t.equal((trace['bytes'], trace['types']), (24 * depth, {'App.<b>&amp;";[]\u202e': 24 * depth}))
     t.equal((xml['bytes'], xml['types']), (24 * depth, {'Type App.<b>&amp;";[]\u202e': 24 * depth}))
+
+
+def test_otlp_is_what_the_published_messages_say(t):
+    """protoc, with the messages of opentelemetry-proto: nothing of ours reads it."""
+    messages = os.environ.get('SHADOWTRACE_OTLP_PROTO')
+    if not messages:
+        t.skip('no package has the messages of OTLP profiles; SHADOWTRACE_OTLP_PROTO names a checkout of opentelemetry-proto')
+    log = compile_csharp(t)
+    bytes_, objects, _ = exact(log)
+    with open(export(t, 'otlp', [log], '--min-share', '0'), 'rb') as file:
+        made = file.read()
+    base = 'opentelemetry.proto.%s.v1development.%s'
+    for package, message, path in (('profiles', 'ProfilesData', 'profiles/v1development/profiles.proto'),
+                                   ('collector.profiles', 'ExportProfilesServiceRequest',
+                                    'collector/profiles/v1development/profiles_service.proto')):
+        result = harness.run([consumers.program('protoc'), '-I', messages, '--decode=' + base % (package, message),
+                              'opentelemetry/proto/' + path], stdin=made)
+        t.equal((result.status, result.err), (0, b''), 'protoc')
+        t.true(not re.search(r'^ *\d+[:{ ]', result.text, re.M), 'a field that the messages do not have')
+        space, counts = result.text.split('dictionary {')[0].split('  profiles {')[1:3]
+        t.equal([sum(map(int, re.findall(r'values: (\d+)', part))) for part in (space, counts)], [bytes_, objects], message)

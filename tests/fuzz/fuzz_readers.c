@@ -75,6 +75,7 @@ static const struct view views[] = {
     {&cmd_annotate, {"annotate"}, 0},
     {&cmd_validate, {"validate", "--format=json"}, 0},
     {&cmd_export, {"export", "--no-lines", "--format=pprof", "-o-"}, 0},
+    {&cmd_export, {"export", "--no-lines", "--format=otlp", "-o-"}, 0},
     {&cmd_export, {"export", "--each", "--format=speedscope", "-o-"}, 0},
     {&cmd_export, {"export", "--format=perfview", "--min-share=0", "-o-"}, 0},
     {&cmd_export, {"export", "--format=nettrace", "--each", "-o-"}, 0},

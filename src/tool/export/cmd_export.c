@@ -45,10 +45,12 @@ static const struct format {
      "flamegraph.pl, inferno or speedscope: "},
     {".heaptrack.gz", NULL, NULL, export_heaptrack, false, true,
      "heaptrack_gui or heaptrack_print: "},
+    {".otlp.pb", export_otlp, NULL, NULL, false, true,
+     "a collector of OpenTelemetry, /v1development/profiles, as application/x-protobuf: "},
     {".rows.ndjson", NULL, NULL, NULL, true, true, "DuckDB or ClickHouse: "},
 };
 static const char *const words[] = {"pprof",     "speedscope", "nettrace", "perfview",
-                                    "collapsed", "heaptrack",  "rows",     NULL};
+                                    "collapsed", "heaptrack",  "otlp",     "rows", NULL};
 #define ROWS (COUNT_OF(formats) - 1)
 
 #define ARGS_INTO struct export_args
@@ -60,7 +62,7 @@ static const struct args_option options[] = {
         "PerfView's XML. collapsed: folded stacks, a line each. heaptrack: what was made and "
         "freed, "
         "collection by collection, of a log recorded with --live; pprof has what is alive of one, "
-        "too. rows: a JSON object a line, for tables in which many recordings meet, by minute and "
+        "too. otlp: OpenTelemetry's profiles, experimental as these still are. rows: a JSON object a line, for tables in which many recordings meet, by minute and "
         "site; what has the same name has the same id in all of them",
         .words = words, .group = "What is written"),
     ARGS_ROW(TEXT, "output", "FILE", output,

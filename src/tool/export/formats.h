@@ -20,6 +20,14 @@
 int export_pprof(const struct export_profile *p, FILE *out);
 
 /*
+ * OTLP profiles, as they stand (v1development of github.com/open-telemetry/opentelemetry-proto, of
+ * August 2026; it may still change): a message ProfilesData, which is what a collector is sent, too.
+ * A profile each of alloc_space and alloc_objects; of inuse_space and inuse_objects, too, as with
+ * pprof. What is to be known of it stands in the attribute shadowtrace.remarks.
+ */
+int export_otlp(const struct export_profile *p, FILE *out);
+
+/*
  * speedscope's own JSON: a profile of bytes and one of objects. _each: and one for each thread, the
  * 32 with most bytes, in the order of its allocations; events may be NULL.
  */

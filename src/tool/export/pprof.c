@@ -145,17 +145,6 @@ static void put_function(struct pprof *w, const struct export_frame *frame)
     put(w, PROFILE_FUNCTION);
 }
 
-/*
- * Where a place lies in its module: the method's row in the metadata, and the IL offset. With the
- * mapping's build id that is what a line can be looked up by, later and elsewhere.
- */
-static uint64_t address_of(const struct export_frame *frame)
-{
-    const uint32_t row = frame->token & 0xffffff;
-
-    return row && frame->il >= 0 ? (uint64_t)row << 32 | (uint32_t)frame->il : 0;
-}
-
 /* A location is a place in a method: what pprof merges or not, as -functions or -lines say. */
 static void put_location(struct pprof *w, uint32_t number)
 {
@@ -166,7 +155,7 @@ static void put_location(struct pprof *w, uint32_t number)
     protobuf_number(&w->inner, LINE_LINE, frame->line);
     protobuf_number(&w->message, LOCATION_ID, (uint64_t)number + 1);
     protobuf_number(&w->message, LOCATION_MAPPING, mapping_of(w->p, frame->module));
-    protobuf_number(&w->message, LOCATION_ADDRESS, address_of(frame));
+    protobuf_number(&w->message, LOCATION_ADDRESS, export_address(frame));
     protobuf_bytes(&w->message, LOCATION_LINE, w->inner.data, w->inner.size);
     put(w, PROFILE_LOCATION);
 }
@@ -174,19 +163,13 @@ static void put_location(struct pprof *w, uint32_t number)
 static int put_frames(struct pprof *w)
 {
     const struct export_profile *p = w->p;
-    const struct export_frame **functions =
-        memory_zalloc(p->function_count + 1, sizeof(*functions));
+    const struct export_frame **functions;
+    int err = export_functions(p, &functions);
 
-    if (!functions)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < p->frame_count; i++) {
-        const struct export_frame *frame = &p->frames[i];
-        const struct export_frame **known = &functions[frame->function];
-
-        if (!*known || (!(*known)->file && frame->file))
-            *known = frame;
+    if (err)
+        return err;
+    for (uint32_t i = 0; i < p->frame_count; i++)
         put_location(w, i);
-    }
     for (size_t i = 0; i < p->function_count; i++)
         if (functions[i])
             put_function(w, functions[i]);

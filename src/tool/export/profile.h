@@ -82,6 +82,17 @@ struct export_profile {
 };
 
 /*
+ * export_address - where a place lies in its module: the method's row in the metadata, and the IL
+ * offset. With the module's build that is what a line can be looked up by, later and elsewhere.
+ */
+static inline uint64_t export_address(const struct export_frame *frame)
+{
+    const uint32_t row = frame->token & 0xffffff;
+
+    return row && frame->il >= 0 ? (uint64_t)row << 32 | (uint32_t)frame->il : 0;
+}
+
+/*
  * export_step - a value as a whole number, such that all of them add up to the whole: *told is the
  * sum of those before, and of this one then.
  */

@@ -7,7 +7,7 @@
 
 #include "base/buffer.h"
 
-enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_BYTES = 2 };
+enum protobuf_wire { PROTOBUF_VARINT = 0, PROTOBUF_FIXED64 = 1, PROTOBUF_BYTES = 2 };
 
 static inline void protobuf_varint(struct buffer *b, uint64_t value)
 {
@@ -32,6 +32,19 @@ static inline void protobuf_number(struct buffer *b, unsigned field, uint64_t va
         return;
     protobuf_tag(b, field, PROTOBUF_VARINT);
     protobuf_varint(b, value);
+}
+
+/* The same of eight bytes, the least first. */
+static inline void protobuf_fixed64(struct buffer *b, unsigned field, uint64_t value)
+{
+    char bytes[8];
+
+    if (!value)
+        return;
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        bytes[i] = (char)(value >> 8 * i);
+    protobuf_tag(b, field, PROTOBUF_FIXED64);
+    buffer_append(b, bytes, sizeof(bytes));
 }
 
 /* A string, or a message that was built in another buffer; data may be NULL if it is empty. */

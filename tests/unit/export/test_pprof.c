@@ -1,29 +1,5 @@
 #include "unit/export/written.h"
 
-/* One field of a message. */
-struct field {
-    unsigned number;
-    uint64_t value;
-    const char *data; /* NULL: a number */
-};
-
-static bool next(const char **at, const char *end, struct field *f)
-{
-    uint64_t tag;
-
-    if (*at >= end)
-        return false;
-    tag = varint(at);
-    f->number = (unsigned)(tag >> 3);
-    f->value = varint(at);
-    f->data = (tag & 7) == 2 ? *at : NULL;
-    assert_true((tag & 7) == 2 || (tag & 7) == 0);
-    if (f->data)
-        *at += f->value;
-    assert_true(*at <= end);
-    return true;
-}
-
 static struct written profile;
 static char *strings[50];
 static size_t string_count;

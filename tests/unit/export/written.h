@@ -147,4 +147,28 @@ static inline void failures_are_told(export_format *format)
     }
 }
 
+/* One field of a message of Protocol Buffers. */
+struct field {
+    unsigned number;
+    uint64_t value;
+    const char *data; /* NULL: a number */
+};
+
+static inline bool next(const char **at, const char *end, struct field *f)
+{
+    uint64_t tag;
+
+    if (*at >= end)
+        return false;
+    tag = varint(at);
+    f->number = (unsigned)(tag >> 3);
+    f->value = (tag & 7) == 1 ? 8 : varint(at);
+    f->data = (tag & 7) == 0 ? NULL : *at;
+    assert_in_range(tag & 7, 0, 2);
+    if (f->data)
+        *at += f->value;
+    assert_true(*at <= end);
+    return true;
+}
+
 #endif
