@@ -57,6 +57,20 @@ static char *path_absolute(const char *path)
     return memory_strdup(length > 0 && length < PATH_MAX ? whole : path);
 }
 
+/*
+ * Of samples there are few: the fastest level, whose tables are a tenth of the usual one's, packs
+ * them nearly as well.
+ */
+static struct ZSTD_CCtx_s *compressor_new(const struct log *log)
+{
+    const struct log_zstd *zstd = log->file.zstd;
+    struct ZSTD_CCtx_s *made = zstd->create();
+
+    if (made && log->config.options->runtime_samples)
+        zstd->set(made, ZSTD_c_compressionLevel, 1);
+    return made;
+}
+
 #define MAX_NAMES  1000
 #define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
 
@@ -77,7 +91,7 @@ int log_file_open(struct log *log, char *why, size_t why_size)
             err = errno == EEXIST && i < MAX_NAMES ? path_make(log, i, path, sizeof(path)) : -errno;
     }
     if (!err && (!(log->file.path = path_absolute(path)) ||
-                 (log->file.zstd && !(log->file.compressor = log->file.zstd->create())))) {
+                 (log->file.zstd && !(log->file.compressor = compressor_new(log))))) {
         close(log->file.fd);
         log->file.fd = -1;
         unlink(path); /* empty, and ours: it did not exist before */
@@ -207,6 +221,27 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
         drop_front(&file->buffer, in.pos);
     }
     file->in_frame = end != ZSTD_e_end || left;
+    put_packed(log);
+}
+
+/* The first lines, which are to be there at once. */
+void log_file_begin(struct log *log)
+{
+    struct log_file *file = &log->file;
+
+    if (!file->compressor) {
+        log_file_flush(log);
+        return;
+    }
+    log_zstd_store(&file->packed, file->buffer.data, file->buffer.size);
+    if (file->packed.failed) {
+        buffer_free(&file->packed);
+        file->packed = (struct buffer)BUFFER_INIT;
+        flush_packed(log, ZSTD_e_flush);
+        return;
+    }
+    file->packed_put = log->put;
+    buffer_done(file);
     put_packed(log);
 }
 
@@ -372,7 +407,7 @@ int log_file_reopen(struct log *log, bool aside)
 void log_file_restart(struct log *log)
 {
     struct log_file *file = &log->file;
-    struct ZSTD_CCtx_s *fresh = file->compressor ? file->zstd->create() : NULL;
+    struct ZSTD_CCtx_s *fresh = file->compressor ? compressor_new(log) : NULL;
     struct stat st;
 
     if (fresh) { /* else the frame goes on, and cannot be read: so does a program without memory */

@@ -224,6 +224,7 @@ void log_deferred_free(struct log_deferred_block *blocks); /* log->spare */
 
 /*
  * file.c
+ * log_file_begin   - the first lines, which are to be there at once.
  * log_file_flush   - as much as the system takes; the rest is kept.
  * log_file_is_cut  - somebody has made the file shorter. log_file_in_place: PATH is it still.
  * log_file_pending - what of `put` is not in the file. log_file_due - --max-log, --part-time: this
@@ -235,6 +236,7 @@ void log_deferred_free(struct log_deferred_block *blocks); /* log->spare */
  */
 struct stat;
 int log_file_open(struct log *log, char *why, size_t why_size);
+void log_file_begin(struct log *log);
 void log_file_flush(struct log *log);
 bool log_file_same(const struct stat *a, const struct stat *b);
 bool log_file_is_cut(struct log_file *file);

@@ -35,7 +35,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     if (!err)
         err = log_write_header(log);
     if (!err) {
-        log_file_flush(log);
+        log_file_begin(log);
         err = -log->file.error;
         if (err)
             snprintf(why, why_size,

@@ -5,6 +5,8 @@
 #ifndef SHADOWTRACE_LOG_ZSTD_H
 #define SHADOWTRACE_LOG_ZSTD_H
 
+#include "base/buffer.h"
+
 #include <zstd.h>
 
 struct log_zstd {
@@ -12,10 +14,17 @@ struct log_zstd {
     __typeof__(ZSTD_freeCCtx) *free;
     __typeof__(ZSTD_CStreamOutSize) *room;
     __typeof__(ZSTD_compressStream2) *compress;
+    __typeof__(ZSTD_CCtx_setParameter) *set;
     __typeof__(ZSTD_isError) *is_error;
 };
 
 /* NULL: the library cannot be loaded. It stays loaded. Threads: one. */
 const struct log_zstd *log_zstd_load(void);
+
+/*
+ * log_zstd_store - `text` as a frame of its own that is not compressed (RFC 8878), appended: what
+ * little comes first costs no compressor's tables, which take as long as a small program's start.
+ */
+void log_zstd_store(struct buffer *to, const char *text, size_t size);
 
 #endif

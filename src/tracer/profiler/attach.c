@@ -8,6 +8,7 @@
 #include "clr/com.h"
 #include "clr/scope.h"
 #include "options/json.h"
+#include "profiler/modules.h"
 #include "profiler/profiler.h"
 #include "rcu/grace.h"
 
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #define DETACH_MS 1   /* that callbacks which have begun are expected to take */
-#define MODULES   64u /* that are asked for at once */
 
 /* What asks the runtime comes first: it answers nothing once the detachment has been asked for. */
 static void *leave(void *context)
@@ -80,24 +80,6 @@ hresult attach_begin(struct profiler *p, struct clr_unknown *info, const void *d
     return S_OK;
 }
 
-static void meet_modules(struct profiler *p)
-{
-    struct clr_info *info = p->runtime.info;
-    struct clr_module_enum *modules;
-    uintptr_t id[MODULES];
-    uint32_t count = 0;
-    hresult result;
-
-    if (info->vtbl->enum_modules(info, &modules) != S_OK)
-        return; /* each is met when something of it is */
-    do {
-        result = modules->vtbl->next(modules, MODULES, id, &count);
-        for (uint32_t i = 0; result >= 0 && i < count; i++)
-            profiler_meet_module(p, id[i]);
-    } while (result == S_OK && count);
-    clr_release(modules);
-}
-
 void attach_completed(struct profiler *p)
 {
     if (!p->attached)
@@ -106,7 +88,7 @@ void attach_completed(struct profiler *p)
         leave_once(p);
         return;
     }
-    meet_modules(p);
+    modules_all(p, modules_meet);
     if (p->samples)
         samples_start(p->samples);
 }

@@ -14,6 +14,7 @@
 #include "hooks/elt.h"
 #include "profiler/attach.h"
 #include "profiler/complete.h"
+#include "profiler/modules.h"
 #include "profiler/unframed.h"
 #include "select/mapper.h"
 #include "thread/machine.h"
@@ -154,7 +155,7 @@ static hresult on_jit_cached_function_search_started(struct clr_callback *self,
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
                                        hresult status)
 {
-    profiler_meet_module(profiler_of(self), module_id);
+    modules_meet(profiler_of(self), module_id);
     selection_load_finished(&profiler_of(self)->selection);
     events_load(profiler_of(self)->events, EVENTS_MODULE, module_id, true, status);
     return S_OK;

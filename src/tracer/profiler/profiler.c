@@ -254,15 +254,6 @@ void profiler_shutdown(struct profiler *p)
     metadata_stop(p->metadata, 100);
 }
 
-void profiler_meet_module(struct profiler *p, uintptr_t module_id)
-{
-    metadata_module_loaded(p->metadata, module_id);
-    if (!p->attached) /* its code runs already, and nobody could detach from what is changed */
-        corelib_loaded(&p->corelib, p->runtime.info, module_id);
-    if (options_values(&p->options) || p->options.exact_generics || p->samples)
-        metadata_module_met(p->metadata, module_id);
-}
-
 /* exit() from native code does not go through the runtime's Shutdown. */
 static __attribute__((destructor)) void at_exit(void)
 {

@@ -14,7 +14,4 @@ void profiler_shutdown(struct profiler *p);
 /* profiler_begin - its greater part: with these options, as JSON. */
 hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char *options);
 
-/* profiler_meet_module - one that is loaded. Threads: any. May run: in a callback. */
-void profiler_meet_module(struct profiler *p, uintptr_t module_id);
-
 #endif

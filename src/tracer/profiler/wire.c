@@ -5,6 +5,7 @@
 #include "hooks/elt.h"
 #include "options/runtime_settings.h"
 #include "profiler/complete.h"
+#include "profiler/modules.h"
 #include "profiler/rounds.h"
 #include "profiler/serve.h"
 #include "stack/stack_hot.h"
@@ -302,12 +303,19 @@ static void sampled(void *context, const struct samples_taken *sample)
     alloc_sampled(p->alloc, sample);
 }
 
+/* On the thread that starts the session, before it does. */
+static void samples_begin(void *context)
+{
+    modules_describe(context);
+}
+
 static int samples_open(struct profiler *p)
 {
     const struct samples_config config = {.runtime = &p->runtime,
                                           .session = &p->session,
                                           .delay_ms = p->attached ? 0 : SAMPLES_DELAY_MS,
                                           .joined = p->attached,
+                                          .begin = samples_begin,
                                           .taken = sampled,
                                           .context = p};
 

@@ -93,6 +93,7 @@ static void *run(void *context)
         pthread_detach(pthread_self());
     pthread_setname_np(pthread_self(), "shadowtrace-smp");
     if (sleep_until(samples, clock_ns() + samples->config.delay_ms * UINT64_C(1000000))) {
+        samples->config.begin(samples->config.context);
         samples->self = pthread_self();
         store_release(&samples->starting, true);
         result = session_start(samples->config.session, runtime->info, runtime->info_version);

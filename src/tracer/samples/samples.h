@@ -32,6 +32,7 @@ struct samples_config {
     struct session *session;
     unsigned delay_ms; /* from samples_start to the session's start */
     bool joined;       /* by thread_join_all: the thread does not detach itself */
+    void (*begin)(void *context); /* on that thread, before the session starts */
     void (*taken)(void *context, const struct samples_taken *sample);
     void *context;
 };

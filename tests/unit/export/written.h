@@ -158,6 +158,7 @@ static inline bool next(const char **at, const char *end, struct field *f)
 {
     uint64_t tag;
 
+    *f = (struct field){0};
     if (*at >= end)
         return false;
     tag = varint(at);
