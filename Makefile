@@ -9,6 +9,7 @@
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
 #   make nupkg      the package for `dotnet tool install`, and its symbols: build/package
 #   make nupkg-benchmarkdotnet   the package of [ShadowtraceDiagnoser]
+#   make nupkg-shadowtrace       the package of Allocations.Assert
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall takes it away again
 #   make dist       build/shadowtrace-VERSION.tar.gz, the source
 #   make deb        build/deb/shadowtrace_VERSION_*.deb, a Debian package
@@ -352,7 +353,7 @@ PACKAGE_FLAGS = $(LDFLAGS) -L$(dir $(STANDINS)) -static-libgcc -Wl,--disable-new
                 -Wl,--no-as-needed -lpthread -ldl -Wl,--as-needed
 linked = $(call say,LD,$@)sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug
 
-.PHONY: nupkg nupkg-benchmarkdotnet
+.PHONY: nupkg nupkg-benchmarkdotnet nupkg-shadowtrace
 nupkg: $(NUPKG) $(NUPKG:.nupkg=.debug.tar.gz)
 
 $(NUPKG): $(PACKED) $(SHIM) $(addprefix $(NUGET)/,pack.py shadowtrace.nuspec README.md) LICENSE
@@ -392,8 +393,10 @@ $(SHIM): $(wildcard src/managed/shim/*.cs src/managed/shim/*.csproj) src/managed
 	$(call say,DOTNET,$@)dotnet msbuild src/managed/shim/shim.csproj -restore -nologo -v:q -nodeReuse:false -p:UseSharedCompilation=false \
 	  -p:OutFolder=$(abspath $(PACKAGE)) -p:Version=$(VERSION) && touch $@
 
-nupkg-benchmarkdotnet:
-	$(call say,PACK,Shadowtrace.BenchmarkDotNet)dotnet msbuild src/managed/Shadowtrace.BenchmarkDotNet -restore -t:Pack -nologo \
+nupkg-benchmarkdotnet: MANAGED := Shadowtrace.BenchmarkDotNet
+nupkg-shadowtrace: MANAGED := Shadowtrace
+nupkg-benchmarkdotnet nupkg-shadowtrace:
+	$(call say,PACK,$(MANAGED))dotnet msbuild src/managed/$(MANAGED) -restore -t:Pack -nologo \
 	  -v:q -nodeReuse:false -p:UseSharedCompilation=false -p:OutFolder=$(abspath $(PACKAGE)) -p:Version=$(VERSION)
 
 # For tests/e2e/test_nupkg.py, which skips its tests if what the package is made of cannot be had, and fails otherwise.

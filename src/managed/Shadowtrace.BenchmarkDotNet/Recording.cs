@@ -4,6 +4,7 @@ using System.Linq;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using BenchmarkDotNet.Running;
+using Shadowtrace.Common;
 
 namespace Shadowtrace.BenchmarkDotNet;
 
@@ -28,7 +29,7 @@ internal sealed record Recording(string Log, long Operations, long Objects, long
             return From(Report(log, benchmark, "--below", method), log, operations);
         }
         catch (CommandException e) when (e.Message.Contains("no method matches", StringComparison.Ordinal) &&
-                                         Total(report, "allocs") < operations)
+                                         Rows.Total(report, "allocs") < operations)
         {
             return new Recording(log, operations, 0, 0, []); // a log names only what allocates
         }
@@ -42,43 +43,16 @@ internal sealed record Recording(string Log, long Operations, long Objects, long
     }
 
     private static Recording From(JsonElement report, string log, long operations) =>
-        new(log, operations, Total(report, "allocs"), Total(report, "bytes"),
+        new(log, operations, Rows.Total(report, "allocs"), Rows.Total(report, "bytes"),
             report.GetProperty("rows").EnumerateArray().Select(row => SiteOf(report, row)).ToList());
-
-    private static long Total(JsonElement report, string what) => report.GetProperty("total").GetProperty(what).GetInt64();
 
     private static Site SiteOf(JsonElement report, JsonElement row)
     {
-        List<JsonElement> path = PathOf(report, row);
-        JsonElement nearest = path.FirstOrDefault(frame => frame.TryGetProperty("line", out _)); // innermost first
+        List<JsonElement> path = Rows.PathOf(report, row);
 
         return new(row.GetProperty("allocs").GetInt64(), row.GetProperty("bytes").GetInt64(),
-                   row.GetProperty("type").GetString()!, LineOf(nearest),
-                   string.Join(" > ", path.AsEnumerable().Reverse().Select(frame => Short(frame.GetProperty("method").GetString()!))));
+                   row.GetProperty("type").GetString()!, Rows.LineOf(Rows.WithLine(path)), Rows.Shown(path));
     }
-
-    private static string LineOf(JsonElement frame) =>
-        frame.ValueKind == JsonValueKind.Object && frame.TryGetProperty("file", out JsonElement file)
-            ? $"{System.IO.Path.GetFileName(file.GetString())}:{frame.GetProperty("line").GetInt32()}"
-            : "-";
-
-    /// <summary>The frames of a row, the one that allocates first.</summary>
-    private static List<JsonElement> PathOf(JsonElement report, JsonElement row)
-    {
-        JsonElement stacks = report.GetProperty("stacks"), frames = report.GetProperty("frames");
-        var path = new List<JsonElement>();
-
-        for (JsonElement at = row.GetProperty("stack"); at.ValueKind == JsonValueKind.Number;)
-        {
-            JsonElement stack = stacks[at.GetInt32()];
-            path.Add(frames[stack.GetProperty("frame").GetInt32()]);
-            at = stack.GetProperty("parent");
-        }
-        return path;
-    }
-
-    /// <summary>Namespaces and parameters are for where names are alike; a path has room for less.</summary>
-    private static string Short(string method) => Regex.Replace(method, @"\(.*$", "");
 
     /// <summary>The benchmark method, as names in a log have it, whatever its type arguments and its parameters are.</summary>
     public static string Pattern(Descriptor benchmark)

@@ -15,6 +15,7 @@ using BenchmarkDotNet.Reports;
 using BenchmarkDotNet.Running;
 using BenchmarkDotNet.Toolchains;
 using BenchmarkDotNet.Validators;
+using Shadowtrace.Common;
 
 namespace Shadowtrace.BenchmarkDotNet;
 

@@ -465,9 +465,9 @@ static void draw_status(const struct browse *b, struct canvas *c, int row)
                  data_amount(d, &bytes, MODEL_BYTES, sums[MODEL_BYTES]),
                  data_mixes(sums) ? "" : ", ",
                  data_mixes(sums) ? "" : data_sum(d, &objects, MODEL_ALLOCS, sums),
-                 data_mixes(sums) ? "" : " objects",
-                 d->own ? "; own code" : "", *d->filter->text ? "; only " : "", d->filter->text,
-                 *d->search.text ? "; /" : "", d->search.text);
+                 data_mixes(sums) ? "" : " objects", d->own ? "; own code" : "",
+                 *d->filter->text ? "; only " : "", d->filter->text, *d->search.text ? "; /" : "",
+                 d->search.text);
     canvas_elide(c, row, 0, room, *b->message ? CANVAS_BOLD : CANVAS_PLAIN, left);
     canvas_put(c, row, room < 0 ? 0 : room + 1, c->columns,
                d->incomplete ? CANVAS_BOLD | CANVAS_RED : CANVAS_PLAIN, right);

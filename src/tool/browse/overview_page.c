@@ -112,8 +112,7 @@ static int say_total(struct overview_page *p)
     int err;
 
     data_all(d, sums);
-    buffer_format(&b, "%s%s bytes in ", about,
-                  text_count(&bytes, report_whole(sums[MODEL_BYTES])));
+    buffer_format(&b, "%s%s bytes in ", about, text_count(&bytes, report_whole(sums[MODEL_BYTES])));
     if (data_mixes(sums))
         buffer_text(&b, "objects of several sizes");
     else

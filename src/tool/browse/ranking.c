@@ -256,8 +256,7 @@ static int make_from_cells(const struct data *d, struct ranking *t)
         double *self = t->rows[row_of_cell(model_cell(d->model, tree->cells[i]), t->kind)].self;
 
         for (int weight = 0; weight < DATA_SUMS; weight++)
-            self[weight] +=
-                model_cell_weight(d->model, tree->cells[i], (enum model_weight)weight);
+            self[weight] += model_cell_weight(d->model, tree->cells[i], (enum model_weight)weight);
     }
     keep_used(d, t);
     return err;
@@ -318,7 +317,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 
     if (s->own_order)
         return ORDER(a->target.number, b->target.number);
-    return x != y                                 ? ORDER(y, x)
+    return x != y ? ORDER(y, x)
            : a->total[MODEL_BYTES] != b->total[MODEL_BYTES]
                ? ORDER(b->total[MODEL_BYTES], a->total[MODEL_BYTES])
            : a->target.number != b->target.number ? ORDER(a->target.number, b->target.number)

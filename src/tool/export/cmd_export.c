@@ -49,8 +49,8 @@ static const struct format {
      "a collector of OpenTelemetry, /v1development/profiles, as application/x-protobuf: "},
     {".rows.ndjson", NULL, NULL, NULL, true, true, "DuckDB or ClickHouse: "},
 };
-static const char *const words[] = {"pprof",     "speedscope", "nettrace", "perfview",
-                                    "collapsed", "heaptrack",  "otlp",     "rows", NULL};
+static const char *const words[] = {"pprof",     "speedscope", "nettrace", "perfview", "collapsed",
+                                    "heaptrack", "otlp",       "rows",     NULL};
 #define ROWS (COUNT_OF(formats) - 1)
 
 #define ARGS_INTO struct export_args
@@ -62,8 +62,9 @@ static const struct args_option options[] = {
         "PerfView's XML. collapsed: folded stacks, a line each. heaptrack: what was made and "
         "freed, "
         "collection by collection, of a log recorded with --live; pprof has what is alive of one, "
-        "too. otlp: OpenTelemetry's profiles, experimental as these still are. rows: a JSON object a line, for tables in which many recordings meet, by minute and "
-        "site; what has the same name has the same id in all of them",
+        "too. otlp: OpenTelemetry's profiles, experimental as these still are. rows: a JSON "
+        "object a line, for tables in which many recordings meet, by minute and site; what has the "
+        "same name has the same id in all of them",
         .words = words, .group = "What is written"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "write FILE, which must not exist; - is standard output (default: LOG with the "

@@ -21,7 +21,7 @@ int export_pprof(const struct export_profile *p, FILE *out);
 
 /*
  * OTLP profiles, as they stand (v1development of github.com/open-telemetry/opentelemetry-proto, of
- * August 2026; it may still change): a message ProfilesData, which is what a collector is sent, too.
+ * August 2026; it may still change): a message ProfilesData, which a collector is sent, too.
  * A profile each of alloc_space and alloc_objects; of inuse_space and inuse_objects, too, as with
  * pprof. What is to be known of it stands in the attribute shadowtrace.remarks.
  */

@@ -293,8 +293,7 @@ static void put_mappings(struct otlp *w)
     put(w, TABLE_MAPPING);
     for (size_t i = 0; i < w->p->module_count; i++) {
         const struct export_module *module = &w->p->modules[i];
-        uint64_t build =
-            module->mvid ? put_text(w, "shadowtrace.module.mvid", module->mvid) : 0;
+        uint64_t build = module->mvid ? put_text(w, "shadowtrace.module.mvid", module->mvid) : 0;
 
         protobuf_number(&w->message, MAPPING_FILE,
                         string(w, *module->path ? module->path : module->name));

@@ -372,8 +372,7 @@ static void describe(const struct report_sites *s, const struct site *site,
                                .bytes = report_whole(site->bytes),
                                .sampled = seen ? report_whole(seen->allocs) : 0};
     seen = seen ? seen : &exact;
-    row->spread =
-        (struct report_spread){seen->bytes_variance, seen->allocs_variance, seen->bytes};
+    row->spread = (struct report_spread){seen->bytes_variance, seen->allocs_variance, seen->bytes};
     row->allocs_range = report_estimate_interval(site->allocs, seen->allocs_variance, seen->allocs);
     row->bytes_range = report_estimate_interval(site->bytes, seen->bytes_variance, seen->bytes);
     row->approximate = row->sampled && is_approximate(s);

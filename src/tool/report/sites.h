@@ -54,7 +54,7 @@ struct report_row {
     double unoptimised; /* of its own bytes: what only unoptimised code makes, the log's il0 */
     uint64_t sampled;   /* events this rests on, if it is an estimate; else 0 */
     struct report_spread spread;
-    bool approximate;   /* of ticks, which are not random: there is no range */
+    bool approximate; /* of ticks, which are not random: there is no range */
     bool mixed; /* an estimate of objects of several sizes: their number is as good as unknown */
     /*
      * What the row is of, as numbers of report_defs (line: what report_line_of said); fields that

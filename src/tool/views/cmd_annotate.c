@@ -204,7 +204,8 @@ static void print_all(const struct annotate *a, FILE *out)
                       text_short(&high, range.high));
     buffer_text(&b, ". Beside each line: what it allocates itself, and below its calls.");
     if (is_mixed(all))
-        buffer_text(&b, " - stands for the number of objects of several sizes, of which samples say too little.");
+        buffer_text(&b, " - stands for the number of objects of several sizes, of which samples "
+                        "say too little.");
     if (!b.failed)
         args_print_text(out, b.data, terminal_width(out));
     buffer_free(&b);

@@ -8,10 +8,12 @@
 #include "options/options_fields.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #define EXPORTED  __attribute__((visibility("default")))
 #define MOST_TEXT 4096
+#define MOST_NAME 4000 /* of a scope: its marks have a number, too */
 
 static _Atomic(struct control *) served;
 
@@ -28,9 +30,9 @@ static const struct control_config *config_of(void)
     return control && load_acquire(&control->running) ? &control->config : NULL;
 }
 
-static bool is_text(const char *text)
+static bool is_text(const char *text, size_t most)
 {
-    return text && *text && strnlen(text, MOST_TEXT + 1) <= MOST_TEXT && utf8_valid(text);
+    return text && *text && strnlen(text, most + 1) <= most && utf8_valid(text);
 }
 
 EXPORTED int sst_mark(const char *text)
@@ -39,7 +41,72 @@ EXPORTED int sst_mark(const char *text)
 
     if (!config)
         return -ENODEV;
-    return is_text(text) ? config->mark(config->context, text) : -EINVAL;
+    return is_text(text, MOST_TEXT) ? config->mark(config->context, text) : -EINVAL;
+}
+
+static void scope_text(char out[MOST_TEXT + 1], const char *name, long scope, const char *what)
+{
+    (void)snprintf(out, MOST_TEXT + 1, "%s #%ld %s", name, scope, what);
+}
+
+EXPORTED long sst_scope_begin(const char *name)
+{
+    static _Atomic(long) scopes;
+    const struct control_config *config = config_of();
+    char text[MOST_TEXT + 1];
+    long scope;
+    int err;
+
+    if (!config)
+        return -ENODEV;
+    if (!is_text(name, MOST_NAME))
+        return -EINVAL;
+    scope = atomic_fetch_add(&scopes, 1) + 1;
+    scope_text(text, name, scope, "begin");
+    err = config->mark(config->context, text);
+    return err ? err : scope;
+}
+
+EXPORTED int sst_scope_end(long scope, const char *name)
+{
+    const struct control_config *config = config_of();
+    char text[MOST_TEXT + 1];
+
+    if (!config)
+        return -ENODEV;
+    if (scope <= 0 || !is_text(name, MOST_NAME))
+        return -EINVAL;
+    scope_text(text, name, scope, "end");
+    return config->mark_behind(config->context, text);
+}
+
+EXPORTED long sst_thread(void)
+{
+    const struct control_config *config = config_of();
+
+    return config ? config->thread(config->context) : -ENODEV;
+}
+
+/* As much as fits, with a NUL. Returns: the whole length, or -EINVAL. */
+static long give_text(const char *text, size_t length, char *buffer, size_t size)
+{
+    size_t fits = length < size ? length : size ? size - 1 : 0;
+
+    if (!buffer && size)
+        return -EINVAL;
+    if (size) {
+        memcpy(buffer, text, fits);
+        buffer[fits] = '\0';
+    }
+    return (long)length;
+}
+
+EXPORTED long sst_log(char *buffer, size_t size)
+{
+    const struct control_config *config = config_of();
+    const char *path = config ? config->log(config->context) : NULL;
+
+    return path ? give_text(path, strlen(path), buffer, size) : -ENODEV;
 }
 
 static int set_paused(bool paused)
@@ -74,13 +141,7 @@ EXPORTED long sst_dump(char *buffer, size_t size)
     if (!buffer && size)
         return -EINVAL;
     err = dump_self(config, &text);
-    length = err ? err : (long)text.size;
-    if (!err && size) {
-        size_t fits = text.size < size - 1 ? text.size : size - 1;
-
-        memcpy(buffer, text.data, fits);
-        buffer[fits] = '\0';
-    }
+    length = err ? err : give_text(text.data, text.size, buffer, size);
     buffer_free(&text);
     return length;
 }

@@ -37,6 +37,9 @@ struct control_config {
         void *context); /* changes whenever thread_name may say something else */
     /* 0 or -errno; what is given through a pointer is to be freed with memory_free. */
     int (*mark)(void *context, const char *text);
+    int (*mark_behind)(void *context, const char *text); /* all before it and it are in the file */
+    const char *(*log)(void *context);                   /* its path */
+    long (*thread)(void *context); /* the calling one's id in the log, or -ENOMEM */
     int (*rotate)(void *context, char **older);
     int (*sites)(void *context, uint32_t most, char **members);
     int (*alive)(void *context, uint32_t most, char **members); /* -ENOENT: nobody knows it */

@@ -54,6 +54,7 @@ struct log_thread {
     struct log_deferred deferred; /* events taken from the ring that wait for a definition */
     uint64_t grace;               /* events that log_grace_over() waits for */
     uint64_t before_live;         /* events of before the collection that is being written */
+    uint64_t behind;              /* events that the line of log->behind stands behind */
 };
 
 /* tally.c: what lines stand for. All of it are 64-bit counters. */
@@ -120,6 +121,7 @@ struct log_message {
     enum sst_kind kind;
     void (*answer)(struct log *log,
                    struct log_message *message); /* on the writer; sets err, text */
+    bool behind; /* the line stands behind all that is in the rings, and is flushed */
     uint32_t limit;
     int err;
     char *text; /* the answer */
@@ -139,7 +141,9 @@ struct log {
     _Atomic(struct log_message *) messages; /* newest first; pushed by any thread */
     struct log_message *held; /* taken, and to be written behind what comes before; oldest first */
     uint64_t held_ns;         /* since when; 0: none is */
-    struct log_watch *watch;  /* while somebody looks at call sites: watch.c */
+    const struct log_message *behind; /* whose turn it is to be behind the rings; NULL: none's */
+    uint64_t behind_ns;               /* since when */
+    struct log_watch *watch;          /* while somebody looks at call sites: watch.c */
     /* log_counts() */
     _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part, shown_cut;
     struct log_file file;

@@ -114,6 +114,12 @@ int log_mark(struct log *log, const char *text);
 
 /* log_mark_written - the same, and waits until it stands there, at most 2 s. */
 int log_mark_written(struct log *log, const char *text);
+
+/*
+ * log_mark_behind - and waits until all that was recorded before it is in the file, and it, too.
+ * Returns: 0, -ENOMEM, -ETIMEDOUT: not within 2 s.
+ */
+int log_mark_behind(struct log *log, const char *text);
 int log_configured(struct log *log, const struct config_settings *now,
                    const struct options_patterns *only);
 

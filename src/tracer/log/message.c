@@ -53,6 +53,8 @@ static void handle(struct log *log, struct log_message *message)
             log_sites_flush(log); /* a mark parts what was before it from what comes after */
         if (log_emit(log, message->kind, json_incref(message->line)))
             log->not_written[message->kind]++;
+        if (message->behind)
+            log_file_flush(log);
     } else {
         message->answer(log, message);
     }
@@ -78,6 +80,41 @@ static bool may_write(struct log *log)
     return now - log->held_ns >= HELD_NS || load_acquire(&log->stopping);
 }
 
+static bool is_handled(const struct log_thread *thread)
+{
+    uint64_t handled = load_relaxed(&thread->ring->tail) - thread->deferred.count;
+
+    return (int64_t)(handled - thread->behind) >= 0;
+}
+
+/* What was in the rings when its turn came is handled. Not for long: others wait behind it. */
+static bool is_behind(struct log *log, struct log_message *message)
+{
+    uint64_t now = clock_ns();
+
+    if (log->behind != message) {
+        if (load_relaxed(&log->config.hub->fresh) && !load_acquire(&log->stopping))
+            return false; /* a ring that is not adopted yet: the next round */
+        log->behind = message;
+        log->behind_ns = now;
+        for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+            thread->behind = load_acquire(&thread->ring->head);
+    }
+    for (struct log_thread *thread = log->threads; thread; thread = thread->next)
+        if (!is_handled(thread)) {
+            if (now - log->behind_ns < HELD_NS && !load_acquire(&log->stopping))
+                return false;
+            message->err = -ETIMEDOUT;
+        }
+    log->behind = NULL;
+    return true;
+}
+
+static bool may_handle(struct log *log, struct log_message *message)
+{
+    return (!message->line || may_write(log)) && (!message->behind || is_behind(log, message));
+}
+
 void log_messages_take(struct log *log)
 {
     struct log_message *message, **last = &log->held;
@@ -85,7 +122,7 @@ void log_messages_take(struct log *log)
     while (*last)
         last = &(*last)->next;
     *last = in_order(exchange_acq_rel(&log->messages, NULL));
-    while ((message = log->held) && (!message->line || may_write(log))) {
+    while ((message = log->held) && may_handle(log, message)) {
         log->held = message->next;
         handle(log, message);
     }
@@ -101,9 +138,12 @@ static bool await(struct log *log, struct log_message *message)
     return load_acquire(&message->answered);
 }
 
+enum waits { WAITS_NOT, WAITS_WRITTEN, WAITS_BEHIND };
+
 /* Takes the reference to line, which may be NULL (-ENOMEM). */
-static int post_line(struct log *log, enum sst_kind kind, json_t *line, bool waits)
+static int post_line(struct log *log, enum sst_kind kind, json_t *line, enum waits waits)
 {
+    int err = 0;
     struct log_message *message = line ? memory_zalloc(1, sizeof(*message)) : NULL;
 
     if (!message) {
@@ -112,16 +152,17 @@ static int post_line(struct log *log, enum sst_kind kind, json_t *line, bool wai
     }
     message->line = line;
     message->kind = kind;
-    store_relaxed(&message->holders, 1 + waits);
+    message->behind = waits == WAITS_BEHIND;
+    store_relaxed(&message->holders, waits == WAITS_NOT ? 1 : 2);
     push(log, message);
-    if (waits) {
-        await(log, message);
+    if (waits != WAITS_NOT) {
+        err = await(log, message) ? message->err : -ETIMEDOUT;
         drop(message);
     }
-    return 0;
+    return waits == WAITS_BEHIND ? err : 0;
 }
 
-static int mark(struct log *log, const char *text, bool waits)
+static int mark(struct log *log, const char *text, enum waits waits)
 {
     return post_line(log, SST_KIND_MARK,
                      json_pack("{s:s, s:I, s:o}", "kind", "mark", "t",
@@ -131,12 +172,17 @@ static int mark(struct log *log, const char *text, bool waits)
 
 int log_mark(struct log *log, const char *text)
 {
-    return mark(log, text, false);
+    return mark(log, text, WAITS_NOT);
 }
 
 int log_mark_written(struct log *log, const char *text)
 {
-    return mark(log, text, true);
+    return mark(log, text, WAITS_WRITTEN);
+}
+
+int log_mark_behind(struct log *log, const char *text)
+{
+    return mark(log, text, WAITS_BEHIND);
 }
 
 int log_configured(struct log *log, const struct config_settings *now,
@@ -151,7 +197,7 @@ int log_configured(struct log *log, const struct config_settings *now,
                                (json_int_t)log_t(log, clock_ns()), "number",
                                (json_int_t)now->generation, "paused", (int)now->paused, "sample",
                                (json_int_t)now->sample, "only", patterns),
-                     false);
+                     WAITS_NOT);
 }
 
 void log_answer_rows(struct log *log, struct log_message *message, struct buffer *b,

@@ -9,8 +9,8 @@ const struct log_zstd *log_zstd_load(void)
 {
     static struct log_zstd calls;
     const struct library_symbol wanted[] = {
-        {"ZSTD_createCCtx", &calls.create},   {"ZSTD_freeCCtx", &calls.free},
-        {"ZSTD_CStreamOutSize", &calls.room}, {"ZSTD_compressStream2", &calls.compress},
+        {"ZSTD_createCCtx", &calls.create},     {"ZSTD_freeCCtx", &calls.free},
+        {"ZSTD_CStreamOutSize", &calls.room},   {"ZSTD_compressStream2", &calls.compress},
         {"ZSTD_CCtx_setParameter", &calls.set}, {"ZSTD_isError", &calls.is_error},
     };
 

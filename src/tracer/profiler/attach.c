@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DETACH_MS 1   /* that callbacks which have begun are expected to take */
+#define DETACH_MS 1 /* that callbacks which have begun are expected to take */
 
 /* What asks the runtime comes first: it answers nothing once the detachment has been asked for. */
 static void *leave(void *context)

@@ -1,4 +1,6 @@
-/* profiler/modules.h - modules: each as it is loaded, and all that are once somebody begins to ask. */
+/*
+ * profiler/modules.h - modules: each as it is loaded, and all that are once somebody begins to ask.
+ */
 #ifndef SHADOWTRACE_PROFILER_MODULES_H
 #define SHADOWTRACE_PROFILER_MODULES_H
 

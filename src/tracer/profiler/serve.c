@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "options/options_fields.h"
+#include "thread/thread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -47,6 +48,28 @@ static int mark_behind(void *context, const char *text)
     struct profiler *p = context;
 
     return log_mark_written(p->log, text);
+}
+
+static int scope_end(void *context, const char *text)
+{
+    struct profiler *p = context;
+
+    return log_mark_behind(p->log, text);
+}
+
+static const char *log_of(void *context)
+{
+    struct profiler *p = context;
+
+    return log_path(p->log);
+}
+
+static long thread_here(void *context)
+{
+    const struct event_ring *ring = thread_ring();
+
+    (void)context;
+    return ring ? (long)ring->thread : -ENOMEM;
 }
 
 static uint64_t zero_ns(void *context)
@@ -212,6 +235,9 @@ void serve_start(struct profiler *p)
                                           .thread_name = thread_name,
                                           .metadata_given = names_given,
                                           .mark = mark,
+                                          .mark_behind = scope_end,
+                                          .log = log_of,
+                                          .thread = thread_here,
                                           .rotate = rotate,
                                           .sites = sites,
                                           .alive = alive,

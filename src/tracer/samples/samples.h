@@ -30,8 +30,8 @@ struct samples_taken {
 struct samples_config {
     const struct clr_runtime *runtime; /* borrowed, as is all below */
     struct session *session;
-    unsigned delay_ms; /* from samples_start to the session's start */
-    bool joined;       /* by thread_join_all: the thread does not detach itself */
+    unsigned delay_ms;            /* from samples_start to the session's start */
+    bool joined;                  /* by thread_join_all: the thread does not detach itself */
     void (*begin)(void *context); /* on that thread, before the session starts */
     void (*taken)(void *context, const struct samples_taken *sample);
     void *context;

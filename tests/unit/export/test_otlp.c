@@ -103,10 +103,9 @@ TEST(a_stack_begins_with_what_was_made)
     struct field leaf = at(dictionary, 2, varint(&locations));
     struct field caller = at(dictionary, 2, varint(&locations));
 
-    expect_text(at(at(dictionary, 3, at(at(leaf, 3, 0), 1, 0).value), 1, 0).value,
-                  "System.Byte[]");
+    expect_text(at(at(dictionary, 3, at(at(leaf, 3, 0), 1, 0).value), 1, 0).value, "System.Byte[]");
     expect_text(at(at(dictionary, 3, at(at(caller, 3, 0), 1, 0).value), 1, 0).value,
-                  "App.P.Main()");
+                "App.P.Main()");
     assert_int_equal(at(at(caller, 3, 0), 2, 0).value, 14);
     assert_int_equal(count(leaf, 4), 0); /* no frame of the runtime */
     assert_int_equal(count(caller, 4), 1);

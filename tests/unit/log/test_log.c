@@ -1182,6 +1182,33 @@ TEST(a_log_that_cannot_even_take_its_header_is_not_opened)
     }
 }
 
+/* ---- a mark that all stands before ---- */
+
+/* The file has it all when it returns: a reader need not wait, nor may the log end first. */
+TEST(what_was_recorded_before_a_mark_is_in_the_file_with_it)
+{
+    for (unsigned compress = 0; compress < 2; compress++) {
+        struct metadata_class *class = class_new(w, "C");
+        json_t *lines;
+
+        w->options.compress = compress;
+        w->hub.slots = 65536;
+        assert_int_equal(world_open(w), 0);
+        start(w);
+        for (unsigned round = 1; round <= 20; round++) {
+            for (unsigned i = 0; i < 1000; i++)
+                allocate(w, class, NULL, 24);
+            assert_int_equal(log_mark_behind(w->log, "behind"), 0);
+            lines = compress ? lines_unpack(w->path, NULL) : log_read(w);
+            assert_int_equal(count_of(lines, "alloc"), 1000 * round);
+            assert_int_equal(count_of(lines, "mark"), round);
+            json_decref(lines);
+        }
+        stop(w);
+        world_again(w);
+    }
+}
+
 /* ---- compressed ---- */
 
 TEST(a_compressed_log_holds_the_same_lines)

@@ -7,7 +7,7 @@ using System.Linq;
 using System.Text.Json;
 using System.Threading.Tasks;
 
-namespace Shadowtrace.BenchmarkDotNet;
+namespace Shadowtrace.Common;
 
 /// <summary>The command could not be run, or refused: its own words, in one line.</summary>
 internal sealed class CommandException(string message) : Exception(message);
