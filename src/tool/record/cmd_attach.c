@@ -324,47 +324,34 @@ static const struct args_option options[] = {
              "use `shadowtrace record`"},
     ARGS_END};
 
-static const struct manual_term files[] = {
-    {"shadowtrace-NAME-PID.ndjson",
-     "the log in the current folder, unless -o says otherwise. The process writes it, with its own "
-     "rights; that of a container in its /tmp, as /proc/PID/root/tmp shows it from outside"},
-    MANUAL_SOCKET,
-    MANUAL_END,
-};
-
-static const struct manual_term environment[] = {
-    {RECORD_LIBRARY_VARIABLE,
-     "the library to load, in place of the one installed with the command"},
-    MANUAL_RUNTIME_DIR,
-    MANUAL_END,
-};
-
-static const struct manual_term examples[] = {
-    {"shadowtrace attach --for 30s -o shop.ndjson 4711",
-     "see what a server allocates that was started without shadowtrace"},
-    {"shadowtrace attach --live --for 600s 4711", "and what of it stays alive"},
-    MANUAL_END,
-};
-
-static const struct cli_manual manual = {
-    .description =
-        "The process may be any that runs on .NET 8 or later and is yours, or anyone's for root. "
-        "It is asked over its diagnostics socket to load the library, which the runtime unloads "
-        "again at the end: nothing stays in the process, and the log is all that is left.\n\n"
-        "Stacks are snapshots of the runtime. Hooks, and with them shadow stacks, exact recording, "
-        "arguments and calls, are set as a program starts; what needs them is had with "
-        "`shadowtrace record`. What was allocated before is not known. On .NET 8 and 9 the "
-        "runtime's samples are not random: figures are approximate, and the log says so.\n\n"
-        "The library is copied into a container, which has to have liburcu and jansson there, "
-        "unless it is the one of the .NET tool.",
-    .files = files,
-    .environment = environment,
-    .examples = examples,
-};
-
 CLI_COMMAND(
     attach, "[options] PID", "record a process that runs already: samples of its allocations",
     .syntax = {options, 1, 1, "a process id; `shadowtrace list` shows yours", false},
     .size = sizeof(struct record_args),
     .notes = "Ends with --for, Ctrl-C, `shadowtrace detach PID` or the process. " RECORD_PATTERNS,
-    .manual = &manual, .free = record_options_free);
+    .manual = CLI_MANUAL(
+            .description = "The process may be any that runs on .NET 8 or later and is yours, or "
+                           "anyone's for root. It is asked over its diagnostics socket to load the "
+                           "library, which the runtime unloads again at the end: nothing stays in "
+                           "the process, and the log is all that is left.\n\n"
+                           "Stacks are snapshots of the runtime. Hooks, and with them shadow "
+                           "stacks, exact recording, arguments and calls, are set as a program "
+                           "starts; what needs them is had with `shadowtrace record`. What was "
+                           "allocated before is not known. On .NET 8 and 9 the runtime's samples "
+                           "are not random: figures are approximate, and the log says so.\n\n"
+                           "The library is copied into a container, which has to have liburcu and "
+                           "jansson there, unless it is the one of the .NET tool.",
+            .files = MANUAL_TERMS({"shadowtrace-NAME-PID.ndjson",
+                                   "the log in the current folder, unless -o says otherwise. The "
+                                   "process writes it, with its own rights; that of a container in "
+                                   "its /tmp, as /proc/PID/root/tmp shows it from outside"},
+                                  MANUAL_SOCKET),
+            .environment = MANUAL_TERMS(
+                {RECORD_LIBRARY_VARIABLE,
+                 "the library to load, in place of the one installed with the command"},
+                MANUAL_RUNTIME_DIR),
+            .examples = MANUAL_TERMS(
+                {"shadowtrace attach --for 30s -o shop.ndjson 4711",
+                 "see what a server allocates that was started without shadowtrace"},
+                {"shadowtrace attach --live --for 600s 4711", "and what of it stays alive"})),
+    .free = record_options_free);
