@@ -12,6 +12,7 @@
 #include "args/args.h"
 #include "command/manual.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 

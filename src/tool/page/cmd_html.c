@@ -4,8 +4,6 @@
 #include "page/head.h"
 #include "page/make.h"
 
-#include <limits.h>
-
 #define SLICES_MAX 300 /* of a time line whose slices are not given; so many can be told apart */
 #define SLICE_NS   UINT64_C(10000000)
 

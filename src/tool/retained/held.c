@@ -173,7 +173,7 @@ ORDERED_BY(made_order, struct held_made, ORDER(x->place, y->place),
            ORDER(x->class_number, y->class_number))
 
 ORDERED_BY(made_shown, struct held_made, ORDER(x->place, y->place), ORDER(y->bytes, x->bytes),
-           made_order(a, b))
+           ORDER(x->class_number, y->class_number))
 
 /* What each origin made, brought together by place and type. */
 static int sum_made(struct held *h)

@@ -8,7 +8,6 @@
 #include "views/print_profile.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 struct profile_args {
