@@ -326,7 +326,8 @@ static const struct args_option options[] = {
 
 CLI_COMMAND(
     attach, "[options] PID", "record a process that runs already: samples of its allocations",
-    CLI_TAKES(struct record_args, options, 1, 1, "a process id; `shadowtrace list` shows yours", false),
+    CLI_TAKES(struct record_args, options, 1, 1, "a process id; `shadowtrace list` shows yours",
+              false),
     .notes = "Ends with --for, Ctrl-C, `shadowtrace detach PID` or the process. " RECORD_PATTERNS,
     .manual = CLI_MANUAL(
             .description = "The process may be any that runs on .NET 8 or later and is yours, or "
