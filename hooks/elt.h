@@ -28,6 +28,14 @@ void hook_enter3_calls(uintptr_t client_id);
 void hook_leave3_calls(uintptr_t client_id);
 void hook_tailcall3_calls(uintptr_t client_id);
 
+/*
+ * hooks_shorten - makes the ELT3 stubs shorter by what the loader knows: where in a thread's own
+ * memory its stack hangs. Once, before they are set: nobody runs them yet.
+ * Returns: how many places were written; 0: this process may not write code, and the stubs load
+ *          that distance each time, as they are linked to.
+ */
+unsigned hooks_shorten(void);
+
 /* For SetEnterLeaveFunctionHooks2. */
 void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_info *arguments);

@@ -14,10 +14,23 @@
 
         .text
 
+/*
+ * This thread's stack (never NULL) into `to`. A library learns only when it is loaded how far its
+ * thread-local words lie from the thread's own: hooks_shorten() writes that in here, over the load
+ * of it, and notes of these places are in hook_places.
+ */
+        .macro THREAD_STACK to
+900:    movq    stack_self@gottpoff(%rip), %\to
+        movq    %fs:(%\to), %\to
+        .pushsection hook_places, "a", @progbits
+        .balign 4
+        .long   900b - .
+        .popsection
+        .endm
+
 /* The new frame, its method as the hook got it. slow: no stack, full, pending, or dead frames. */
         .macro PUSH_FRAME slow
-        movq    stack_self@gottpoff(%rip), %rax
-        movq    %fs:(%rax), %rax                  /* this thread's stack; never NULL */
+        THREAD_STACK rax
         movq    STACK_TOP(%rax), %r10
         cmpq    STACK_LIMIT(%rax), %r10
         jae     \slow
@@ -97,8 +110,7 @@ hook_enter3:
 hook_leave3:
 hook_tailcall3:
         .cfi_startproc
-        movq    stack_self@gottpoff(%rip), %r9
-        movq    %fs:(%r9), %r9
+        THREAD_STACK r9
         movq    STACK_TOP(%r9), %r8
         cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the top frame ends: the usual case */
         jne     1f                                /* dead frames above it, or an orphan */
