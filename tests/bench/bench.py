@@ -24,6 +24,7 @@ import live
 import must
 import opening
 import picture
+import placement
 import reading
 import retained
 import sampling
@@ -157,7 +158,7 @@ def main():
     parser.add_argument('--rounds', type=int, help='rounds of each program')
     parser.add_argument('--only', action='append', metavar='PROGRAM', default=[],
                         help='fib1, tree20, fsc, kestrel, ..., families, instructions, sampling, report, opening, retained, live; '
-                             'others keep their earlier samples')
+                             'others keep their earlier samples; placement is measured and printed only where it is named: half an hour')
     parser.add_argument('--modes', metavar='MODE,...', help=', '.join(mode.key for mode in MODES))
     parser.add_argument('--show', action='store_true', help='print what the last run found')
     arguments = parser.parse_args()
@@ -166,7 +167,7 @@ def main():
     unknown = [key for key in arguments.modes if key not in MODE]
     table = programs(arguments.quick)
     known = [program.key for program in table] + ['families', 'instructions', 'sampling', 'report', 'opening', 'retained', 'live']
-    unknown += [key for key in arguments.only if key not in known]
+    unknown += [key for key in arguments.only if key not in known + ['placement']]
     if unknown:
         parser.error('unknown: %s; programs are %s' % (', '.join(unknown), ', '.join(known)))
     chosen = arguments.only or [key for key in known if not (arguments.quick and key == 'kestrel-work')]
@@ -175,6 +176,11 @@ def main():
         bench = Bench(arguments.build, arguments.quick)
         result = load(json_path, None if arguments.show else bench.fingerprint,
                       [] if arguments.show else chosen if arguments.only else known)
+        if 'placement' in chosen:
+            bench.prepare(say)
+            placement.show(bench, table, placement.arguments_of([arguments.build] + ['--processes', '2'] * arguments.quick))
+            if len(chosen) == 1:
+                return 0
         if not arguments.show:
             try:
                 run(bench, table, chosen, arguments, result, json_path)

@@ -24,6 +24,9 @@ static const struct clr_guid class_id = {
 
 /* ---- Hooks. The fast form of ELT3 has a register contract of its own; a bare `ret` keeps every contract. */
 
+#ifndef NOOP_ENTER3 /* placement.c has others */
+#define NOOP_ENTER3 noop_hook3
+#define NOOP_LEAVE3 noop_hook3
 void noop_hook3(uintptr_t id);
 __asm__(".text\n"
         ".globl noop_hook3\n"
@@ -33,6 +36,7 @@ __asm__(".text\n"
         "noop_hook3:\n"
         "  ret\n"
         ".size noop_hook3, .-noop_hook3\n");
+#endif
 
 static void noop_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                         const struct clr_function_argument_info *arguments)
@@ -79,7 +83,7 @@ static hresult on_initialize(struct clr_callback *self, struct clr_unknown *unkn
                                                              noop_tailcall2);
     else if (result == S_OK && wants("elt3"))
         result =
-            info->vtbl->set_enter_leave_function_hooks3(info, noop_hook3, noop_hook3, noop_hook3);
+            info->vtbl->set_enter_leave_function_hooks3(info, NOOP_ENTER3, NOOP_LEAVE3, NOOP_LEAVE3);
     info->vtbl->release(info);
     return result;
 }
