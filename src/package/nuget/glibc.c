@@ -3,6 +3,7 @@
  * linked for (stubs.py): hidden here, so that it comes before the C library's own. Linked into the
  * package's command and library only; what is built for this machine uses its glibc.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -43,4 +44,15 @@ HIDDEN int renameat2(int from_folder, const char *from, int to_folder, const cha
 HIDDEN int memfd_create(const char *name, unsigned flags)
 {
     return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+/* Both since 2.30. */
+HIDDEN pid_t gettid(void)
+{
+    return (pid_t)syscall(SYS_gettid);
+}
+
+HIDDEN int tgkill(pid_t process, pid_t thread, int signal)
+{
+    return (int)syscall(SYS_tgkill, process, thread, signal);
 }
