@@ -79,6 +79,21 @@ def test_logs_that_cannot_be_written(t):
     os.unlink(link)
     one_line(tool('record', '-o', '/nonexistent/folder/x.ndjson', '--', *hello), 3, '/nonexistent/folder')
     one_line(tool('record', '-o', '/proc/x.ndjson', '--', *hello), 3, '/proc')
+    one_line(tool('record', '-o', '/proc/x/', '--', *hello), 3, 'cannot make the folder /proc/x: ')
+    one_line(tool('record', '-o', there + '/inner/', '--', *hello), 3, there)
+
+
+@needs('Hello')
+def test_a_folder_for_logs_is_made(t):
+    """With those above it; the programs that `env` is for would have no log without, so it says so."""
+    folder = t.path('new/inner')
+    for place, kinds in (folder + '/', ('shell', 'runsettings')), (t.path(), ()):
+        noted = {kind for kind in ('shell', 'runsettings', 'docker', 'systemd', 'json')
+                 if 'note: there is no folder' in tool('env', '--format', kind, '-o', place).errors}
+        t.equal(noted, set(kinds), place)
+    said = tool('record', '-o', folder + '/', '--', *PROGRAM.command('Hello'))
+    t.equal((said.status, len(os.listdir(folder))), (0, 1), said)
+    t.equal(tool('env', '-o', folder + '/').errors, '')
 
 
 @needs('Hello')

@@ -5,6 +5,8 @@
 #include "record/environment.h"
 #include "record/library.h"
 
+#include <unistd.h>
+
 static int print(const struct record_args *r, FILE *out, struct record_why *why)
 {
     struct record_environment environment;
@@ -20,6 +22,19 @@ static int print(const struct record_args *r, FILE *out, struct record_why *why)
     return status;
 }
 
+/* Whoever starts the program elsewhere knows: formats for containers and units say nothing. */
+static void note_folder(const struct record_args *r)
+{
+    char folder[PATH_MAX];
+
+    record_options_folder(&r->options, folder);
+    if (*folder && access(folder, F_OK) && (r->format == ENV_SHELL || r->format == ENV_RUNSETTINGS))
+        cli_complain(&cmd_env,
+                     "note: there is no folder %s; where it is missing when the program starts, "
+                     "nothing is recorded",
+                     folder);
+}
+
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct record_why why = {.text = ""};
@@ -28,6 +43,8 @@ static int run(void *into, const struct args *args, FILE *out)
 
     if (status == CLI_OK)
         status = print(r, out, &why);
+    if (status == CLI_OK)
+        note_folder(r);
     if (*why.text)
         cli_complain(&cmd_env, "%s", why.text);
     return status;

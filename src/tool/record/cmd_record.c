@@ -28,7 +28,7 @@ static int check_machine(struct record_why *why)
     return CLI_OK;
 }
 
-/* All that can be known to go wrong, before anything is left behind or started. */
+/* All that can be known to go wrong, before anything but -o FOLDER/ is left behind or started. */
 static int check_start(const struct record_args *r, const char *command, char path[PATH_MAX],
                        char library[PATH_MAX], struct record_why *why)
 {
@@ -38,6 +38,8 @@ static int check_start(const struct record_args *r, const char *command, char pa
         status = record_target_find(command, getenv("PATH"), path, why);
     if (status == CLI_OK)
         status = record_environment_check(why);
+    if (status == CLI_OK)
+        status = record_options_make_folder(&r->options, why);
     if (status == CLI_OK)
         status = record_options_check_output(&r->options, why);
     if (status == CLI_OK)

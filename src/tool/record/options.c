@@ -107,11 +107,12 @@ const struct args_option record_options[] = {
           "compile everything, your own code too, optimised from its first call: no tiers"),
     FIELD("no-inline", NULL, "keep the JIT from inlining, so that every call is seen"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),
-    ARGS_ROW(TEXT, "output", "FILE", output,
-             "the first process writes FILE, others FILE with their PID before the extension; a "
-             "folder: default names in it (default: shadowtrace-NAME-PID.ndjson in the current "
-             "folder)",
-             .letter = 'o', .group = "The log"),
+    ARGS_ROW(
+        TEXT, "output", "FILE", output,
+        "the first process writes FILE, others FILE with their PID before the extension; a "
+        "folder: default names in it; FOLDER/ is made (default: shadowtrace-NAME-PID.ndjson in "
+        "the current folder)",
+        .letter = 'o', .group = "The log"),
     FIELD("log", NULL, "a line for each allocation, or sums for each call site"),
     FIELD("stacks", NULL, "stacks by number, or in full in each line"),
     FIELD("full", NULL, "when the log cannot keep up: make threads wait a little, or not"),
@@ -330,6 +331,33 @@ void record_options_folder(const struct options *o, char folder[PATH_MAX])
                  o->output);
     else
         snprintf(folder, PATH_MAX, "%s", !o->output && o->directory ? o->directory : "");
+}
+
+int record_options_make_folder(const struct options *o, struct record_why *why)
+{
+    char path[PATH_MAX];
+    size_t at = 0;
+    int err;
+
+    if (o->output || !o->directory)
+        return CLI_OK;
+    if (snprintf(path, sizeof(path), "%s", o->directory) >= (int)sizeof(path))
+        return record_refuse(why, CLI_IO, "the name of the folder is too long");
+    while (path[at]) {
+        char next;
+
+        at += strspn(path + at, "/");
+        at += strcspn(path + at, "/");
+        next = path[at];
+        path[at] = '\0';
+        err = mkdir(path, 0777) ? errno : 0;
+        if (err && access(path, F_OK))
+            return record_refuse(why, CLI_IO,
+                                 "cannot make the folder %s: %s; choose another place with -o",
+                                 path, strerror(err));
+        path[at] = next;
+    }
+    return CLI_OK;
 }
 
 int record_options_check_output(const struct options *o, struct record_why *why)

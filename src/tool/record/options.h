@@ -39,6 +39,9 @@ void record_options_free(void *r); /* of a struct record_args; as a command's `f
 /* Where the log goes: the folder of its file, or the one given; "" if neither is set. */
 void record_options_folder(const struct options *o, char folder[PATH_MAX]);
 
+/* record_options_make_folder - of -o FOLDER/, where it is missing. Returns: CLI_OK or CLI_IO. */
+int record_options_make_folder(const struct options *o, struct record_why *why);
+
 /* Could the log be created? What exists is never overwritten. Returns: CLI_OK or CLI_IO. */
 int record_options_check_output(const struct options *o, struct record_why *why);
 
