@@ -271,6 +271,23 @@ def test_processes_that_can_be_attached_to_are_listed(t):
     t.true(not any(p['pid'] == program.pid for p in tool_json('list', '--format=json')), 'one that has ended')
 
 
+@needs('Spawner', 'Ticker')
+def test_a_process_is_listed_below_the_one_that_started_it(t):
+    """Through a shell, too."""
+    program = Running(t, PROGRAM.command('Spawner') + ['/bin/sh', '-c', '"$@"; true', 'sh'] + PROGRAM.command('Ticker') + UNTIL_EOF)
+    program.ready()
+    found = {}
+
+    def both():
+        found.update((p['name'], p) for p in tool_json('list', '--format=json') if program.pid in (p['pid'], p.get('parent')))
+        return len(found) == 2
+    until(both, 'both are listed')
+    t.equal((found['Spawner'].get('parent'), found['Ticker']['parent']), (None, program.pid))
+    lines = [line for line in tool('list').text.splitlines() if int(line.split()[0]) in (program.pid, found['Ticker']['pid'])]
+    t.equal([line[10:22] for line in lines], ['Spawner     ', '  Ticker    '])
+    program.process.communicate(timeout=harness.PATIENCE)
+
+
 # ---- refusals
 
 def refused(t, pid, *words, options=(), status=3, env=None):

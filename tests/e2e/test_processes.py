@@ -14,7 +14,7 @@ PROJECT = {
 
 
 def record(t, folder, command, *options, **more):
-    os.makedirs(folder)
+    """Into a folder that `record` makes."""
     result = run([TOOL, 'record', '--check', '0', '-o', folder + '/', *options, '--', *command], timeout=600, **more)
     t.equal(result.status, 0, result)
     return result

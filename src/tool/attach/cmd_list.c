@@ -1,12 +1,15 @@
 /* shadowtrace list - the traced processes of this user. */
 #include "attach/attach.h"
 
+#include "base/memory.h"
 #include "process/client.h"
 #include "process/dotnet.h"
+#include "process/parent.h"
 #include "command/json_tree.h"
 #include "command/reading.h"
 #include "process/status.h"
 #include "command/rows.h"
+#include "terminal/forest.h"
 #include "terminal/text.h"
 
 #include <errno.h>
@@ -42,23 +45,28 @@ static void on_socket(void *context, long pid, const char *socket)
     json_array_append_new(l->found, status);
 }
 
-static void print_one(const json_t *s, FILE *out)
+#define NAME_COLUMNS 20
+
+/* depth: how many of the listed ones it comes from. */
+static void print_one(const json_t *s, unsigned depth, FILE *out)
 {
     const char *error = json_string_value(json_object_get(s, "error"));
     bool attachable = json_is_true(json_object_get(s, "attachable"));
+    int indent = (int)(depth > NAME_COLUMNS / 4 ? NAME_COLUMNS / 4 : depth) * 2;
+    int width = NAME_COLUMNS - indent;
     char called[300], version[40];
     struct text_number count;
 
-    fprintf(out, "%8lld  ", (long long)client_number(s, "pid"));
+    fprintf(out, "%8lld  %*s", (long long)client_number(s, "pid"), indent, "");
     if (attachable) {
-        fprintf(out, "%-20s .NET %-8s not traced; `shadowtrace attach %lld` records it\n",
+        fprintf(out, "%-*s .NET %-8s not traced; `shadowtrace attach %lld` records it\n", width,
                 text_clean(called, sizeof(called), client_text(s, "name")),
                 text_clean(version, sizeof(version), client_text(s, "runtime")),
                 (long long)client_number(s, "pid"));
         return;
     }
     if (!error)
-        fprintf(out, "%-20s .NET %-8s %-9s %14s events  ",
+        fprintf(out, "%-*s .NET %-8s %-9s %14s events  ", width,
                 text_clean(called, sizeof(called), client_text(s, "name")),
                 text_clean(version, sizeof(version), client_text(s, "runtime")),
                 json_is_true(json_object_get(s, "paused")) ? "paused" : "recording",
@@ -66,8 +74,8 @@ static void print_one(const json_t *s, FILE *out)
     text_part(out, "", error ? error : client_text(s, "log"), "\n");
 }
 
-/* Is it among the traced ones? */
-static bool is_listed(const json_t *found, long pid)
+/* Its place among them; FOREST_NONE: it is none of them. */
+static uint32_t place_of(const json_t *found, long pid)
 {
     const json_t *one;
     size_t i;
@@ -75,19 +83,93 @@ static bool is_listed(const json_t *found, long pid)
     json_array_foreach(found, i, one)
     {
         if (client_number(one, "pid") == (uint64_t)pid)
-            return true;
+            return (uint32_t)i;
     }
-    return false;
+    return FOREST_NONE;
+}
+
+#define GENERATIONS 64
+
+/* The nearest of them that it comes from. */
+static uint32_t parent_of(const json_t *found, const json_t *one)
+{
+    long pid = process_parent((long)client_number(one, "pid"));
+    uint32_t place = FOREST_NONE;
+
+    for (int i = 0; i < GENERATIONS && pid > 1 && place == FOREST_NONE; i++) {
+        place = place_of(found, pid);
+        pid = process_parent(pid);
+    }
+    return place;
+}
+
+/* Who started whom: by place, and in JSON as `parent`. Returns: NULL without memory. */
+static uint32_t *find_parents(const json_t *found)
+{
+    uint32_t *parents = memory_alloc((json_array_size(found) + 1) * sizeof(*parents));
+    json_t *one;
+    size_t i;
+
+    json_array_foreach(found, i, one)
+    {
+        const json_t *parent;
+
+        if (!parents)
+            break;
+        parents[i] = parent_of(found, one);
+        parent = json_array_get(found, parents[i]);
+        if (parent)
+            json_object_set(one, "parent", json_object_get(parent, "pid"));
+    }
+    return parents;
+}
+
+static int print_tree(const json_t *found, const uint32_t *parents, FILE *out)
+{
+    uint32_t count = (uint32_t)json_array_size(found);
+    uint32_t *order = memory_alloc((count + 1) * sizeof(*order));
+    struct forest forest = {NULL, 0};
+    int err = order ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; order && i < count; i++)
+        order[i] = i;
+    if (!err)
+        err = forest_make(&forest, parents, count, order, count);
+    for (size_t i = 0; !err && i < forest.count; i++)
+        print_one(json_array_get(found, forest.rows[i].item), forest.rows[i].depth, out);
+    memory_free(order);
+    forest_fini(&forest);
+    return err;
 }
 
 static void on_dotnet(void *context, const struct dotnet_process *p)
 {
     struct listing *l = context;
 
-    if (p->major >= DOTNET_MAJOR_OLDEST && !is_listed(l->found, p->pid))
+    if (p->major >= DOTNET_MAJOR_OLDEST && place_of(l->found, p->pid) == FOREST_NONE)
         json_array_append_new(l->found,
                               json_pack("{s:I, s:s, s:s, s:b}", "pid", (json_int_t)p->pid, "name",
                                         p->name, "runtime", p->runtime, "attachable", 1));
+}
+
+/* none: that there are no traced ones is to be said. */
+static int print_all(enum reading_format format, const struct listing *l, bool none, FILE *out)
+{
+    uint32_t *parents = find_parents(l->found);
+    int err = parents ? 0 : -ENOMEM;
+    struct json_writer w;
+
+    if (!err && format == READING_JSON) {
+        jw_init(&w, out);
+        jw_tree(&w, NULL, l->found);
+        err = jw_finish(&w);
+    } else if (!err) {
+        if (none)
+            fputs("no traced processes\n", out);
+        err = print_tree(l->found, parents, out);
+    }
+    memory_free(parents);
+    return err;
 }
 
 static int run(void *into, const struct args *args, FILE *out)
@@ -95,24 +177,13 @@ static int run(void *into, const struct args *args, FILE *out)
     const struct list_args *a = into;
     struct listing l = {json_array(), 0};
     char why[CLIENT_WHY_SIZE];
-    int err = client_each(on_socket, &l, why);
-    struct json_writer w;
+    int err = client_each(on_socket, &l, why), printed;
+    size_t traced = json_array_size(l.found);
     unsigned left;
-    size_t i, traced;
-    json_t *one;
 
     (void)args;
-    traced = json_array_size(l.found);
     dotnet_each(on_dotnet, &l);
-    if (a->format == READING_JSON) {
-        jw_init(&w, out);
-        jw_tree(&w, NULL, l.found);
-        err = jw_finish(&w) ? -ENOMEM : err;
-    } else {
-        if (!traced && !err)
-            fputs("no traced processes\n", out);
-        json_array_foreach(l.found, i, one) print_one(one, out);
-    }
+    printed = print_all(a->format, &l, !traced && !err, out);
     json_decref(l.found);
     left = record_status_sweep(NULL);
     if (left)
@@ -121,9 +192,11 @@ static int run(void *into, const struct args *args, FILE *out)
     if (l.stale)
         cli_complain(&cmd_list, "removed %u socket%s left by processes that are gone", l.stale,
                      text_plural(l.stale));
+    if (printed)
+        cli_complain(&cmd_list, "out of memory");
     if (err)
         cli_complain(&cmd_list, "%s", why);
-    return err ? CLI_IO : CLI_OK;
+    return err || printed ? CLI_IO : CLI_OK;
 }
 
 CLI_COMMAND(
@@ -139,7 +212,8 @@ CLI_COMMAND(
                 "`shadowtrace env` have had load the library. A line says its process id, name and "
                 "runtime, whether it is recording, how many events it has recorded, and where its "
                 "log is. Behind them come processes that run on .NET 8 or later and are not "
-                "traced: `shadowtrace attach` records those, too.",
+                "traced: `shadowtrace attach` records those, too. A process that another one of "
+                "them has started, maybe through a shell, stands below it.",
             .environment = manual_of_sockets, .files = manual_sockets,
             .examples = MANUAL_TERMS({"shadowtrace list", "find the process to look into"},
                                      {"shadowtrace list --format json | jq -r '.[].log // empty'",

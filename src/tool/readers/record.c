@@ -910,7 +910,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
                          "runtime",   "hooks",       "capture",    "options",    "clock",
                          "started",   "tracer",      "unverified", "part",       "uncontrolled",
                          "no_native", "rotated_out", "beginnings", "concurrent", "sampler",
-                         "attached"},
+                         "attached",  "born",        "parents"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},

@@ -11,6 +11,13 @@
 #include <errno.h>
 #include <string.h>
 
+struct report_process_known {
+    struct report_process_key key;
+    uint32_t number;
+};
+
+INDEX_OF_BYTES(known_kind, struct report_process_known, key);
+
 /* "MSBuild" of "MSBuild.dll". Returns: NULL: the header has none, or there is no memory. */
 static char *name_of(const json_t *header)
 {
@@ -41,21 +48,66 @@ static int command_of(const json_t *header, char **out)
     return err;
 }
 
+static int parents_of(const json_t *header, struct report_process *one)
+{
+    const json_t *list = json_object_get(header, "parents"), *parent;
+    size_t i;
+
+    if (!one->born || !json_array_size(list))
+        return 0;
+    one->parents = memory_zalloc(json_array_size(list), sizeof(*one->parents));
+    if (!one->parents)
+        return -ENOMEM;
+    json_array_foreach(list, i, parent)
+    {
+        struct report_process_parent *to = &one->parents[one->parent_count];
+        const char *name = json_string_value(json_object_get(parent, "name"));
+
+        if (report_member_count(parent, "pid", &to->key.pid) ||
+            report_member_count(parent, "born", &to->key.born))
+            break; /* what comes behind it is not known to belong there */
+        one->parent_count++;
+        to->name = name ? memory_strdup(name) : NULL;
+        if (name && !to->name)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+static int know(struct report_processes *p)
+{
+    const struct report_process *one = &p->process[p->count - 1];
+    const struct report_process_known known = {{one->pid, one->born}, (uint32_t)p->count - 1};
+    uint32_t number;
+
+    if (!one->born)
+        return 0;
+    return index_add(&p->index, &known_kind, &p->known, &p->known_count, &p->known_capacity, &known,
+                     &number) < 0
+               ? -ENOMEM
+               : 0;
+}
+
 int report_processes_begin(struct report_processes *p, const json_t *header)
 {
     const char *started = json_string_value(json_object_get(header, "started"));
     struct report_process *one;
+    int err;
 
     if (!array_reserve(&p->process, &p->capacity, p->count + 1))
         return -ENOMEM;
     one = &p->process[p->count++];
     *one = (struct report_process){.name = name_of(header)};
     (void)report_member_count(header, "pid", &one->pid);
+    (void)report_member_count(header, "born", &one->born);
     (void)report_member_count(header, "clock", &one->clock);
     one->started = started ? memory_strdup(started) : NULL;
     if ((report_program(header) && !one->name) || (started && !one->started))
         return -ENOMEM;
-    return command_of(header, &one->command);
+    err = command_of(header, &one->command);
+    if (!err)
+        err = parents_of(header, one);
+    return err ? err : know(p);
 }
 
 void report_processes_end(struct report_processes *p, uint64_t t)
@@ -66,10 +118,31 @@ void report_processes_end(struct report_processes *p, uint64_t t)
 
 void report_processes_fini(struct report_processes *p)
 {
-    for (size_t i = 0; i < p->count; i++)
-        memory_free_all(p->process[i].name, p->process[i].command, p->process[i].started);
-    memory_free(p->process);
-    *p = (struct report_processes){NULL, 0, 0};
+    for (size_t i = 0; i < p->count; i++) {
+        for (size_t k = 0; k < p->process[i].parent_count; k++)
+            memory_free(p->process[i].parents[k].name);
+        memory_free_all(p->process[i].name, p->process[i].command, p->process[i].started,
+                        p->process[i].parents);
+    }
+    memory_free_all(p->process, p->known);
+    index_free(&p->index);
+    *p = (struct report_processes){.process = NULL};
+}
+
+size_t report_process_parent(const struct report_processes *p, size_t number, size_t *between)
+{
+    const struct report_process *one = &p->process[number];
+
+    for (*between = 0; *between < one->parent_count; ++*between) {
+        const struct report_process_key *key = &one->parents[*between].key;
+        size_t slot;
+        uint32_t at =
+            index_find(&p->index, &known_kind, p->known, hash_bytes(key, sizeof(*key)), key, &slot);
+
+        if (at != INDEX_NONE && p->known[at].number != number)
+            return p->known[at].number;
+    }
+    return REPORT_PROCESS_NONE;
 }
 
 uint64_t report_processes_first(const struct report_processes *p)

@@ -1,5 +1,7 @@
 #include "views/view_processes.h"
 
+#include "base/memory.h"
+#include "terminal/forest.h"
 #include "terminal/text.h"
 
 #include <errno.h>
@@ -22,6 +24,31 @@ const char *view_process_text(const struct view *v, uint32_t number, struct buff
     return b->failed ? "?" : b->data;
 }
 
+/* ---- which started which ---- */
+
+static const char *name_between(const struct report_process *one, size_t which)
+{
+    return one->parents[which].name ? one->parents[which].name : "?";
+}
+
+static void parent_json(const struct view *v, uint32_t number, struct json_writer *w)
+{
+    const struct report_processes *all = model_processes(v->read.model);
+    size_t between, parent = report_process_parent(all, number - 1, &between);
+
+    if (parent == REPORT_PROCESS_NONE)
+        return;
+    jw_unsigned(w, "parent", all->process[parent].pid);
+    if (!between)
+        return;
+    jw_array(w, "through");
+    while (between-- > 0)
+        jw_text(w, NULL, name_between(&all->process[number - 1], between));
+    jw_end(w);
+}
+
+/* ---- a process ---- */
+
 /* ns behind the beginning of the first; of the same machine, or it means nothing. */
 static uint64_t began(const struct view *v, const struct report_process *one)
 {
@@ -42,6 +69,7 @@ void view_process_json(const struct view *v, uint32_t number, struct json_writer
     jw_unsigned(w, "pid", one->pid);
     jw_text_if(w, "command", one->command);
     jw_text_if(w, "started", one->started);
+    parent_json(v, number, w);
     jw_unsigned(w, "began_ns", began(v, one));
     if (one->ran)
         jw_unsigned(w, "ran_ns", one->ran);
@@ -56,13 +84,72 @@ static const struct table_column columns[COLUMNS] = {
     [COMMAND] = {"command", TABLE_TEXT, 1, 24},
 };
 
-static void put_row(const struct view_rows *r, const struct view_row *row, struct table *t)
+/* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */
+struct family {
+    const struct view_row **rows; /* by place; NULL: it has no row */
+    uint32_t *parents, *order;
+    size_t asked;
+    const struct view_row *unknown; /* of logs without a header; NULL: there are none */
+    struct forest forest;
+};
+
+static int family_make(struct family *f, const struct view_rows *r, size_t shown)
 {
-    const struct report_process *one = view_process(r->view, row->what);
-    struct buffer b = BUFFER_INIT;
+    const struct report_processes *all = model_processes(r->view->read.model);
+    size_t between;
+
+    *f = (struct family){
+        .rows = memory_zalloc(all->count + 1, sizeof(*f->rows)),
+        .parents = memory_alloc((all->count + 1) * sizeof(*f->parents)),
+        .order = memory_alloc((shown + 1) * sizeof(*f->order)),
+    };
+    if (!f->rows || !f->parents || !f->order)
+        return -ENOMEM;
+    for (size_t i = 0; i < all->count; i++)
+        f->parents[i] = (uint32_t)report_process_parent(all, i, &between);
+    for (size_t i = 0; i < shown; i++) {
+        uint32_t number = r->rows[i].what;
+
+        if (!number || number > all->count) {
+            f->unknown = &r->rows[i];
+            continue;
+        }
+        f->rows[number - 1] = &r->rows[i];
+        f->order[f->asked++] = number - 1;
+    }
+    return forest_make(&f->forest, f->parents, (uint32_t)all->count, f->order, f->asked);
+}
+
+static void family_fini(struct family *f)
+{
+    memory_free_all(f->rows, f->parents, f->order);
+    forest_fini(&f->forest);
+}
+
+/* "  sh > ": how deep it lies, and through whom. */
+static void put_before(const struct view *v, uint32_t number, uint32_t depth, struct buffer *b)
+{
+    const struct report_processes *all = model_processes(v->read.model);
+    size_t between = 0;
+
+    for (uint32_t i = 0; i < depth; i++)
+        buffer_text(b, "  ");
+    if (!depth || report_process_parent(all, number - 1, &between) == REPORT_PROCESS_NONE)
+        return;
+    while (between-- > 0)
+        buffer_format(b, "%s > ", name_between(&all->process[number - 1], between));
+}
+
+/* row: NULL: it made nothing, and is here for those below it. */
+static void put_row(const struct view_rows *r, const struct view_row *row, uint32_t number,
+                    uint32_t depth, struct table *t)
+{
+    static const double nothing[MODEL_WEIGHTS];
+    const struct report_process *one = view_process(r->view, number);
+    struct buffer before = BUFFER_INIT, b = BUFFER_INIT;
     struct report_row self;
 
-    view_amount(r->view, row->self, &self);
+    view_amount(r->view, row ? row->self : nothing, &self);
     table_row(t);
     table_count(t, BYTES, self.bytes);
     table_share(t, SHARE, self.share);
@@ -74,8 +161,10 @@ static void put_row(const struct view_rows *r, const struct view_row *row, struc
         else
             table_text(t, RAN, "no end");
         table_text(t, COMMAND, one->command);
+        put_before(r->view, number, depth, &before);
     }
-    table_name(t, PROCESS, "", view_process_text(r->view, row->what, &b));
+    table_name(t, PROCESS, before.data ? before.data : "", view_process_text(r->view, number, &b));
+    buffer_free(&before);
     buffer_free(&b);
 }
 
@@ -83,14 +172,23 @@ int view_processes_table(const struct view_rows *r, size_t shown, FILE *out)
 {
     const struct table_look look = view_look(r->view, out);
     struct table *t = NULL;
-    int err = table_new(columns, COLUMNS, &t);
+    struct family f;
+    int err = family_make(&f, r, shown);
 
-    for (size_t i = 0; !err && i < shown; i++)
-        put_row(r, &r->rows[i], t);
+    if (!err)
+        err = table_new(columns, COLUMNS, &t);
+    for (size_t i = 0; !err && i < f.forest.count; i++) {
+        const struct forest_row *one = &f.forest.rows[i];
+
+        put_row(r, f.rows[one->item], one->item + 1, one->depth, t);
+    }
+    if (!err && f.unknown)
+        put_row(r, f.unknown, 0, 0, t);
     if (!err)
         err = table_fit(t, &look);
     if (!err)
         table_print(t, out);
     table_free(t);
+    family_fini(&f);
     return err;
 }

@@ -1,6 +1,6 @@
 /*
  * views/view_processes.h - who allocated, where several logs are read: those of a folder, of a tree
- * of processes.
+ * of processes. As a table each stands below the one that started it, where logs say so.
  */
 #ifndef SHADOWTRACE_VIEWS_VIEW_PROCESSES_H
 #define SHADOWTRACE_VIEWS_VIEW_PROCESSES_H

@@ -1,0 +1,139 @@
+/* Logs of a tree of processes: each below the one that started it, as far as the logs say. */
+#include "base/atomics.h"
+#include "support/test.h"
+#include "unit/cli/command_support.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/shadowtrace-views-XXXXXX";
+
+/* Two started others, one of these through a shell; the third log is of an earlier version. */
+static const struct {
+    const char *name, *born;
+    unsigned pid, bytes; /* 0: it made nothing */
+} processes[] = {
+    {"Test", "\"born\":100,\"parents\":[{\"pid\":1,\"born\":1,\"name\":\"init\"}],", 10, 0},
+    {"Host",
+     "\"born\":103,\"parents\":[{\"pid\":11,\"born\":102,\"name\":\"s\\u001bh\"},"
+     "{\"pid\":10,\"born\":100,\"name\":\"dotnet\"},{\"pid\":1,\"born\":1}],",
+     12, 240},
+    {"Old", "", 13, 72},
+    {"Build", "\"born\":104,\"parents\":[{\"pid\":12,\"born\":103,\"name\":\"dotnet\"}],", 14, 480},
+    {"Alone", "\"born\":105,\"parents\":[{\"pid\":12,\"born\":90,\"name\":\"dotnet\"}],", 15, 24},
+};
+
+static int setup(void **state)
+{
+    char path[sizeof(folder) + 20];
+
+    (void)state;
+    strcpy(folder + sizeof(folder) - 7, "XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    for (size_t i = 0; i < COUNT_OF(processes); i++) {
+        FILE *file;
+
+        snprintf(path, sizeof(path), "%s/%u.ndjson", folder, processes[i].pid);
+        file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file,
+                "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":%u,%s"
+                "\"executable\":\"/app/%s\",\"command\":[\"./%s\"],\"runtime\":\"10.0.12\","
+                "\"hooks\":\"elt3\",\"clock\":%zu000000,\"started\":\"2026-11-25T10:00:00Z\"}\n"
+                "{\"kind\":\"thread\",\"id\":1,\"os\":%u}\n"
+                "{\"kind\":\"class\",\"id\":1,\"name\":\"Shop.Item\"}\n",
+                processes[i].pid, processes[i].born, processes[i].name, processes[i].name, i + 1,
+                processes[i].pid);
+        if (processes[i].bytes)
+            fprintf(file,
+                    "{\"kind\":\"alloc\",\"t\":20,\"thread\":1,\"class\":1,\"bytes\":%u,"
+                    "\"node\":0}\n",
+                    processes[i].bytes);
+        fclose(file);
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char path[sizeof(folder) + 20];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(processes); i++) {
+        snprintf(path, sizeof(path), "%s/%u.ndjson", folder, processes[i].pid);
+        unlink(path);
+    }
+    return rmdir(folder);
+}
+
+TEST_EACH(setup, teardown);
+
+/* From the column of processes on, the beginning of each line. */
+static void expect_column(const char *text, const char *const lines[], size_t count)
+{
+    const char *head = strstr(text, "process "), *line = head;
+    size_t column;
+
+    assert_non_null(head);
+    while (head > text && head[-1] != '\n')
+        head--;
+    column = (size_t)(line - head);
+    for (size_t i = 0; i < count; i++) {
+        head = strchr(head, '\n');
+        assert_non_null(head++);
+        if (strncmp(head + column, lines[i], strlen(lines[i])) != 0)
+            fail_msg("row %zu is not \"%s\":\n%s", i, lines[i], text);
+    }
+}
+
+TEST(each_process_stands_below_the_one_that_started_it)
+{
+    static const char *const lines[] = {"Test (pid 10) ", "  s?h > Host (pid 12) ",
+                                        "    Build (pid 14) ", "Old (pid 13) ", "Alone (pid 15) "};
+    struct ran ran = RUN(&cmd_report, "report", "--view=processes", folder);
+
+    assert_int_equal(ran.status, CLI_OK);
+    expect_column(ran.out, lines, COUNT_OF(lines));
+    assert_null(strchr(ran.out, '\033'));
+    free(ran.out);
+    ran = RUN(&cmd_report, "report", folder);
+    expect_column(strstr(ran.out, "\nProcesses\n"), lines, COUNT_OF(lines));
+    free(ran.out);
+}
+
+TEST(of_some_those_that_they_come_from_are_shown)
+{
+    static const char *const lines[] = {"Test (pid 10) ", "  s?h > Host (pid 12) ",
+                                        "    Build (pid 14) "};
+    struct ran ran = RUN(&cmd_report, "report", "--view=processes", "--top=1", folder);
+
+    expect_column(ran.out, lines, COUNT_OF(lines));
+    assert_null(strstr(ran.out, "Old"));
+    free(ran.out);
+}
+
+TEST(json_says_who_started_it_and_through_whom)
+{
+    struct ran ran = RUN(&cmd_report, "report", "--view=processes", "--format=json", folder);
+    json_t *json = json_loads(ran.out, 0, NULL), *row;
+    size_t i;
+
+    assert_non_null(json);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4); /* those that made some */
+    json_array_foreach(json_object_get(json, "rows"), i, row)
+    {
+        json_int_t pid = json_integer_value(json_object_get(row, "pid"));
+        const json_t *parent = json_object_get(row, "parent"),
+                     *through = json_object_get(row, "through");
+
+        assert_int_equal(json_integer_value(parent), pid == 12 ? 10 : pid == 14 ? 12 : 0);
+        assert_true(!parent == (pid == 13 || pid == 15));
+        assert_int_equal(json_array_size(through), pid == 12);
+        if (pid == 12)
+            assert_string_equal(json_string_value(json_array_get(through, 0)), "s\033h");
+    }
+    json_decref(json);
+    free(ran.out);
+}
