@@ -84,7 +84,8 @@ struct args_syntax {
 struct args {
     bool help;      /* --help: the rest was not looked at */
     char **word;    /* other arguments, in argv, which was put into a new order; ends with NULL */
-    size_t count;   /* of them */
+    char **typed;   /* the same as they were typed, where folders now stand for their logs */
+    size_t count;   /* of `word` */
     size_t apart;   /* those before "--"; `count` without one */
     uint64_t given; /* 1 << number of the row */
 };

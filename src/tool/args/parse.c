@@ -211,7 +211,7 @@ int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *in
     bool ended = false;
     int err = 0;
 
-    *out = (struct args){.word = argv + 1, .apart = SIZE_MAX};
+    *out = (struct args){.word = argv + 1, .typed = argv + 1, .apart = SIZE_MAX};
     *why = '\0';
     for (const struct args_option *row = first_row(syntax); row; row = next_row(row))
         args_default(row, into);

@@ -16,11 +16,12 @@
 static int look_at(const char *folder, const char *name, struct report_folder *out)
 {
     struct report_folder_log log = {NULL, 0};
+    const char *slash = *folder && folder[strlen(folder) - 1] == '/' ? "" : "/";
     char path[PATH_MAX];
     const char *format;
     json_t *header;
 
-    if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+    if (snprintf(path, sizeof(path), "%s%s%s", folder, slash, name) >= (int)sizeof(path))
         return 0;
     header = report_header_of(path);
     format = json_string_value(json_object_get(header, "format"));

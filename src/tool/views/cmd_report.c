@@ -395,6 +395,7 @@ static int run_view(struct report_args *a, const struct args *args, FILE *out)
     if (filters_share(&cmd_report, a->min_share, &v->min_share))
         return CLI_USAGE;
     v->logs = args->word;
+    v->typed = a->filters.processes.count ? args->word : args->typed;
     status = filters_logs(&cmd_report, &a->filters, v->logs, &count);
     if (status)
         return status;

@@ -66,6 +66,7 @@ struct view {
     enum view_sort sort;
     const char *of;             /* of callers and callees: a method or type, maybe a glob */
     char **logs;                /* NULL ends them */
+    char **typed;               /* the same, as one would type them; NULL: as they are */
     struct loading_options how; /* but its dimensions */
     struct model_filter filter;
     struct print_stack stack; /* of JSON; without tables whole stacks stand in the rows */

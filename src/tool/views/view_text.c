@@ -153,17 +153,19 @@ void view_quote(const char *text, struct buffer *b)
 
 void view_logs(const struct view *v, struct buffer *b)
 {
-    for (size_t i = 0; v->logs[i]; i++) {
+    char *const *logs = v->typed ? v->typed : v->logs;
+
+    for (size_t i = 0; logs[i]; i++) {
         if (i == LOGS_NAMED) {
             buffer_text(b, " ...");
             return;
         }
         if (i)
             buffer_char(b, ' ');
-        if (strcmp(v->logs[i], "-") == 0)
+        if (strcmp(logs[i], "-") == 0)
             buffer_text(b, "LOG");
         else
-            view_quote(v->logs[i], b);
+            view_quote(logs[i], b);
     }
 }
 

@@ -90,6 +90,20 @@ TEST(a_folder_is_its_logs_in_the_order_in_which_they_began)
     operands_free(&operands);
 }
 
+TEST(a_folder_may_end_in_a_slash)
+{
+    char slash[sizeof(folder) + 2], first[sizeof(folder) + 40];
+    char *words[] = {slash, NULL};
+    struct args args = {.word = words, .count = 1, .apart = 1};
+    struct operands operands;
+
+    snprintf(slash, sizeof(slash), "%s/", folder);
+    snprintf(first, sizeof(first), "%s/b.ndjson", folder);
+    assert_int_equal(operands_expand(&args, 0, &operands), 0);
+    assert_string_equal(args.word[0], first);
+    operands_free(&operands);
+}
+
 TEST(words_apart_stay_apart)
 {
     char *words[] = {folder, "y.ndjson", NULL};

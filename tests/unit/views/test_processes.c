@@ -103,6 +103,20 @@ TEST(each_process_stands_below_the_one_that_started_it)
     free(ran.out);
 }
 
+TEST(further_commands_name_the_folder_as_it_was_typed)
+{
+    struct ran ran = RUN(&cmd_report, "report", folder);
+    char more[sizeof(folder) + 60];
+
+    snprintf(more, sizeof(more), "  shadowtrace report --view tree %s\n", folder);
+    assert_non_null(strstr(ran.out, more));
+    free(ran.out);
+    ran = RUN(&cmd_report, "report", "--process=Host", folder); /* not all of them */
+    snprintf(more, sizeof(more), "  shadowtrace report --view tree %s/12.ndjson\n", folder);
+    assert_non_null(strstr(ran.out, more));
+    free(ran.out);
+}
+
 TEST(of_some_those_that_they_come_from_are_shown)
 {
     static const char *const lines[] = {"Test (pid 10) ", "  s?h > Host (pid 12) ",
