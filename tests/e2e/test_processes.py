@@ -1,6 +1,7 @@
 """Trees of processes: each has its log, and one report is over all that lie in a folder."""
 import json
 import os
+import re
 
 import harness
 from harness import BUILDING, PROGRAM, SHARED, TOOL, early, needs, run, tool, tool_json
@@ -50,6 +51,41 @@ def test_a_report_over_a_folder_has_a_row_for_each_process_with_its_name(t):
         t.equal(row['command'], ' '.join(logs[row['pid']].header['command']))
         t.true(row['began_ns'] + row['ran_ns'] <= first['ran_ns'] or row is first, 'the first waits for the others')
     t.true('shadowtrace report --view processes ' in said and 'spawned/    (all logs in it)' in said, said)
+
+
+@needs('Spawner', 'Hello')
+def test_each_log_says_whose_child_its_process_is(t):
+    """From the parent up to the first process of the system, by number and birth; a shell in between is named."""
+    folder, _ = spawned()
+    logs = logs_of(folder)
+    first = next(log.header for log in logs.values() if any('Spawner' in word for word in log.header['command']))
+    for log in logs.values():
+        header = log.header
+        t.true(0 < header['born'] <= header['clock'] // 10**7 + 1, 'ticks of 10 ms, as the clock has it: %s' % header)
+        ages = [header['born']] + [parent['born'] for parent in header['parents']]
+        t.equal(ages, sorted(ages, reverse=True), 'who starts another is older')
+        t.true(header['parents'][0]['name'] == ('shadowtrace' if header is first else 'dotnet'), header['parents'])
+        t.true(os.getpid() in [parent['pid'] for parent in header['parents']], 'this test is among them')
+        if header is not first:
+            t.equal(header['parents'][0], dict(pid=first['pid'], born=first['born'], name='dotnet'))
+    rows = tool_json('report', '--view', 'processes', '--format', 'json', folder)['rows']
+    t.equal({row['pid']: row.get('parent') for row in rows},
+            {pid: None if pid == first['pid'] else first['pid'] for pid in logs})
+    shell = t.path('shell')
+    record(t, shell, ['sh', '-c', '"$@"; true', 'sh'] + PROGRAM.command('Spawner') +
+           ['sh', '-c', '"$@"; true', 'sh'] + PROGRAM.command('Hello'))
+    text = tool('report', '--view', 'processes', shell).text
+    t.true(re.search(r'  Spawner \(pid \d+\)', text) and re.search(r'  sh > Hello \(pid \d+\)', text), text)
+
+
+@needs('Hello')
+def test_each_part_of_a_log_says_it(t):
+    """--max-log: as it was when the recording began."""
+    folder = t.path('parts')
+    record(t, folder, PROGRAM.command('Hello'), '--max-log', '100K')
+    parts = [harness.Log(os.path.join(folder, name)).header for name in os.listdir(folder)]
+    t.true(len(parts) > 1, 'several parts')
+    t.equal([(part['born'], part['parents']) for part in parts], [(parts[0]['born'], parts[0]['parents'])] * len(parts))
 
 
 @needs('Spawner', 'Hello')

@@ -49,6 +49,9 @@ int log_write_header(struct log *log)
         log_text(c->executable), "command", log_texts(c->command), "runtime", c->runtime, "hooks",
         c->hooks, "capture", capture_name(c->options->capture), "options", options_json(c->options),
         "clock", (json_int_t)log->zero_ns, "started", started, "tracer", SHADOWTRACE_VERSION);
+    if (log->born)
+        log_set(line, "born", log->born);
+    json_object_set(line, "parents", log->parents);
     json_object_set_new(line, "no_native", json_string(c->no_native));
     if (c->live && concurrent_is_off())
         json_object_set_new(line, "concurrent", json_false());

@@ -157,6 +157,8 @@ struct log {
     uint64_t deadline_ns;                     /* once stopping: when to give up */
     uint64_t zero_ns;                         /* CLOCK_MONOTONIC at t = 0 */
     time_t started_at; /* the same as a date: of the recording, not of its part */
+    json_t *parents;   /* log_parents() at that time; NULL: not known */
+    uint64_t born;
     struct log_thread *threads;
     struct log_ids defined_threads;
     uint32_t part; /* 1, 2, ...: everything is defined anew in each; see `written` of records */
@@ -219,6 +221,12 @@ static inline uint64_t log_written(const struct log *log) /* allocations */
 {
     return log->put.allocs + log->row_allocs;
 }
+
+/*
+ * parents.c: the processes that this one comes from, its parent first, for the header, and when it
+ * began itself, in ticks of the system; 0: not known. Returns: NULL: not known either.
+ */
+json_t *log_parents(uint64_t *born);
 
 /* deferred.c: log->deferred counts what is in all queues */
 int log_deferred_push(struct log *log, struct log_deferred *queue, const struct event *event);

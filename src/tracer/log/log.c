@@ -22,6 +22,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->config = *config;
     log->zero_ns = clock_ns();
     log->started_at = time(NULL);
+    log->parents = log_parents(&log->born);
     log->part = log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
     err = log_file_open(log, why, why_size);
@@ -50,6 +51,7 @@ failed:
     log_sites_free(log->sites);
     log_file_free(log);
     log_live_free(log->live);
+    json_decref(log->parents);
     memory_free_all(log->file.path, log);
     return err;
 }
