@@ -492,6 +492,25 @@ def test_hostile_names_do_nothing(t, browser):
     t.equal([url for url in found['requests'] if not url.startswith(HARMLESS + ('http://127.0.0.1:9/',))], [])
 
 
+@each('browser', *consumers.BROWSERS)
+def test_processes_are_named_each_below_the_one_that_started_it(t, browser):
+    logs = [Made(), Made()]
+    for log, pid in zip(logs, (10, 12)):
+        log.lines[0].update(pid=pid, born=pid * 10)
+        log.alloc(0, 'main', ['A.B'], 'C', 64)
+    logs[1].lines[0]['parents'] = [{'pid': 11, 'born': 110, 'name': 's\x1bh'}, {'pid': 10, 'born': 100, 'name': 'dotnet'}]
+    url = make(t, 'page.html', *[log.write(t, '%d.ndjson' % i) for i, log in enumerate(logs)])
+    found = consumers.browser_run(t, OPEN + '''
+        await open(args.url);
+        const items = await shown("[...document.querySelectorAll('.processes li')].map(item => [item.innerText, " +
+            "parseFloat(getComputedStyle(item).paddingLeft) > 0])");
+        return {items, terms: await shown("[...document.querySelectorAll('.about dt')].map(dt => dt.innerText)"), requests, messages};
+    ''', {'url': url}, browser=browser)
+    nobody_asked(t, found)
+    t.equal(found['items'], [['shop (pid 10) dotnet shop.dll --fast', False], ['s\\u001bh > shop (pid 12) dotnet shop.dll --fast', True]])
+    t.true('Processes' in found['terms'] and 'Command' not in found['terms'], found['terms'])
+
+
 def test_a_stack_of_a_hundred_thousand_frames(t):
     log = Made()
     method = log.method('Deep.Down()')

@@ -58,6 +58,39 @@ static void put_gaps(struct json_writer *w, const struct report_log *log)
     buffer_free(&b);
 }
 
+/* Of several: each behind the one that started it, `depth` of the others above it. */
+static void put_processes(struct json_writer *w, const struct report_processes *all)
+{
+    struct forest forest;
+    size_t between;
+
+    if (all->count < 2)
+        return;
+    if (report_processes_forest(all, NULL, 0, &forest))
+        w->text.failed = true;
+    jw_array(w, "processes");
+    for (size_t i = 0; i < forest.count; i++) {
+        const struct forest_row *row = &forest.rows[i];
+        const struct report_process *one = &all->process[row->item];
+
+        jw_object(w, NULL);
+        jw_text(w, "name", one->name ? one->name : "?");
+        jw_unsigned(w, "pid", one->pid);
+        jw_text_if(w, "command", one->command);
+        jw_unsigned(w, "depth", row->depth);
+        if (row->depth && report_process_parent(all, row->item, &between) != REPORT_PROCESS_NONE &&
+            between) {
+            jw_array(w, "through");
+            while (between-- > 0)
+                jw_text(w, NULL, report_process_between(one, between));
+            jw_end(w);
+        }
+        jw_end(w);
+    }
+    jw_end(w);
+    forest_fini(&forest);
+}
+
 static void put_side(struct json_writer *w, const struct side *s)
 {
     const struct report_log *log = model_log(s->read.model);
@@ -77,6 +110,7 @@ static void put_side(struct json_writer *w, const struct side *s)
     jw_end(w);
     jw_text_if(w, "runtime", json_string_value(json_object_get(log->header, "runtime")));
     jw_text_if(w, "started", json_string_value(json_object_get(log->header, "started")));
+    put_processes(w, model_processes(s->read.model));
     put_gaps(w, log);
     jw_end(w);
 }

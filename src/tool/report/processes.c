@@ -18,8 +18,7 @@ struct report_process_known {
 
 INDEX_OF_BYTES(known_kind, struct report_process_known, key);
 
-/* "MSBuild" of "MSBuild.dll". Returns: NULL: the header has none, or there is no memory. */
-static char *name_of(const json_t *header)
+char *report_process_name(const json_t *header)
 {
     const char *program = report_program(header);
     char *name = program ? memory_strdup(program) : NULL;
@@ -97,7 +96,7 @@ int report_processes_begin(struct report_processes *p, const json_t *header)
     if (!array_reserve(&p->process, &p->capacity, p->count + 1))
         return -ENOMEM;
     one = &p->process[p->count++];
-    *one = (struct report_process){.name = name_of(header)};
+    *one = (struct report_process){.name = report_process_name(header)};
     (void)report_member_count(header, "pid", &one->pid);
     (void)report_member_count(header, "born", &one->born);
     (void)report_member_count(header, "clock", &one->clock);
@@ -145,6 +144,33 @@ size_t report_process_parent(const struct report_processes *p, size_t number, si
     return REPORT_PROCESS_NONE;
 }
 
+const char *report_process_between(const struct report_process *p, size_t which)
+{
+    return p->parents[which].name ? p->parents[which].name : "?";
+}
+
+int report_processes_forest(const struct report_processes *p, const uint32_t *order, size_t asked,
+                            struct forest *out)
+{
+    uint32_t *parents = memory_alloc((p->count + 1) * sizeof(*parents)),
+             *all = memory_alloc((p->count + 1) * sizeof(*all));
+    int err = parents && all ? 0 : -ENOMEM;
+    size_t between;
+
+    *out = (struct forest){NULL, 0};
+    for (uint32_t i = 0; !err && i < p->count; i++) {
+        size_t parent = report_process_parent(p, i, &between);
+
+        parents[i] = parent == REPORT_PROCESS_NONE ? FOREST_NONE : (uint32_t)parent;
+        all[i] = i;
+    }
+    if (!err)
+        err = forest_make(out, parents, (uint32_t)p->count, order ? order : all,
+                          order ? asked : p->count);
+    memory_free_all(parents, all);
+    return err;
+}
+
 uint64_t report_processes_first(const struct report_processes *p)
 {
     uint64_t first = 0;
@@ -158,7 +184,7 @@ uint64_t report_processes_first(const struct report_processes *p)
 bool report_process_is(const json_t *header, const char *pattern)
 {
     const char *program = report_program(header);
-    char *name = name_of(header);
+    char *name = report_process_name(header);
     bool is = name && (glob_match(pattern, name) || glob_match(pattern, program));
 
     memory_free(name);

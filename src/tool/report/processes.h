@@ -6,6 +6,7 @@
 #define SHADOWTRACE_REPORT_PROCESSES_H
 
 #include "readers/index.h"
+#include "terminal/forest.h"
 
 #include <jansson.h>
 
@@ -62,9 +63,24 @@ void report_processes_fini(struct report_processes *p);
  *          between. REPORT_PROCESS_NONE: none of them has one, or the log does not say.
  */
 size_t report_process_parent(const struct report_processes *p, size_t number, size_t *between);
+const char *report_process_between(const struct report_process *p, size_t which); /* its name */
+
+/*
+ * report_processes_forest - each below the one that started it: those that `order` names by their
+ * places, and those that they come from; order NULL: all, as they were read.
+ * Returns: 0 or -ENOMEM. Owns: forest_fini, also after a failure.
+ */
+int report_processes_forest(const struct report_processes *p, const uint32_t *order, size_t asked,
+                            struct forest *out);
 
 /* report_processes_first - clock of the one that began first; 0: not said. */
 uint64_t report_processes_first(const struct report_processes *p);
+
+/*
+ * report_process_name - "MSBuild" of "MSBuild.dll". Returns: NULL: the header has none, or there is
+ * no memory. Owns: memory_free.
+ */
+char *report_process_name(const json_t *header);
 
 /* Which of them called themselves PATTERN: whether the name of a header's program matches. */
 bool report_process_is(const json_t *header, const char *pattern);

@@ -1,7 +1,6 @@
 #include "views/view_processes.h"
 
 #include "base/memory.h"
-#include "terminal/forest.h"
 #include "terminal/text.h"
 
 #include <errno.h>
@@ -26,11 +25,6 @@ const char *view_process_text(const struct view *v, uint32_t number, struct buff
 
 /* ---- which started which ---- */
 
-static const char *name_between(const struct report_process *one, size_t which)
-{
-    return one->parents[which].name ? one->parents[which].name : "?";
-}
-
 static void parent_json(const struct view *v, uint32_t number, struct json_writer *w)
 {
     const struct report_processes *all = model_processes(v->read.model);
@@ -43,7 +37,7 @@ static void parent_json(const struct view *v, uint32_t number, struct json_write
         return;
     jw_array(w, "through");
     while (between-- > 0)
-        jw_text(w, NULL, name_between(&all->process[number - 1], between));
+        jw_text(w, NULL, report_process_between(&all->process[number - 1], between));
     jw_end(w);
 }
 
@@ -87,7 +81,7 @@ static const struct table_column columns[COLUMNS] = {
 /* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */
 struct family {
     const struct view_row **rows; /* by place; NULL: it has no row */
-    uint32_t *parents, *order;
+    uint32_t *order;
     size_t asked;
     const struct view_row *unknown; /* of logs without a header; NULL: there are none */
     struct forest forest;
@@ -96,17 +90,13 @@ struct family {
 static int family_make(struct family *f, const struct view_rows *r, size_t shown)
 {
     const struct report_processes *all = model_processes(r->view->read.model);
-    size_t between;
 
     *f = (struct family){
         .rows = memory_zalloc(all->count + 1, sizeof(*f->rows)),
-        .parents = memory_alloc((all->count + 1) * sizeof(*f->parents)),
         .order = memory_alloc((shown + 1) * sizeof(*f->order)),
     };
-    if (!f->rows || !f->parents || !f->order)
+    if (!f->rows || !f->order)
         return -ENOMEM;
-    for (size_t i = 0; i < all->count; i++)
-        f->parents[i] = (uint32_t)report_process_parent(all, i, &between);
     for (size_t i = 0; i < shown; i++) {
         uint32_t number = r->rows[i].what;
 
@@ -117,12 +107,12 @@ static int family_make(struct family *f, const struct view_rows *r, size_t shown
         f->rows[number - 1] = &r->rows[i];
         f->order[f->asked++] = number - 1;
     }
-    return forest_make(&f->forest, f->parents, (uint32_t)all->count, f->order, f->asked);
+    return report_processes_forest(all, f->order, f->asked, &f->forest);
 }
 
 static void family_fini(struct family *f)
 {
-    memory_free_all(f->rows, f->parents, f->order);
+    memory_free_all(f->rows, f->order);
     forest_fini(&f->forest);
 }
 
@@ -137,7 +127,7 @@ static void put_before(const struct view *v, uint32_t number, uint32_t depth, st
     if (!depth || report_process_parent(all, number - 1, &between) == REPORT_PROCESS_NONE)
         return;
     while (between-- > 0)
-        buffer_format(b, "%s > ", name_between(&all->process[number - 1], between));
+        buffer_format(b, "%s > ", report_process_between(&all->process[number - 1], between));
 }
 
 /* row: NULL: it made nothing, and is here for those below it. */

@@ -1,5 +1,6 @@
 /* The page as the command writes it, taken apart again: its policy, its header, its columns. */
 #include "unit/cli/command_support.h"
+#include "unit/readers/process_logs.h"
 #include "page/page.h"
 #include "base/memory.h"
 #include "support/test.h"
@@ -129,6 +130,39 @@ static uint64_t total(const struct data *d, size_t *cells)
     }
     assert_int_equal(at, *cells);
     return sum;
+}
+
+TEST(of_several_processes_each_is_named_below_the_one_that_started_it)
+{
+    static const char *const names[] = {"Test", "Host", "Build", "Old", "Alone"};
+    char *folder = process_logs_make();
+    struct ran ran = HTML(folder);
+    json_t *processes, *through;
+    static struct data d;
+
+    assert_int_equal(ran.status, CLI_OK);
+    unpack(ran.out, &d);
+    processes = json_object_get(json_array_get(json_object_get(d.head, "sides"), 0), "processes");
+    assert_int_equal(json_array_size(processes), 5);
+    for (size_t i = 0; i < 5; i++) {
+        const json_t *one = json_array_get(processes, i);
+
+        assert_string_equal(json_string_value(json_object_get(one, "name")), names[i]);
+        assert_int_equal(json_integer_value(json_object_get(one, "depth")), i < 3 ? i : 0);
+        assert_non_null(json_object_get(one, "command"));
+    }
+    through = json_object_get(json_array_get(processes, 1), "through");
+    assert_string_equal(json_string_value(json_array_get(through, 0)), "s\033h");
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(processes, 1), "pid")), 12);
+    json_decref(d.head);
+    free(ran.out);
+    process_logs_remove(folder);
+    ran = HTML(FIXTURES "small.ndjson");
+    unpack(ran.out, &d);
+    processes = json_object_get(json_array_get(json_object_get(d.head, "sides"), 0), "processes");
+    assert_null(processes);
+    json_decref(d.head);
+    free(ran.out);
 }
 
 TEST(columns_hold_what_the_log_holds)

@@ -2,70 +2,26 @@
 #include "base/atomics.h"
 #include "support/test.h"
 #include "unit/cli/command_support.h"
+#include "unit/readers/process_logs.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char folder[] = "/tmp/shadowtrace-views-XXXXXX";
-
-/* Two started others, one of these through a shell; the third log is of an earlier version. */
-static const struct {
-    const char *name, *born;
-    unsigned pid, bytes; /* 0: it made nothing */
-} processes[] = {
-    {"Test", "\"born\":100,\"parents\":[{\"pid\":1,\"born\":1,\"name\":\"init\"}],", 10, 0},
-    {"Host",
-     "\"born\":103,\"parents\":[{\"pid\":11,\"born\":102,\"name\":\"s\\u001bh\"},"
-     "{\"pid\":10,\"born\":100,\"name\":\"dotnet\"},{\"pid\":1,\"born\":1}],",
-     12, 240},
-    {"Old", "", 13, 72},
-    {"Build", "\"born\":104,\"parents\":[{\"pid\":12,\"born\":103,\"name\":\"dotnet\"}],", 14, 480},
-    {"Alone", "\"born\":105,\"parents\":[{\"pid\":12,\"born\":90,\"name\":\"dotnet\"}],", 15, 24},
-};
+static char *folder;
 
 static int setup(void **state)
 {
-    char path[sizeof(folder) + 20];
-
     (void)state;
-    strcpy(folder + sizeof(folder) - 7, "XXXXXX");
-    assert_non_null(mkdtemp(folder));
-    for (size_t i = 0; i < COUNT_OF(processes); i++) {
-        FILE *file;
-
-        snprintf(path, sizeof(path), "%s/%u.ndjson", folder, processes[i].pid);
-        file = fopen(path, "w");
-        assert_non_null(file);
-        fprintf(file,
-                "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":%u,%s"
-                "\"executable\":\"/app/%s\",\"command\":[\"./%s\"],\"runtime\":\"10.0.12\","
-                "\"hooks\":\"elt3\",\"clock\":%zu000000,\"started\":\"2026-11-25T10:00:00Z\"}\n"
-                "{\"kind\":\"thread\",\"id\":1,\"os\":%u}\n"
-                "{\"kind\":\"class\",\"id\":1,\"name\":\"Shop.Item\"}\n",
-                processes[i].pid, processes[i].born, processes[i].name, processes[i].name, i + 1,
-                processes[i].pid);
-        if (processes[i].bytes)
-            fprintf(file,
-                    "{\"kind\":\"alloc\",\"t\":20,\"thread\":1,\"class\":1,\"bytes\":%u,"
-                    "\"node\":0}\n",
-                    processes[i].bytes);
-        fclose(file);
-    }
+    folder = process_logs_make();
     return 0;
 }
 
 static int teardown(void **state)
 {
-    char path[sizeof(folder) + 20];
-
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(processes); i++) {
-        snprintf(path, sizeof(path), "%s/%u.ndjson", folder, processes[i].pid);
-        unlink(path);
-    }
-    return rmdir(folder);
+    process_logs_remove(folder);
+    return 0;
 }
 
 TEST_EACH(setup, teardown);
@@ -106,7 +62,7 @@ TEST(each_process_stands_below_the_one_that_started_it)
 TEST(further_commands_name_the_folder_as_it_was_typed)
 {
     struct ran ran = RUN(&cmd_report, "report", folder);
-    char more[sizeof(folder) + 60];
+    char more[200];
 
     snprintf(more, sizeof(more), "  shadowtrace report --view tree %s\n", folder);
     assert_non_null(strstr(ran.out, more));

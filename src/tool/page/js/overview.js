@@ -149,9 +149,20 @@ class OverviewView {
                     text ? [el('dt', {}, term), el('dd', {}, text)] : [])))));
     }
 
+    // Each below the one that started it, as far as the logs say.
+    tree(processes) {
+        return el('ul', {class: 'processes'}, ...processes.map(one => {
+            const item = el('li', {}, [...one.through || [], one.name].map(clean).join(' > ') + ` (pid ${one.pid})`,
+                            el('small', {}, ' ' + clean(one.command || '')));
+            item.style.paddingLeft = Math.min(one.depth, 20) + 'em';
+            return item;
+        }));
+    }
+
     aboutOf(side) {
         const {head} = this.app.log;
-        return [['Command', clean((side.command || []).join(' '))], ['Log', side.files.map(clean).join(', ')],
+        return [['Command', side.processes ? '' : clean((side.command || []).join(' '))],
+                ['Processes', side.processes && this.tree(side.processes)], ['Log', side.files.map(clean).join(', ')],
                 ['Runtime', side.runtime && '.NET ' + clean(side.runtime)], ['Started', clean(side.started || '')],
                 ['Threads', head.threads.length && !this.app.log.diff ? formatCount(head.threads.length) : ''],
                 ['Only', head.filters.map(clean).join(', ')],
