@@ -135,7 +135,7 @@ static int set(struct parser *p, const struct args_option *row, const char *as, 
 /* The value of an option, where it is a word of its own. */
 static int next_word(struct parser *p, const char *as, const char **out)
 {
-    if (++p->at >= p->argc)
+    if (++p->at >= p->argc || strcmp(p->argv[p->at], "--") == 0)
         return args_refuse(p->why, "%s needs a value", as);
     *out = p->argv[p->at];
     return 0;

@@ -295,6 +295,7 @@ TEST(wrong_values_are_refused)
     assert_refused("--method must not be empty", "--method=");
     assert_refused("--only takes UTF-8 text, which \"\xff\" is not", "--only", "\xff");
     assert_refused("--top needs a value", "--top");
+    assert_refused("--method needs a value", "--method", "--", "--top", "1");
     assert_refused("--wide takes no value", "--wide=yes");
     assert_refused("--compress takes no value", "--compress=yes");
     assert_int_equal(PARSE("--events=alloc,x"), -EINVAL);
