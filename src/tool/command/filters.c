@@ -30,12 +30,12 @@ bool filters_any(const struct filters *f)
            f->own || f->steady;
 }
 
-static bool is_wanted(const struct filters *f, const json_t *header)
+static bool is_wanted(const struct args_list *processes, const json_t *header)
 {
     bool wanted = false;
 
-    for (size_t i = 0; !wanted && i < f->processes.count; i++)
-        wanted = report_process_is(header, f->processes.item[i]);
+    for (size_t i = 0; !wanted && i < processes->count; i++)
+        wanted = report_process_is(header, processes->item[i]);
     return wanted;
 }
 
@@ -49,19 +49,19 @@ static void add_name(struct buffer *names, const json_t *header)
     buffer_format(names, "%s%s", names->size ? ", " : "", name);
 }
 
-int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
-                 size_t *count)
+int filters_processes(const struct cli_command *command, const struct args_list *processes,
+                      char **logs, size_t *count)
 {
     int status = reading_once(command, logs, count);
     struct buffer names = BUFFER_INIT;
     size_t kept = 0;
 
-    if (status || !f->processes.count)
+    if (status || !processes->count)
         return status;
     for (size_t i = 0; i < *count; i++) {
         json_t *header = report_header_of(logs[i]);
 
-        if (is_wanted(f, header))
+        if (is_wanted(processes, header))
             logs[kept++] = logs[i];
         else
             add_name(&names, header);
@@ -73,12 +73,18 @@ int filters_logs(const struct cli_command *command, const struct filters *f, cha
     if (names.failed) {
         status = cli_failed(command, -ENOMEM);
     } else if (!kept) {
-        cli_complain(command, "no log is of a process \"%s\"%s%s", f->processes.item[0],
+        cli_complain(command, "no log is of a process \"%s\"%s%s", processes->item[0],
                      names.size ? "; they are of " : "", names.size ? names.data : "");
         status = CLI_USAGE;
     }
     buffer_free(&names);
     return status;
+}
+
+int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
+                 size_t *count)
+{
+    return filters_processes(command, &f->processes, logs, count);
 }
 
 int filters_share(const struct cli_command *command, const char *text, double *share)

@@ -16,12 +16,15 @@ struct filters {
     bool own, steady;
 };
 
-/* Their rows, but for --steady. ARGS_INTO has a member `filters`. group: as a row's. */
-#define ROWS_FILTERS(group_) \
-    ARGS_ROW(LIST, "process", "PATTERN", filters.processes, \
+#define ROW_PROCESS(into, group_) \
+    ARGS_ROW(LIST, "process", "PATTERN", into, \
              "of several logs, or a folder, only those of processes whose program matches, as " \
              "`record --process` has it: MSBuild, VBCS*", \
-             .group = (group_)), \
+             .group = (group_))
+
+/* Their rows, but for --steady. ARGS_INTO has a member `filters`. group: as a row's. */
+#define ROWS_FILTERS(group_) \
+    ROW_PROCESS(filters.processes, group_), \
         ARGS_ROW(COUNT, "thread", "ID", filters.thread, "only the thread with this id in the log", \
                  .least = 1, .limit = UINT32_MAX - 1), \
         ARGS_ROW(LIST, "type", "PATTERN", filters.types, \
@@ -49,9 +52,12 @@ struct model_filter filters_model(const struct filters *f);
 bool filters_any(const struct filters *f);
 
 /*
- * filters_logs - as reading_once, and of these logs those of the processes that --process names.
+ * filters_processes - as reading_once, and of these logs those of the processes that --process
+ * names, if it names any. filters_logs - the same of all filters.
  * Returns: the exit status; a line has said which processes there are, if none is one of them.
  */
+int filters_processes(const struct cli_command *command, const struct args_list *processes,
+                      char **logs, size_t *count);
 int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
                  size_t *count);
 

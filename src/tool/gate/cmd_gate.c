@@ -1,11 +1,15 @@
 /* shadowtrace gate - logs held against a budget, or a budget made of logs. */
 #include "gate/gate.h"
 
+#include "base/memory.h"
+#include "command/filters.h"
 #include "command/output.h"
 #include "command/rows.h"
 #include "gate/learn.h"
 #include "gate/print.h"
 #include "gate/replace.h"
+#include "readers/header.h"
+#include "report/processes.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
@@ -14,7 +18,7 @@
 
 struct gate_args {
     struct reading_options reading;
-    struct args_list symbols, own_code, by, calls, spans, baseline, also;
+    struct args_list symbols, own_code, by, calls, spans, baseline, also, processes;
     const char *slack, *was, *root;
     enum gate_format format;
     bool learn, update, live;
@@ -54,7 +58,8 @@ static const struct args_option options[] = {
              "learn what is alive after the last collection; logs need `record --live`"),
     ARGS_ROW(TEXT, "slack", "PERCENT", slack,
              "allow so much more than was learned: 5% (default: 0%)"),
-    ARGS_ROW(LIST, "own-code", "PATTERN", own_code, ROW_OWN_CODE_HELP, .group = "Options"),
+    ROW_PROCESS(processes, "Options"),
+    ARGS_ROW(LIST, "own-code", "PATTERN", own_code, ROW_OWN_CODE_HELP),
     ROW_SYMBOLS,
     ROW_JOBS,
     ROW_QUIET,
@@ -138,12 +143,52 @@ static struct gate_options options_of(const struct gate_args *a)
                                  .texts = true};
 }
 
+/* ---- logs ---- */
+
+/*
+ * A budget is of one program. Of another one all that the budget names is gone, and so held: a
+ * folder of a tree of processes must not pass by that.
+ */
+static int check_program(char **logs, size_t count)
+{
+    char *first = NULL;
+    int status = CLI_OK;
+
+    for (size_t i = 0; !status && i < count; i++) {
+        json_t *header = report_header_of(logs[i]);
+        char *name = report_process_name(header);
+
+        if (first && name && strcmp(first, name) != 0)
+            status = cli_usage_error(
+                &cmd_gate,
+                "a budget is of one program, and the logs are of %s and %s, if not more; "
+                "--process NAME takes those of one",
+                first, name);
+        if (first) {
+            memory_free(name);
+        } else {
+            first = name;
+        }
+        json_decref(header);
+    }
+    memory_free(first);
+    return status;
+}
+
+/* Those that are meant, each once. */
+static int choose_logs(const struct gate_args *a, char **logs, size_t *count)
+{
+    int status = filters_processes(&cmd_gate, &a->processes, logs, count);
+
+    return status ? status : check_program(logs, *count);
+}
+
 /* ---- learning ---- */
 
 static int learn_logs(const struct gate_args *a, struct learn *learn, char **logs, size_t count)
 {
     const struct gate_options o = options_of(a);
-    int status = reading_once(&cmd_gate, logs, &count);
+    int status = choose_logs(a, logs, &count);
 
     for (size_t i = 0; !status && i < count; i++) {
         struct gate_run run;
@@ -276,7 +321,7 @@ static int judge_logs(const struct gate_args *a, const struct budget *b, char **
                       struct gate_judgement *j)
 {
     const struct gate_options o = options_of(a);
-    int status = reading_once(&cmd_gate, logs, &count);
+    int status = choose_logs(a, logs, &count);
 
     for (size_t i = 0; !status && i < count; i++) {
         struct gate_run run;
@@ -418,8 +463,8 @@ CLI_COMMAND(
     .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of "
              "own code, methods or types, in objects and bytes, in a recording, for each "
              "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
-             "Each LOG is a run of its own. What all logs of --learn have alike is the "
-             "bound, to the object; what varies from run to run gets room.",
+             "Each LOG is a run of its own, all of one program. What all logs of --learn have "
+             "alike is the bound, to the object; what varies from run to run gets room.",
     CLI_TAKES(struct gate_args, options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false),
     .folders = 2,
     .manual = CLI_MANUAL(.status = MANUAL_TERMS(

@@ -324,6 +324,22 @@ TEST(control_characters_in_names_reach_no_format)
     }
 }
 
+TEST(a_budget_is_of_one_program_of_those_that_a_folder_has_logs_of)
+{
+    static const char words[] = "the logs are of dotnet and Other, if not more; --process NAME";
+
+    log_of(OLD, "/usr/bin/dotnet", "/app/Other", SIZE_MAX);
+    EXPECT(GATE("--learn", budget, OLD, log_path), CLI_USAGE, words);
+    assert_int_equal(access(budget, F_OK), -1);
+    EXPECT(GATE("--learn", "--process=dotnet", budget, OLD, log_path), CLI_OK, "from 1 log;");
+    EXPECT(GATE(budget, OLD, log_path), CLI_USAGE, words);
+    EXPECT(GATE("--update", budget, OLD, log_path), CLI_USAGE, words);
+    EXPECT(GATE("--process=Oth*", budget, OLD, log_path), CLI_OK, "12 held; 1 log.");
+    EXPECT(GATE("--process=Nobody", budget, OLD, log_path), CLI_USAGE, "no log is of a process");
+    log_of(OLD, "/usr/bin/dotnet", "/app/dotnet.dll", SIZE_MAX);
+    EXPECT(GATE(budget, OLD, log_path), CLI_OK, "12 held; 2 logs.");
+}
+
 TEST(arguments_that_do_not_go_together_are_refused)
 {
     budget_of("{\"of\":\"whole\",\"objects\":{\"max\":99}}");
