@@ -14,7 +14,7 @@ import urllib.parse
 class Receiver:
     """Modes: ok; refuse (nobody listens); 500; hang; half (takes part of the rows, then the connection is gone)."""
 
-    def __init__(self, version='2', certificate=None):
+    def __init__(self, version='3', certificate=None):
         self.mode, self.version, self.requests, self.taken = 'ok', version, 0, 0
         self.rows, self.recordings, self.defined, self.headers = {}, {}, {}, []
         self.lock, self.released, self.server = threading.Lock(), threading.Event(), None

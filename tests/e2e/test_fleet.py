@@ -13,13 +13,13 @@ import time
 
 import consumers
 import harness
-from harness import ENVIRONMENT, PROGRAM, TOOL, needs, one_line, run, tool, tool_json, until
+from harness import ENVIRONMENT, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json, until
 from readback import export
 from test_sql import rows, same_sums
 
 FLEET = os.path.join(harness.ROOT, 'examples/fleet/clickhouse')
 FIXTURES = os.path.join(harness.ROOT, 'tests/fixtures/logs')
-OLD_SCHEMA = os.path.join(harness.ROOT, 'tests/fixtures/fleet/schema-1.sql')
+OLD_SCHEMA = os.path.join(harness.ROOT, 'tests/fixtures/fleet/schema-%d.sql')
 
 
 def installed():
@@ -44,7 +44,7 @@ class Server:
         self.process = t.start([os.path.join(FLEET, 'serve'), t.path('server')])
         until(lambda: select.select([self.process.stdout], [], [], 1)[0], 'the address')
         self.url = self.process.stdout.readline().decode().strip()
-        self.env = dict(ENVIRONMENT, FLEET_URL=self.url)
+        self.env = dict(ENVIRONMENT, FLEET_URL=self.url, FLEET_DATABASE='shadowtrace')
         until(self.answers, lambda: 'an answer of the server: %s' % self.process.poll())
 
     def answers(self):
@@ -178,12 +178,13 @@ def test_two_versions_and_what_ship_sends(t):
     t.equal([row for row in server.ask('complete') if row['host'] == 'shipped'], [], 'what came and what it says')
 
 
-def test_a_schema_of_another_version(t):
+@each('version', 1, 2)
+def test_a_schema_of_another_version(t, version):
     """One that is older is brought here, with all that it has; one that is newer is left alone, in one line."""
     server = Server(t)
     small, shop = (os.path.join(FIXTURES, name + '.ndjson') for name in ('sites', 'shop-events'))
     run(['curl', '-s', server.url, '--data-binary', 'create database shadowtrace'])
-    with open(OLD_SCHEMA, encoding='utf-8') as file:
+    with open(OLD_SCHEMA % version, encoding='utf-8') as file:
         for statement in file.read().split(';\n'):
             if statement.strip():
                 made = run(['curl', '-s', server.url + '/?database=shadowtrace', '--data-binary', statement])
@@ -194,13 +195,14 @@ def test_a_schema_of_another_version(t):
                    'format%20JSONEachRow', '--data-binary', '@-'], stdin=file.read())
     t.equal(put.text, '', put)
     new = export(t, 'rows', [shop], '--host', 'new')
-    one_line(server.load(new), 3, 'of version 1', 'load --migrate')
+    run(['curl', '-s', server.url + '/?database=shadowtrace', '--data-binary', 'insert into version (version) values (%d)' % version])
+    one_line(server.load(new), 3, 'of version %d' % version, 'load --migrate')
     server.loaded('--migrate')
     server.loaded(new)
     t.equal({row['host']: whole([row]) for row in server.ask('hosts')}, {'old': total(small), 'new': total(shop)}, 'migrated')
-    run(['curl', '-s', server.url + '/?database=shadowtrace', '--data-binary', 'insert into version (version) values (3)'])
-    one_line(server.load(new), 3, 'of version 3')
-    one_line(run([os.path.join(FLEET, 'ask'), 'types'], env=server.env), 3, 'of version 3')
+    run(['curl', '-s', server.url + '/?database=shadowtrace', '--data-binary', 'insert into version (version) values (4)'])
+    one_line(server.load(new), 3, 'of version 4')
+    one_line(run([os.path.join(FLEET, 'ask'), 'types'], env=server.env), 3, 'of version 4')
 
 
 def test_bad_input(t):
@@ -277,10 +279,11 @@ NEWER = '''
     const text = fs.readFileSync(rows, 'utf8');
     for (let i = 0; i < 2; i++)
         session.query(`insert into row settings input_format_skip_unknown_fields = 1 format JSONEachRow ${text}`);
+    const ask = query => JSON.parse(session.query(query, 'JSONCompact')).data;
     const ids = "select id from recordings";
     for (const one of statements('roll.sql'))
-        session.query(one.replaceAll('{recordings}', ids).replaceAll('{roll}', '1'));
-    const ask = query => JSON.parse(session.query(query, 'JSONCompact')).data;
+        session.query(one.replaceAll('{recordings}', ids).replaceAll('{roll}', '1').replaceAll('{at}', 'now()').replaceAll('{day}',
+            "'" + ask('select toDate(min(minute)) from allocated')[0][0] + "'"));
     for (const one of statements('questions.sql'))
         ask(one.replaceAll('{type}', "'System.String'").replaceAll('{before}', "'1'").replaceAll('{after}', "'2'"));
     console.log(JSON.stringify([ask('select toUInt64(sum(bytes)), toUInt64(sum(allocs)) from made_now')[0].map(Number),
@@ -300,4 +303,4 @@ def test_a_newer_server(t):
         made.write(NEWER)
     sums, kept = consumers.node_json(script, FLEET, file, what='clickhouse')
     t.equal(sums, [total(log)['bytes'], total(log)['allocs']], 'sums')
-    t.equal(kept, [3], 'tables that forget')
+    t.equal(kept, [6], 'tables that forget')

@@ -84,7 +84,7 @@ def test_an_address_with_a_question_mark_is_taken_as_it_is(t):
 def test_what_cannot_be_is_said_in_one_line(t):
     server = receiver(t, version='1')
     folder, logs = copies(t, 'shop-events')
-    one_line(once(server, folder), 3, 'of version 1', 'needs version 2')
+    one_line(once(server, folder), 3, 'of version 1', 'needs version 3')
     server.be('500')
     failed = once(server, folder)
     one_line(failed, 3, 'the server answers 500')
@@ -103,7 +103,7 @@ def test_what_cannot_be_is_said_in_one_line(t):
     os.chmod(secret, 0o600)
     one_line(run([TOOL, 'ship', '--to', 'http://example.invalid', '--credentials', secret, folder]), 2, 'in the clear')
     server.be('ok')
-    server.version = '2'
+    server.version = '3'
     t.equal(once(server, '--credentials', secret, *logs).status, 0, 'with credentials')
     t.equal(server.headers[-1].get('Authorization'), 'Basic bWU6d29yZA==', 'who it is')
 

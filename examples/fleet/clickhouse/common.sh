@@ -3,7 +3,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 url=${FLEET_URL:-http://127.0.0.1:8123}
 database=${FLEET_DATABASE:-shadowtrace}
-schema=2 # version of schema.sql
+schema=3 # version of schema.sql
 
 fail() { # STATUS TEXT
     status=$1

@@ -4,6 +4,9 @@
 alter table allocated modify ttl minute + interval 90 day;
 alter table inclusive modify ttl day + interval 400 day;
 alter table made modify ttl day + interval 400 day;
+alter table by_minute modify ttl day + interval 400 day;
+alter table rolled modify ttl day + interval 400 day;
+alter table touched modify ttl day + interval 400 day;
 alter table allocated modify column minute DateTime codec(DoubleDelta, ZSTD(3));
 alter table allocated modify column bytes UInt64 codec(T64, ZSTD(3));
 alter table allocated modify column allocs UInt64 codec(T64, ZSTD(3));

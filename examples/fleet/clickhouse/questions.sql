@@ -82,7 +82,20 @@ where round(after_bytes) != round(before_bytes) order by abs(grew) desc, name li
 
 -- minutes: how much in each minute, by the clocks of the hosts?
 select minute, sum(bytes) as bytes, sum(allocs) as allocs, uniqExact(recording) as recordings
-from amounts where recording in (select id from recording where timed) group by minute order by minute;
+from by_minute_now where recording in (select id from recording where timed) group by minute order by minute;
+
+-- estimates: how sure are sums of sampled recordings? 95 of 100 exact sums lie between bytes_low and bytes_high.
+select bytes, if(v > 0, toUInt64(round(greatest(seen, s * pow(greatest(0., 1 - 1 / (9 * n) - 1.959964 / (3 * sqrt(n))), 3)))), bytes)
+        as bytes_low,
+    if(v > 0, toUInt64(round(s * (n + 1) / n * pow(1 - 1 / (9 * (n + 1)) + 1.959964 / (3 * sqrt(n + 1)), 3))), bytes) as bytes_high,
+    name as type
+from (
+    select bytes, toFloat64(bytes) as s, v, toFloat64(seen_sum) as seen, if(v > 0, s * s / v, 1.) as n, name
+    from (
+        select sum(bytes) as bytes, sum(bytes_variance) as v, sum(seen_bytes) as seen_sum, name
+        from made_now any left join (select id as type, any(name) as name from types group by id) as r using (type)
+        where recording in (select id from recording where estimated) group by name))
+order by bytes desc, name limit 50;
 
 -- clocks: which hosts have a clock that is fast? What they tell of lay in the future when it was loaded.
 select host, max(toInt64(toUInt32(started)) + toInt64(duration_ns / 1000000000) - toInt64(toUInt32(loaded))) as seconds_ahead,

@@ -1,9 +1,9 @@
--- Tables for rows of many recordings, for ClickHouse 18.16 (Debian's) and every later one. Version 2 of this schema; `load`
--- makes it, and migrate-1-2.sql brings version 1 to it. newer.sql has what newer servers can beside it: codecs, retention.
+-- Tables for rows of many recordings, for ClickHouse 18.16 (Debian's) and every later one. Version 3 of this schema; `load`
+-- makes it, and `load --migrate` brings earlier ones to it. newer.sql has what newer servers can beside it: codecs, retention.
 --
 -- Rows are inserted into `row`, which keeps nothing: materialized views hand each to the table of its kind. They add nothing
 -- up, for what is inserted twice would count twice in a sum; ReplacingMergeTree makes one row of a key, some time later. Sums
--- are made by roll.sql, one recording at a time, of what has one row for each key already.
+-- are made by roll.sql, one day of some recordings at a time, of what has one row for each key already.
 
 create table if not exists version (version UInt32, at DateTime default now()) engine = MergeTree order by version;
 
@@ -70,17 +70,25 @@ engine = ReplacingMergeTree(loaded) order by (recording, stack, type);
 create materialized view if not exists to_alive to alive as
 select recording, stack, type, bytes, allocs, now() as loaded from row where kind = 'alive';
 
--- Amounts, one row for each key, whether the parts are merged yet or not.
+-- Of which days of a recording rows came, and when the last of them did, by the clock of this server.
+create table if not exists touched (recording UUID, day Date, loaded DateTime)
+engine = ReplacingMergeTree(loaded) order by (recording, day);
+create materialized view if not exists to_touched to touched as
+select distinct recording, toDate(toDateTime(minute), 'UTC') as day, now() as loaded from row where kind = 'allocated';
+
+-- Amounts, one row for each key, whether the parts are merged yet or not. Of estimates what the furthest sum says.
 create view if not exists amounts as
-select recording, minute, stack, type, max(bytes) as bytes, max(allocs) as allocs
-from allocated group by recording, minute, stack, type;
+select recording, minute, stack, type, max(b) as bytes, max(a) as allocs, argMax(v, a) as bytes_variance, max(s) as seen_bytes
+from (
+    select recording, minute, stack, type, bytes as b, allocs as a, bytes_variance as v, seen_bytes as s from allocated)
+group by recording, minute, stack, type;
 
 -- ---- sums, by recording and day ----
 
--- roll: which run of roll.sql made a row. Only rows of the newest run of a recording count (`newest`); what older ones had
--- is replaced as the parts are merged.
-create table if not exists rolled (recording UUID, roll UInt64, at DateTime default now())
-engine = ReplacingMergeTree(roll) order by recording;
+-- roll: which run of roll.sql made a row. Only rows of the newest run of a recording's day count (`newest`); what older ones had
+-- is replaced as the parts are merged. at: when that run began to read.
+create table if not exists rolled (recording UUID, day Date, roll UInt64, at DateTime)
+engine = ReplacingMergeTree(roll) order by (recording, day);
 
 -- Of a method, with all that it calls.
 create table if not exists inclusive (recording UUID, day Date, method UUID, bytes UInt64, allocs UInt64, roll UInt64)
@@ -88,14 +96,23 @@ engine = ReplacingMergeTree(roll) order by (recording, day, method);
 
 -- By the type, the method that allocates, and the line of own code that is nearest.
 create table if not exists made (
-    recording UUID, day Date, type UUID, method UUID, own UUID, bytes UInt64, allocs UInt64, roll UInt64
+    recording UUID, day Date, type UUID, method UUID, own UUID, bytes UInt64, allocs UInt64, bytes_variance Float64,
+    seen_bytes UInt64, roll UInt64
 ) engine = ReplacingMergeTree(roll) order by (recording, day, type, method, own);
 
-create view if not exists newest as select recording, max(roll) as roll from rolled group by recording;
+create table if not exists by_minute (recording UUID, day Date, minute DateTime, bytes UInt64, allocs UInt64, roll UInt64)
+engine = ReplacingMergeTree(roll) order by (recording, day, minute);
+
+create view if not exists newest as select recording, day, max(roll) as roll from rolled group by recording, day;
 create view if not exists inclusive_now as
-select recording, day, method, bytes, allocs from inclusive where (recording, roll) in (select recording, roll from newest);
+select recording, day, method, bytes, allocs from inclusive
+where (recording, day, roll) in (select recording, day, roll from newest);
 create view if not exists made_now as
-select recording, day, type, method, own, bytes, allocs from made where (recording, roll) in (select recording, roll from newest);
+select recording, day, type, method, own, bytes, allocs, bytes_variance, seen_bytes from made
+where (recording, day, roll) in (select recording, day, roll from newest);
+create view if not exists by_minute_now as
+select recording, minute, bytes, allocs from by_minute
+where (recording, day, roll) in (select recording, day, roll from newest);
 
 -- Recordings, each once.
 create view if not exists recording as

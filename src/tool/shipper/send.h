@@ -11,7 +11,7 @@
 #include "shipper/http.h"
 #include "shipper/source.h"
 
-#define SEND_SCHEMA 2 /* version of examples/fleet/clickhouse/schema.sql */
+#define SEND_SCHEMA 3 /* version of examples/fleet/clickhouse/schema.sql */
 
 struct sending {
     const struct ship_options *options;
