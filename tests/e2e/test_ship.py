@@ -3,12 +3,14 @@ shadowtrace ship: whatever becomes of the server and of ship itself, the server'
 
 SHADOWTRACE_SHIP=1: 100 kills and 10 outages (`make check-all`); else 8 and 4.
 """
+import contextlib
 import json
 import os
 import random
 import select
 import shutil
 import signal
+import subprocess
 import tempfile
 
 import consumers
@@ -19,6 +21,7 @@ from receiver import Receiver
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
 LONG = bool(os.environ.get('SHADOWTRACE_SHIP'))
 SHIP = os.path.join(BUILD, 'shadowtrace-ship')
+LIMIT = (1 << 20) + 65536  # of a log with --max-log 1M
 
 
 def receiver(t, **more):
@@ -125,6 +128,20 @@ def test_tls_is_checked(t):
     same(t, server, *logs)
 
 
+def writing(pid):
+    """Files on a disk that it, or what it has started, has open to write."""
+    found = []
+    for one in with_children(pid):
+        with contextlib.suppress(OSError):  # it has ended
+            for name in os.listdir('/proc/%d/fd' % one):
+                path = os.readlink('/proc/%d/fd/%s' % (one, name))
+                with open('/proc/%d/fdinfo/%s' % (one, name), encoding='ascii') as file:
+                    flags = next(int(line.split()[1], 8) for line in file if line.startswith('flags'))
+                if flags & os.O_ACCMODE and os.path.isfile(path):
+                    found.append(path)
+    return found
+
+
 class Written:
     """A recording that is written while ship follows it: the lines of one that was made, piece by piece."""
 
@@ -152,6 +169,28 @@ def begin(t, server, *more):
     return t.start(words(server, '--every', '30ms', '--timeout', '5s', *more))
 
 
+def peak(pid):
+    """KiB that a process took at most, itself."""
+    with open('/proc/%d/status' % pid, encoding='ascii') as status:
+        return next(int(line.split()[1]) for line in status if line.startswith('VmHWM'))
+
+
+def with_children(pid):
+    return [pid, *map(int, run(['pgrep', '-P', str(pid)]).text.split())]
+
+
+def memory(pid):
+    """KiB that it and what it has started take now; pages that they share count once."""
+    total = 0
+    for one in with_children(pid):
+        try:
+            with open('/proc/%d/smaps_rollup' % one, encoding='ascii') as file:
+                total += next((int(line.split()[1]) for line in file if line.startswith('Pss:')), 0)
+        except OSError:  # it has ended
+            pass
+    return total
+
+
 def told(ship, text):
     """Waits for a line of it on stderr."""
     said = b''
@@ -177,9 +216,12 @@ def test_kills_and_outages_change_no_sum(t):
     events = ['kill'] * kills + ['refuse', 'hang', '500', 'half', 'refuse', 'hang', '500', 'half', 'refuse', 'half'][:outages]
     chance.shuffle(events)
     ship = begin(t, server, folder)
+    most = 0
     for event in events:
         log.more()
         asked = server.requests
+        t.equal(writing(ship.pid), [], 'what ship writes to the disk')
+        most = max(most, peak(ship.pid), memory(ship.pid))
         if event == 'kill':
             until(lambda asked=asked: server.requests > asked, 'a request')
             ship.send_signal(signal.SIGKILL)
@@ -195,6 +237,9 @@ def test_kills_and_outages_change_no_sum(t):
     while log.more():
         pass
     until(lambda: sorted(server.sums().values()) == [total(made)], lambda: 'sums: %s, %s' % (server.sums(), total(made)))
+    most = max(most, peak(ship.pid), memory(ship.pid))
+    t.true(most < 64 << 10, 'ship took %d KiB' % most)
+    t.note('%d kills, %d outages, at most %.1f MiB' % (kills, outages, most / 1024))
     ship.send_signal(signal.SIGTERM)
     t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
     same(t, server, made)
@@ -217,11 +262,41 @@ def test_memory_is_bounded_while_the_server_is_down(t):
     until(lambda: server.requests > 2, 'requests')
     server.be('ok')
     until(lambda: len(server.sums()) == 3 and set(server.sums().values()) == {total(made)}, lambda: server.sums())
-    with open('/proc/%d/status' % ship.pid, encoding='ascii') as status:
-        peak = next(int(line.split()[1]) for line in status if line.startswith('VmHWM'))
-    t.true(peak < 64 << 10, 'ship took %d KiB' % peak)
+    most = max(peak(ship.pid), memory(ship.pid))
+    t.true(most < 64 << 10, 'ship took %d KiB' % most)
     ship.send_signal(signal.SIGTERM)
     t.equal(wait(ship, 60), 0, 'the end')
+
+
+@needs('Ticker')
+def test_the_disk_that_it_takes_is_what_the_log_may(t):
+    """The server is down while the log is overwritten again and again: it stays below --max-log, and all of it arrives."""
+    server = receiver(t)
+    living = Living(t, PROGRAM.command('Ticker') + ['--until', 'eof'], '--check', '0', '--max-log', '1M', stdin=subprocess.PIPE)
+    living.wait()
+    folder = os.path.dirname(living.path)
+    ship = begin(t, server, folder)
+    until(server.sums, 'rows')
+    server.be('refuse')
+    told(ship, 'cannot send')
+    sizes, files = [], set()
+
+    def overwritten():
+        files.update(writing(ship.pid))
+        sizes.append(sum(entry.stat().st_size for entry in os.scandir(folder)))
+        return living.client().ask('status')['part'] > 6
+
+    until(overwritten, 'many parts')
+    server.be('ok')
+    t.equal(living.close(), 0, living.err)
+    end = living.log.end
+    t.true(end['rotated_out']['parts'] > 3, end)
+    until(lambda: list(server.sums().values()) == [(end['bytes'], end['written'])], lambda: (server.sums(), end))
+    t.true(max(sizes) <= LIMIT, 'the folder had %d bytes' % max(sizes))
+    t.equal(files, set(), 'what ship writes to the disk')
+    ship.send_signal(signal.SIGTERM)
+    t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
+    t.note('%.1f MB written, at most %.1f MB there' % (end['log_bytes'] / 1e6, max(sizes) / 1e6))
 
 
 @needs('WebServer')
