@@ -299,6 +299,7 @@ check-all: check
 	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_BENCHMARKS=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder \
 	  -k benchmarkdotnet. -k testhost. -k ci.the_
 	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse -k fleet.
+	$(Q)python3 tests/e2e/fleet_volume.py
 	$(Q)SHADOWTRACE_SHIP=1 python3 tests/e2e/run.py -j 1 -k ship.kills
 	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
 	$(Q)SHADOWTRACE_ATTACHES=200 python3 tests/e2e/run.py -j 1 -k attach.a_server

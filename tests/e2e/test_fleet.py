@@ -5,6 +5,7 @@ loaded twice changes nothing; a page of any selection has the sum of the logs' o
 SHADOWTRACE_CLICKHOUSE=1 (`make check-all`) installs Debian's clickhouse-server and runs it in a folder of the test.
 """
 import contextlib
+import gzip
 import json
 import os
 import select
@@ -222,6 +223,9 @@ def test_bad_input(t):
         made.write('nonsense\n')
     one_line(server.load(t.path('bad.rows')), 3, server.url, 'status')
     one_line(server.load(t.path('none')), 3, 'cannot read')
+    with open(t.path('half.rows.gz'), 'wb') as made:
+        made.write(gzip.compress(text.encode()) + gzip.compress(b'more')[:10])
+    one_line(server.load(t.path('half.rows.gz')), 3, 'half.rows.gz is not whole')
     one_line(run([os.path.join(FLEET, 'ask'), 'nonsense'], env=server.env), 2, 'ask --list')
     one_line(run([os.path.join(FLEET, 'ask'), 'who'], env=server.env), 2, 'type=TEXT')
     t.equal(server.ask('who', "type=it's \\ {type}"), [], 'a name with quotes')
