@@ -19,8 +19,7 @@
 #define PLACE_OFFSET 7 /* of the distance, in what is written */
 
 /* From each note to its place in the code (elt3.S). */
-extern const int32_t places[] __asm__("__start_hook_places");
-extern const int32_t places_end[] __asm__("__stop_hook_places");
+extern const int32_t hook_places[], hook_places_end[];
 
 /*
  * Per register: what the linker left there, without the address; and what takes its place, movq
@@ -58,7 +57,7 @@ unsigned hooks_shorten(void)
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), low = UINTPTR_MAX, high = 0;
     unsigned written = 0;
 
-    for (const int32_t *note = places; note < places_end; note++) {
+    for (const int32_t *note = hook_places; note < hook_places_end; note++) {
         uintptr_t place = (uintptr_t)note + (uintptr_t)(intptr_t)*note;
 
         low = place < low ? place : low;
@@ -67,7 +66,7 @@ unsigned hooks_shorten(void)
     low &= -page;
     if (low >= high || mprotect((void *)low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
         return 0;
-    for (const int32_t *note = places; note < places_end; note++) {
+    for (const int32_t *note = hook_places; note < hook_places_end; note++) {
         uint8_t *place = (uint8_t *)((uintptr_t)note + (uintptr_t)(intptr_t)*note);
         const struct form *form = form_of(place);
 

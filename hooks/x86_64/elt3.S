@@ -12,6 +12,11 @@
 #include "save.inc"
 #include "stack_offsets.h"
 
+        .section .rodata.hook_places, "a", @progbits
+        .balign 4
+        .globl  hook_places
+        .hidden hook_places
+hook_places:
         .text
 
 /*
@@ -22,8 +27,7 @@
         .macro THREAD_STACK to
 900:    movq    stack_self@gottpoff(%rip), %\to
         movq    %fs:(%\to), %\to
-        .pushsection hook_places, "a", @progbits
-        .balign 4
+        .pushsection .rodata.hook_places, "a", @progbits
         .long   900b - .
         .popsection
         .endm
@@ -163,5 +167,10 @@ elt3_pair:
         ret
         .cfi_endproc
         .size   elt3_pair, .-elt3_pair
+
+        .section .rodata.hook_places, "a", @progbits
+        .globl  hook_places_end
+        .hidden hook_places_end
+hook_places_end:
 
         .section .note.GNU-stack, "", @progbits

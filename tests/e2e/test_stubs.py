@@ -34,11 +34,12 @@ def changed(pid):
 @needs('Ticker')
 @each('hooks', 'elt3', 'elt2')
 def test_the_stubs_know_where_a_threads_stack_hangs(t, hooks):
-    notes = re.search(r' hook_places +PROGBITS +\w+ +\w+ +(\w+) ', run(['readelf', '-SW', LIBRARY]).text)
+    symbols = {line.split()[-1]: int(line.split()[0], 16) for line in run(['nm', '--defined-only', LIBRARY]).text.splitlines()}
+    notes = symbols['hook_places_end'] - symbols['hook_places']
     recording = Living(t, PROGRAM.command('Ticker') + UNTIL_EOF, '--hooks', hooks, stdin=-1)
     places = changed(recording.wait())
     t.equal(recording.close(), 0)
-    t.equal(len(places), int(notes.group(1), 16) // 4 if hooks == 'elt3' else 0, 'places written')
+    t.equal(len(places), notes // 4 if hooks == 'elt3' else 0, 'places written')
     for linked, loaded in places:
         t.true(LOADS.fullmatch(linked) and SHORTER.fullmatch(loaded), '%s became %s' % (linked.hex(), loaded.hex()))
     t.true(len({SHORTER.fullmatch(loaded).group(1) for _, loaded in places}) == (hooks == 'elt3'), 'several distances')
