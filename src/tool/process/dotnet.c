@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define PREFIX        "dotnet-diagnostic-"
@@ -25,6 +26,8 @@
 #define ANSWER_S      10
 #define EACH_S        1 /* of many */
 #define ATTACH_S      60
+#define START_TRIES   200
+#define START_WAIT_NS 50000000
 #define MOST_QUESTION 65535u /* the header has two bytes for it */
 
 /* ---- the protocol: docs/design-docs/ipc-protocol.md of dotnet/diagnostics ---- */
@@ -488,6 +491,7 @@ static int refuse_result(const struct dotnet_process *p, uint32_t result, struct
     } known[] = {
         {0x8013136A, "another profiler is loaded in it; a process can have only one"},
         {0x80131361, "its runtime is still starting; try again"},
+        {0x8013135B, "its runtime is still starting; try again"},
         {0x80131372, "a profiler before this one is not detached yet; try again"},
         {0x8007000e, "it has no memory for it"},
         {0x8007007e, "it cannot load the library, or one that this needs (liburcu, jansson)"},
@@ -502,12 +506,35 @@ static int refuse_result(const struct dotnet_process *p, uint32_t result, struct
                          p->pid, (unsigned)result);
 }
 
+/* Asks once. *result: what the runtime said. Returns: 0 or -errno: it said nothing. */
+static int ask_attach(const struct dotnet_process *p, const struct buffer *question,
+                      uint32_t *result)
+{
+    struct buffer reply = BUFFER_INIT;
+    int fd = question->size > MOST_QUESTION ? -EMSGSIZE : socket_open(p, ATTACH_S);
+    int err = fd < 0 ? fd : ask(fd, question, &reply);
+    struct answer answer = {(const uint8_t *)reply.data, reply.size, false};
+
+    if (err == -EREMOTEIO || !err) {
+        *result = (uint32_t)take_number(&answer, 4);
+        err = 0;
+    }
+    buffer_free(&reply);
+    return err;
+}
+
+/* Its socket answers some milliseconds before it can be attached to. */
+static bool is_starting(uint32_t result)
+{
+    return result == 0x8013135B || result == 0x80131361; /* not yet available; uninitialized */
+}
+
 int dotnet_attach(const struct dotnet_process *p, const char *library, const char *clsid,
                   const char *options, struct record_why *why)
 {
-    struct buffer payload = BUFFER_INIT, question = BUFFER_INIT, answer = BUFFER_INIT;
-    struct answer result;
-    int fd, err;
+    struct buffer payload = BUFFER_INIT, question = BUFFER_INIT;
+    uint32_t result = 0;
+    int err;
 
     put_number(&payload, ATTACH_S * 1000u, 4); /* ms; the runtime itself waits for nothing */
     put_clsid(&payload, clsid);
@@ -517,19 +544,18 @@ int dotnet_attach(const struct dotnet_process *p, const char *library, const cha
     put_header(&question, payload.size, SET_PROFILER, PROFILER_ATTACH);
     buffer_append(&question, payload.data, payload.size);
     question.failed |= payload.failed;
-    fd = question.size > MOST_QUESTION ? -EMSGSIZE : socket_open(p, ATTACH_S);
-    err = fd < 0 ? fd : ask(fd, &question, &answer);
-    result = (struct answer){(const uint8_t *)answer.data, answer.size, false};
-    if (err == -EREMOTEIO || !err)
-        err = (int)take_number(&result, 4);
-    else
-        err = record_refuse(why, CLI_IO, "cannot attach to process %ld: %s", p->pid,
-                            err == -ECONNRESET ? "it has ended" : strerror(-err));
-    if (!*why->text && err)
-        refuse_result(p, (uint32_t)err, why);
+    err = ask_attach(p, &question, &result);
+    for (unsigned i = 0; !err && is_starting(result) && i < START_TRIES; i++) {
+        nanosleep(&(struct timespec){0, START_WAIT_NS}, NULL);
+        err = ask_attach(p, &question, &result);
+    }
+    if (err)
+        record_refuse(why, CLI_IO, "cannot attach to process %ld: %s", p->pid,
+                      err == -ECONNRESET ? "it has ended" : strerror(-err));
+    else if (result)
+        refuse_result(p, result, why);
     buffer_free(&payload);
     buffer_free(&question);
-    buffer_free(&answer);
     return *why->text ? CLI_IO : CLI_OK;
 }
 
