@@ -1,13 +1,16 @@
 """
 Tests of others under the tracer: `dotnet test --settings FILE`, the file being what `env --format runsettings` prints; and
-the package Shadowtrace in such tests. They build projects with packages: in check-all only (SHADOWTRACE_TESTHOST).
+the package Shadowtrace.Allocations in such tests. They build projects with packages: in check-all only (SHADOWTRACE_TESTHOST).
 """
 import glob
 import os
 import re
 import shutil
+import time
+import zipfile
 
 import harness
+import test_nupkg
 from harness import BUILDING, NO_PACKAGE, OUT, ROOT, SHARED, TOOL, Skip, each, early, run, tool
 
 
@@ -50,13 +53,28 @@ def test_xunit_under_vstest(t):
     t.equal([(row['allocs'], row['bytes'], row['line']) for row in rows], [(7, 7 * 24, line)])
 
 
-def package(t):
-    """The assembly of the package, built as `make nupkg-shadowtrace` does."""
-    folder = os.path.join(OUT, 'managed')
-    result = dotnet('Shadowtrace', 'msbuild', os.path.join(ROOT, 'src/managed/Shadowtrace'), '-restore', '-nologo', '-v:q',
-                    '-nodeReuse:false', '-p:OutFolder=' + folder)
-    t.equal(result.status, 0, result)
-    return os.path.join(folder, 'Shadowtrace', 'Shadowtrace.dll')
+class Feed:
+    """A folder with the package, made as `make nupkg-shadowtrace` does, and with the tool's: NuGet tells them apart."""
+
+    def __init__(self, t):
+        self.folder, made = t.path('feed'), os.path.join(OUT, 'managed')
+        os.makedirs(self.folder)
+        self.version = '0.1.%d' % time.time()  # one that NuGet has not kept
+        result = dotnet('Shadowtrace', 'msbuild', os.path.join(ROOT, 'src/managed/Shadowtrace'), '-restore', '-t:Pack', '-nologo',
+                        '-v:q', '-nodeReuse:false', '-p:OutFolder=' + made, '-p:PackageOutputPath=' + self.folder,
+                        '-p:PackageVersion=' + self.version)
+        t.equal(result.status, 0, result)
+        tool_package = test_nupkg.package()
+        shutil.copy(tool_package, self.folder)
+        ids = [id_of(path) for path in glob.glob(os.path.join(glob.escape(self.folder), '*.nupkg'))]
+        t.equal(sorted(one.lower() for one in ids), ['shadowtrace', 'shadowtrace.allocations'])
+
+
+def id_of(path):
+    """The name that NuGet knows a package by."""
+    with zipfile.ZipFile(path) as package:
+        spec = next(name for name in package.namelist() if name.endswith('.nuspec'))
+        return re.search(r'<id>(.*?)</id>', package.read(spec).decode())[1]
 
 
 @early
@@ -68,13 +86,14 @@ def test_allocations_are_asserted(t, framework):
         t.skip('builds with packages: SHADOWTRACE_TESTHOST=1 runs it, as in make check-all')
     folder = t.path('Asserted')
     shutil.copytree(os.path.join(harness.HERE, 'dotnet', 'Asserted'), folder)
-    shutil.copy(SHARED.get("Shadowtrace.dll", package), folder)
+    feed = SHARED.get('feed', Feed)
     with open(os.path.join(folder, 'Tests.cs'), encoding='utf-8') as file:
         line = 1 + [text.endswith('// each\n') for text in file].index(True)
     path, logs = settings(t)
     for traced in False, True:
         words = ['--settings', path] if traced else []
-        result = dotnet(framework, 'test', '-nologo', '-c', 'Release', *words, '-p:TestFramework=' + framework, cwd=folder,
+        result = dotnet(framework, 'test', '-nologo', '-c', 'Release', *words, '-p:TestFramework=' + framework,
+                        '-p:AllocationsFeed=' + feed.folder, '-p:AllocationsVersion=' + feed.version, cwd=folder,
                         env={**BUILDING, 'SHADOWTRACE': TOOL})
         t.true(re.search(r'Failed: +1, Passed: +7\b', result.text), '%s\n%s' % ('traced' if traced else 'not traced', result))
         t.true('More_than_was_allowed: 224 bytes, at most 96 were allowed' in result.text, result)

@@ -1,4 +1,4 @@
-// The package Shadowtrace under a test framework: assertions that hold, one that fails, tests that run at the same time.
+// The package Shadowtrace.Allocations under a test framework: assertions that hold, one that fails, tests that run at the same time.
 using System;
 using System.Linq;
 using System.Threading;
