@@ -10,8 +10,19 @@
 /* A limit and what it is of; of several alike, as lines of one text, first goes with first. */
 struct keyed {
     char *key;
-    const struct budget_limit *limit;
     size_t number; /* in its budget */
+};
+
+struct keys {
+    struct keyed *key;
+    size_t count;
+};
+
+/* Which limit of the older budget goes with which of the newer one. */
+struct pairs {
+    const struct budget *was, *is;
+    bool *gone;                       /* by number of the older: it has a partner */
+    const struct budget_limit **with; /* by number of the newer: its partner, or NULL */
 };
 
 static int by_key(const void *left, const void *right)
@@ -22,38 +33,84 @@ static int by_key(const void *left, const void *right)
     return order ? order : ORDER(a->number, b->number);
 }
 
-static int by_number(const void *left, const void *right)
+static void free_keys(struct keys *keys)
 {
-    return ORDER(((const struct keyed *)left)->number, ((const struct keyed *)right)->number);
+    for (size_t i = 0; i < keys->count; i++)
+        memory_free(keys->key[i].key);
+    memory_free(keys->key);
 }
 
-static void free_keys(struct keyed *keys, size_t count)
+/* edited: of lines that may have another text by now, and no others. */
+static char *key_of(const struct budget_limit *limit, bool edited)
 {
-    for (size_t i = 0; keys && i < count; i++)
-        memory_free(keys[i].key);
-    memory_free(keys);
+    struct budget_limit line = *limit;
+    struct buffer key = BUFFER_INIT;
+    char nothing[] = "";
+
+    if (edited)
+        line.text = nothing;
+    budget_limit_key(&line, &key);
+    return buffer_take(&key);
 }
 
-/* NULL: no memory. */
-static struct keyed *keys_of(const struct budget *b)
+/* Of the limits without a partner, in order. Returns: 0 or -ENOMEM; *out is for free_keys. */
+static int keys_of(const struct pairs *p, bool newer, bool edited, struct keys *out)
 {
-    struct keyed *keys = memory_zalloc(b->count + 1, sizeof(*keys));
-    bool failed = false;
+    const struct budget *b = newer ? p->is : p->was;
 
-    for (size_t i = 0; keys && i < b->count; i++) {
-        struct buffer key = BUFFER_INIT;
+    *out = (struct keys){memory_zalloc(b->count + 1, sizeof(*out->key)), 0};
+    for (size_t i = 0; out->key && i < b->count; i++) {
+        if (newer ? p->with[i] != NULL : p->gone[i])
+            continue;
+        if (edited && b->limits[i].of != BUDGET_LINE)
+            continue;
+        out->key[out->count] = (struct keyed){key_of(&b->limits[i], edited), i};
+        if (!out->key[out->count++].key)
+            return -ENOMEM;
+    }
+    if (!out->key)
+        return -ENOMEM;
+    SORT(out->key, out->count, by_key);
+    return 0;
+}
 
-        budget_limit_key(&b->limits[i], &key);
-        keys[i] = (struct keyed){buffer_take(&key), &b->limits[i], i};
-        failed = failed || !keys[i].key;
+/* How many from `at` on have the same key. */
+static size_t alike(const struct keys *keys, size_t at)
+{
+    size_t end = at;
+
+    while (end < keys->count && strcmp(keys->key[end].key, keys->key[at].key) == 0)
+        end++;
+    return end - at;
+}
+
+/* Edited ones only where it is clear which is which: as many are gone as are new. */
+static void pair(struct pairs *p, const struct keys *was, const struct keys *is, bool edited)
+{
+    for (size_t i = 0, k = 0; i < is->count && k < was->count;) {
+        int order = strcmp(was->key[k].key, is->key[i].key);
+        size_t before = order <= 0 ? alike(was, k) : 0, after = order >= 0 ? alike(is, i) : 0;
+
+        for (size_t n = 0; n < before && n < after && (!edited || before == after); n++) {
+            p->with[is->key[i + n].number] = &p->was->limits[was->key[k + n].number];
+            p->gone[was->key[k + n].number] = true;
+        }
+        k += before;
+        i += after;
     }
-    if (failed) {
-        free_keys(keys, b->count);
-        return NULL;
-    }
-    if (keys)
-        SORT(keys, b->count, by_key);
-    return keys;
+}
+
+static int pair_all(struct pairs *p, bool edited)
+{
+    struct keys was, is;
+    int err = keys_of(p, false, edited, &was), more = keys_of(p, true, edited, &is);
+
+    err = err ? err : more;
+    if (!err)
+        pair(p, &was, &is, edited);
+    free_keys(&was);
+    free_keys(&is);
+    return err;
 }
 
 static bool same_bound(const struct budget_bound *a, const struct budget_bound *b)
@@ -84,43 +141,25 @@ static int add(struct gate_changes *c, const struct budget_limit *was,
     return 0;
 }
 
-/* was: by key; is, in the order of its budget: `with` has for each its partner, or NULL. */
-static void pair(struct keyed *was, size_t was_count, struct keyed *is, size_t is_count,
-                 const struct budget_limit **with)
-{
-    for (size_t i = 0, k = 0; i < is_count && k < was_count;) {
-        int order = strcmp(was[k].key, is[i].key);
-
-        if (order == 0) {
-            with[is[i++].number] = was[k].limit;
-            was[k++].limit = NULL;
-        } else if (order < 0) {
-            k++;
-        } else {
-            i++;
-        }
-    }
-}
-
 int gate_changes_new(const struct budget *was, const struct budget *is, struct gate_changes *c)
 {
-    struct keyed *before = keys_of(was), *after = keys_of(is);
-    const struct budget_limit **with = memory_zalloc(is->count + 1, sizeof(*with));
-    int err = before && after && with ? 0 : -ENOMEM;
+    struct pairs p = {.was = was,
+                      .is = is,
+                      .gone = memory_zalloc(was->count + 1, sizeof(*p.gone)),
+                      .with = memory_zalloc(is->count + 1, sizeof(*p.with))};
+    int err = p.gone && p.with ? 0 : -ENOMEM;
 
     *c = (struct gate_changes){.count = 0};
-    if (!err) {
-        pair(before, was->count, after, is->count, with);
-        SORT(before, was->count, by_number);
-    }
+    if (!err)
+        err = pair_all(&p, false);
+    if (!err)
+        err = pair_all(&p, true);
     for (size_t i = 0; !err && i < is->count; i++)
-        err = add(c, with[i], &is->limits[i]);
+        err = add(c, p.with[i], &is->limits[i]);
     for (size_t i = 0; !err && i < was->count; i++)
-        if (before[i].limit)
-            err = add(c, before[i].limit, NULL);
-    free_keys(before, was->count);
-    free_keys(after, is->count);
-    memory_free(with);
+        if (!p.gone[i])
+            err = add(c, &was->limits[i], NULL);
+    memory_free_all(p.gone, p.with);
     return err;
 }
 

@@ -15,7 +15,8 @@ struct gate_changes {
 };
 
 /*
- * gate_changes_new - a line whose number alone is another one has not changed. Returns: 0 or
+ * gate_changes_new - a line whose number alone is another one has not changed, and one that was
+ * edited is the one it replaced, where a method has as many new lines as it has lost. Returns: 0 or
  * -ENOMEM. Owns: the budgets are borrowed; gate_changes_free in any case.
  */
 int gate_changes_new(const struct budget *was, const struct budget *is, struct gate_changes *out);

@@ -204,6 +204,53 @@ TEST(the_difference_of_two_budgets_is_what_came_went_and_changed)
     gate_changes_free(&c);
 }
 
+/* A budget of lines of one method: {number, text, objects}, ended by a number of 0. */
+struct line {
+    int number;
+    const char *text;
+    int objects;
+};
+
+static void parse_lines(const struct line *lines, struct budget *out)
+{
+    char text[2000] = HEAD;
+
+    for (; lines->number; lines++) {
+        size_t used = strlen(text);
+
+        snprintf(text + used, sizeof(text) - used,
+                 "{\"of\":\"line\",\"method\":\"Shop.Cart.Add()\",\"file\":\"Cart.cs\",\"line\":%d,"
+                 "\"text\":\"%s\",\"objects\":{\"max\":%d}}%s",
+                 lines->number, lines->text, lines->objects, lines[1].number ? "," : TAIL);
+    }
+    assert_int_equal(budget_parse(text, strlen(text), out, why, sizeof(why)), 0);
+}
+
+TEST(a_line_that_was_edited_is_the_one_it_replaced)
+{
+    static const struct line was[] = {{7, "a", 1}, {8, "b", 2}, {9, "c", 3}, {0, NULL, 0}},
+                             edited[] = {{7, "a", 1}, {9, "b2", 5}, {10, "c", 3}, {0, NULL, 0}},
+                             more[] = {{7, "a", 1},
+                                       {9, "b2", 5},
+                                       {10, "c2", 3},
+                                       {11, "d", 4},
+                                       {0, NULL, 0}};
+    struct gate_changes c;
+
+    parse_lines(was, &budget);
+    parse_lines(edited, &other);
+    assert_int_equal(gate_changes_new(&budget, &other, &c), 0);
+    assert_int_equal(c.count, 1);
+    assert_ptr_equal(c.changes[0].was, &budget.limits[1]);
+    assert_ptr_equal(c.changes[0].is, &other.limits[1]);
+    gate_changes_free(&c);
+    budget_free(&other);
+    parse_lines(more, &other);
+    assert_int_equal(gate_changes_new(&budget, &other, &c), 0);
+    assert_int_equal(c.count, 5); /* three are new and two are gone: which is which? */
+    gate_changes_free(&c);
+}
+
 static double match(const void *context, size_t old, size_t new)
 {
     const int *const *lists = context;
