@@ -74,8 +74,8 @@ enum column { BYTES, SHARE, ALLOCS, BEGAN, RAN, PROCESS, COMMAND, COLUMNS };
 static const struct table_column columns[COLUMNS] = {
     [BYTES] = {"bytes", TABLE_COUNT, 0, 0},     [SHARE] = {"share", TABLE_SHARE, 2, 0},
     [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},  [BEGAN] = {"began at", TABLE_TIME, 4, 0},
-    [RAN] = {"ran for", TABLE_TIME, 5, 0},      [PROCESS] = {"process", TABLE_NAME, 0, 20},
-    [COMMAND] = {"command", TABLE_TEXT, 1, 24},
+    [RAN] = {"ran for", TABLE_TIME, 5, 0},      [PROCESS] = {"process", TABLE_NAME, 0, 30},
+    [COMMAND] = {"command", TABLE_TEXT, 1, 20},
 };
 
 /* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */
