@@ -209,7 +209,6 @@ def small_insertions(target, kinds, seconds=60):
     for thread in threads:
         thread.join()
     rate = sum(counts) / (time.monotonic() - start)
-    target.query('drop database small', 'default')
     return rate, failed
 
 

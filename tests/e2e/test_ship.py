@@ -218,17 +218,18 @@ def test_kills_and_outages_change_no_sum(t):
     ship = begin(t, server, folder)
     most = 0
     for event in events:
-        log.more()
-        asked = server.requests
         t.equal(writing(ship.pid), [], 'what ship writes to the disk')
         most = max(most, peak(ship.pid), memory(ship.pid))
+        asked = server.requests
         if event == 'kill':
+            log.more()
             until(lambda asked=asked: server.requests > asked, 'a request')
             ship.send_signal(signal.SIGKILL)
             ship.wait()
             ship = begin(t, server, folder)
             continue
         server.be(event)
+        log.more()  # so that there is something to send
         if event == 'refuse':
             told(ship, 'cannot send')
         else:

@@ -16,24 +16,21 @@ group by host, program order by bytes desc, host, program;
 -- top: which methods allocate most over the fleet, with all that they call?
 select bytes, allocs, recordings, name as method, module
 from (
-    select sum(bytes) as bytes, sum(allocs) as allocs, uniqExact(recording) as recordings, name, module
-    from inclusive_now any left join (select id as method, any(name) as name, any(module) as module from methods group by id) as r
-    using (method) group by name, module)
+    select method as id, sum(bytes) as bytes, sum(allocs) as allocs, uniqExact(recording) as recordings
+    from inclusive_now group by method) as l
+any left join (select id, any(name) as name, any(module) as module from methods group by id) as r using (id)
 order by bytes desc, name limit 50;
 
 -- types: which types are most of the bytes?
-select bytes, allocs, name as type
-from (
-    select sum(bytes) as bytes, sum(allocs) as allocs, name
-    from made_now any left join (select id as type, any(name) as name from types group by id) as r using (type) group by name)
-order by bytes desc, name limit 50;
+select sum(bytes) as bytes, sum(allocs) as allocs, name as type
+from (select type as id, sum(bytes) as bytes, sum(allocs) as allocs from made_now group by type) as l
+any left join (select id, any(name) as name from types group by id) as r using (id)
+group by name order by bytes desc, name limit 50;
 
 -- methods: which methods allocate most, themselves?
 select bytes, allocs, name as method, module
-from (
-    select sum(bytes) as bytes, sum(allocs) as allocs, name, module
-    from made_now any left join (select id as method, any(name) as name, any(module) as module from methods group by id) as r
-    using (method) group by name, module)
+from (select method as id, sum(bytes) as bytes, sum(allocs) as allocs from made_now group by method) as l
+any left join (select id, any(name) as name, any(module) as module from methods group by id) as r using (id)
 order by bytes desc, name limit 50;
 
 -- lines: which lines of own code allocate most, themselves or through what they call?
