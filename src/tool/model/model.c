@@ -209,7 +209,9 @@ const struct report_live *model_live(const struct model *m)
     return &m->cells->live;
 }
 
-static double live_weight(const struct report_live_sums *sums, enum model_weight weight)
+/* spread: NULL: of what is counted. */
+static double live_weight(const struct report_live_sums *sums,
+                          const struct report_live_spread *spread, enum model_weight weight)
 {
     switch (weight) {
     case MODEL_LIVE_BYTES:
@@ -220,6 +222,16 @@ static double live_weight(const struct report_live_sums *sums, enum model_weight
         return sums->beside_bytes;
     case MODEL_BESIDE_ALLOCS:
         return sums->beside_allocs;
+    case MODEL_LIVE_VARIANCE:
+        return spread ? spread->variance : 0;
+    case MODEL_BESIDE_VARIANCE:
+        return spread ? spread->beside_variance : 0;
+    case MODEL_LESS_BYTES:
+        return spread ? spread->less_bytes : 0;
+    case MODEL_OF_VARIANCE:
+        return spread ? spread->of_variance : 0;
+    case MODEL_LESS_VARIANCE:
+        return spread ? spread->less_variance : 0;
     default:
         return 0;
     }
@@ -243,7 +255,10 @@ double model_cell_weight(const struct model *m, size_t i, enum model_weight weig
     case MODEL_SAMPLED:
         return m->cells->sampled ? m->cells->sampled[i].allocs : 0;
     default:
-        return m->cells->lives ? live_weight(&m->cells->lives[i], weight) : 0;
+        return m->cells->lives
+                   ? live_weight(&m->cells->lives[i],
+                                 m->cells->spreads ? &m->cells->spreads[i] : NULL, weight)
+                   : 0;
     }
 }
 
@@ -269,7 +284,7 @@ double model_weight_total(const struct model *m, enum model_weight weight)
 
     for (size_t heap = 0; heap < SST_HEAP_COUNT; heap++)
         total += model_heap_weight(m, (enum sst_heap)heap, weight);
-    return total + live_weight(&m->cells->live_sum, weight);
+    return total + live_weight(&m->cells->live_sum, &m->cells->live_spread, weight);
 }
 
 bool model_has_weight(const struct model *m, enum model_weight weight)

@@ -36,6 +36,11 @@ enum model_weight {
     MODEL_LIVE_ALLOCS,
     MODEL_BESIDE_BYTES,
     MODEL_BESIDE_ALLOCS,
+    MODEL_LIVE_VARIANCE, /* of estimates: as struct report_live_spread has them */
+    MODEL_BESIDE_VARIANCE,
+    MODEL_LESS_BYTES,
+    MODEL_OF_VARIANCE,
+    MODEL_LESS_VARIANCE,
     MODEL_WEIGHTS
 };
 

@@ -10,6 +10,7 @@ struct report_cell_pending {
     struct report_cell cell;
     struct report_cell_sampled sampled;
     struct report_live_sums live;
+    struct report_live_spread spread;
     uint64_t hash;
     struct report_cell_event event; /* if somebody asks for events */
 };
@@ -40,7 +41,8 @@ static int new_cell(struct report_cells *c, const struct report_cell *cell, uint
 {
     if (!array_reserve(&c->cells, &c->capacity, c->count + 1) ||
         (c->sampled && !array_reserve(&c->sampled, &c->sampled_capacity, c->count + 1)) ||
-        (c->lives && !array_reserve(&c->lives, &c->lives_capacity, c->count + 1)))
+        (c->lives && !array_reserve(&c->lives, &c->lives_capacity, c->count + 1)) ||
+        (c->spreads && !array_reserve(&c->spreads, &c->spreads_capacity, c->count + 1)))
         return -ENOMEM;
     *out = (uint32_t)c->count++;
     c->cells[*out] = *cell;
@@ -49,6 +51,8 @@ static int new_cell(struct report_cells *c, const struct report_cell *cell, uint
         c->sampled[*out] = (struct report_cell_sampled){0, 0, 0, 0};
     if (c->lives)
         c->lives[*out] = (struct report_live_sums){0, 0, 0, 0};
+    if (c->spreads)
+        c->spreads[*out] = (struct report_live_spread){.variance = 0};
     return 0;
 }
 
@@ -58,6 +62,15 @@ static void add_live(struct report_live_sums *to, const struct report_live_sums 
     to->allocs += more->allocs;
     to->beside_bytes += more->beside_bytes;
     to->beside_allocs += more->beside_allocs;
+}
+
+static void add_spread(struct report_live_spread *to, const struct report_live_spread *more)
+{
+    to->variance += more->variance;
+    to->beside_variance += more->beside_variance;
+    to->less_bytes += more->less_bytes;
+    to->of_variance += more->of_variance;
+    to->less_variance += more->less_variance;
 }
 
 static int add_one(struct report_cells *c, const struct report_cell_pending *p, uint32_t *out)
@@ -80,6 +93,8 @@ static int add_one(struct report_cells *c, const struct report_cell_pending *p, 
         report_cell_sampled_add(&c->sampled[number], &p->sampled);
     if (c->lives)
         add_live(&c->lives[number], &p->live);
+    if (c->spreads)
+        add_spread(&c->spreads[number], &p->spread);
     *out = number;
     return 0;
 }
@@ -128,6 +143,8 @@ static int join_cells(struct report_cells *c)
             p.sampled = c->sampled[i];
         if (c->lives)
             p.live = c->lives[i];
+        if (c->spreads)
+            p.spread = c->spreads[i];
         err = add_one(c, &p, &number);
         if (c->joined)
             c->joined[i] = number;
@@ -270,10 +287,15 @@ static void weigh_live(const struct report_cells *c, const struct report_record 
 
     if ((when == REPORT_LIVE_BEHIND && question == REPORT_LIVE_END) ||
         (when == REPORT_LIVE_WITHIN &&
-         (question == REPORT_LIVE_TEMPORARY || question == REPORT_LIVE_LIFETIMES)))
+         (question == REPORT_LIVE_TEMPORARY || question == REPORT_LIVE_LIFETIMES))) {
         p->live = (struct report_live_sums){0, 0, p->cell.bytes, p->cell.allocs};
-    if (c->options.instead && when != REPORT_LIVE_WITHIN)
+        p->spread = (struct report_live_spread){.beside_variance = p->sampled.bytes_variance,
+                                                .of_variance = p->sampled.bytes_variance};
+    }
+    if (c->options.instead && when != REPORT_LIVE_WITHIN) {
         p->cell.bytes = p->cell.allocs = 0; /* LIFETIMES: what is left is what it asks for */
+        p->sampled = (struct report_cell_sampled){0, 0, 0, 0};
+    }
 }
 
 static int on_alloc(struct report_cells *c, const struct report_record *r)
@@ -317,13 +339,20 @@ static bool within(const struct report_cells *c, const struct report_record *r)
 /* The first log that says what is alive: until here there was nothing to keep. */
 static int begin_lives(struct report_cells *c)
 {
+    const size_t capacity = c->capacity ? c->capacity : 1;
     int err = report_cells_flush(c);
 
-    if (err || !c->options.live || c->lives)
+    if (err || !c->options.live)
         return err;
-    c->lives_capacity = c->capacity ? c->capacity : 1;
-    c->lives = memory_zalloc(c->lives_capacity, sizeof(*c->lives));
-    return c->lives ? 0 : -ENOMEM;
+    if (!c->lives) {
+        c->lives_capacity = capacity;
+        c->lives = memory_zalloc(capacity, sizeof(*c->lives));
+    }
+    if (c->live.more && !c->spreads) {
+        c->spreads_capacity = capacity;
+        c->spreads = memory_zalloc(capacity, sizeof(*c->spreads));
+    }
+    return c->lives && (c->spreads || !c->live.more) ? 0 : -ENOMEM;
 }
 
 /* How long a slice of the clock on the wall had lasted when the recording began. */
@@ -344,7 +373,8 @@ static int on_header(struct report_cells *c, const json_t *header)
     if (report_recording_next(&c->recording, header) &&
         report_processes_begin(&c->processes, header))
         return -ENOMEM;
-    report_live_recording(&c->live, c->recording.number);
+    if (report_live_recording(&c->live, c->recording.number, header))
+        return -ENOMEM;
     c->ahead = ahead_of(c, header);
     return c->options.instead || json_is_true(json_object_get(options, "live")) ? begin_lives(c)
                                                                                 : 0;
@@ -361,6 +391,8 @@ static int on_live(struct report_cells *c, const struct report_record *r)
     err = report_cells_flush(c); /* what was allocated so far was before it */
     for (size_t i = 0; i < c->count; i++)
         c->lives[i] = (struct report_live_sums){0, 0, 0, 0};
+    for (size_t i = 0; c->spreads && i < c->count; i++)
+        c->spreads[i] = (struct report_live_spread){.variance = 0};
     return err;
 }
 
@@ -376,6 +408,8 @@ int report_cells_take(struct report_cells *c, const struct report_record *record
         return on_live(c, record);
     if (record->kind == SST_KIND_HEADER)
         return on_header(c, record->json);
+    if (record->kind == SST_KIND_CONFIG || record->kind == SST_KIND_END)
+        report_live_mean(&c->live, record);
     if (record->kind == SST_KIND_END && !report_member_count(record->json, "t", &t)) {
         report_processes_end(&c->processes, t);
         return note_time(c, t);
@@ -401,7 +435,7 @@ int report_cells_init(struct report_cells *c, const struct report_cells_options 
 
 void report_cells_fini(struct report_cells *c)
 {
-    memory_free_all(c->cells, c->sampled, c->lives, c->joined, c->batch);
+    memory_free_all(c->cells, c->sampled, c->lives, c->spreads, c->joined, c->batch);
     report_live_fini(&c->live);
     index_free(&c->index);
     report_defs_fini(&c->defs);
@@ -495,7 +529,8 @@ static int settle_live(struct report_cells *c)
                                                  .il = o->ils ? site->il : REPORT_NO_IL,
                                                  .class_number = o->types ? site->class_number : 0,
                                                  .unoptimised = site->unoptimised},
-                                        .live = report_live_sums_of(&c->live, site)};
+                                        .live = report_live_sums_of(&c->live, site),
+                                        .spread = report_live_spread_of(&c->live, i)};
 
         p.hash = cell_hash(&p.cell);
         err = add_one(c, &p, &cells[i]);
@@ -539,12 +574,34 @@ static void note_kept(struct report_live *live, size_t cell, size_t kept)
             live->growing[i].cell = (uint32_t)kept;
 }
 
+/*
+ * How good what stands in place of an estimate is: LIFETIMES' is what was allocated. Objects are
+ * known as well as bytes if they are of one size; how many samples it rests on is not known.
+ */
+static void sample_instead(const struct report_cells *c, size_t i)
+{
+    const struct report_cell *cell = &c->cells[i];
+    double variance = c->spreads ? c->spreads[i].of_variance + c->spreads[i].less_variance : 0;
+    double size = cell->allocs > 0 ? cell->bytes / cell->allocs : 0;
+
+    if (c->options.live == REPORT_LIVE_LIFETIMES)
+        return;
+    c->sampled[i] = (struct report_cell_sampled){
+        .bytes_variance = variance,
+        .allocs_variance = size > 0 ? variance / (size * size) : 0,
+        .allocs = variance > 0 && cell->allocs >= 1 ? 1 : 0,
+    };
+}
+
 /* What cells have in place of what was allocated; those of which there is nothing go. */
-static void put_instead(struct report_cells *c)
+static int put_instead(struct report_cells *c)
 {
     struct report_cell_sum *sum = &c->heaps[SST_HEAP_NORMAL];
     size_t kept = 0;
+    int err = !c->sampled && c->live_spread.of_variance > 0 ? begin_estimates(c) : 0;
 
+    if (err)
+        return err;
     memset(c->heaps, 0, sizeof(c->heaps));
     for (size_t i = 0; i < c->count; i++) {
         const struct report_live_sums *live = &c->lives[i];
@@ -573,9 +630,15 @@ static void put_instead(struct report_cells *c)
         sum->bytes += cell->bytes;
         sum->allocs += cell->allocs;
         sum->unoptimised += cell->unoptimised ? cell->bytes : 0;
+        if (c->sampled) {
+            sample_instead(c, i);
+            report_cell_sampled_add(&sum->sampled, &c->sampled[i]);
+        }
         if (cell->allocs != 0 || live->allocs != 0 || live->beside_allocs != 0 ||
             c->live.death_count) {
             c->lives[kept] = *live;
+            if (c->spreads)
+                c->spreads[kept] = c->spreads[i];
             if (c->sampled)
                 c->sampled[kept] = c->sampled[i];
             note_kept(&c->live, i, kept);
@@ -583,6 +646,7 @@ static void put_instead(struct report_cells *c)
         }
     }
     c->count = kept;
+    return 0;
 }
 
 int report_cells_finish(struct report_cells *c)
@@ -610,8 +674,10 @@ int report_cells_finish(struct report_cells *c)
             c->live.changes[i].site = c->joined[c->live.changes[i].site];
     for (size_t i = 0; !err && c->lives && i < c->count; i++)
         add_live(&c->live_sum, &c->lives[i]);
+    for (size_t i = 0; !err && c->spreads && i < c->count; i++)
+        add_spread(&c->live_spread, &c->spreads[i]);
     if (!err && c->lives && c->options.instead)
-        put_instead(c);
+        err = put_instead(c);
     index_free(&c->index);
     return err;
 }

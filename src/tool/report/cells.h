@@ -97,7 +97,8 @@ struct report_cells {
     struct report_cell *cells;
     struct report_cell_sampled *sampled; /* NULL until the first weight */
     struct report_live_sums *lives;      /* NULL unless asked for */
-    size_t count, capacity, sampled_capacity, lives_capacity;
+    struct report_live_spread *spreads;  /* the same, of estimates */
+    size_t count, capacity, sampled_capacity, lives_capacity, spreads_capacity;
     struct index index;
     struct report_live live; /* its deaths are by cell once all is read */
     bool live_settled;
@@ -109,6 +110,7 @@ struct report_cells {
     uint64_t ahead;              /* ns of slice 0 before the recording being read began */
     struct report_cell_sum heaps[SST_HEAP_COUNT];
     struct report_live_sums live_sum; /* of all cells, once all is read */
+    struct report_live_spread live_spread;
 };
 
 /* report_cells_init - Returns: 0 or -ENOMEM. Owns: problems are borrowed. */

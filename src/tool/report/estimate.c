@@ -4,6 +4,9 @@
 
 #define ONE_SIZE \
     0.85 /* what objects of one size class, half of the least, half of the most, have */
+#define SINGLE \
+    1.58 /* means that the smallest object weighs whose sample stands for itself: 1 / P below 1.5 */
+#define LARGE 0.91 /* square means: what an object adds at most to the variance of its sum */
 
 void report_spread_add(struct report_spread *to, const struct report_spread *more)
 {
@@ -50,13 +53,44 @@ struct report_amount report_estimate_interval(double value, double variance, dou
     return out;
 }
 
-struct report_amount report_estimate_alive(double bytes, double allocs, double mean)
+/* The size, in means, of the only object of which a sample of that weight was taken. */
+static double size_of(double weight)
 {
-    double size = allocs > 0 ? bytes / allocs : 0, taken = -expm1(-size / mean);
-    /* So many samples, bytes * taken / size, of the variance size^2 (1 - taken) / taken^2. */
-    double variance = taken > 0 ? bytes * size * (1 - taken) / taken : bytes * mean;
+    double size = weight;
 
-    return report_estimate_interval(bytes, variance, 0);
+    for (int i = 0; i < 50; i++)
+        size = weight * -expm1(-size);
+    return size;
+}
+
+double report_estimate_alive_variance(double bytes, double allocs, double mean)
+{
+    double size, each;
+
+    if (!(bytes > 0) || !(mean > 0))
+        return 0;
+    if (!(allocs > 0))
+        return bytes * mean; /* more than any size would give */
+    size = bytes / allocs / mean;
+    if (allocs < 1.5 && size >= SINGLE)
+        each = size * size * exp(-size_of(size));
+    else if (size <= 1)
+        each = size > 0 ? size * size / expm1(size) : 0;
+    else
+        each = LARGE;
+    return allocs * each * mean * mean;
+}
+
+struct report_amount report_estimate_difference(const struct report_estimate *of,
+                                                const struct report_estimate *less)
+{
+    struct report_amount whole = report_estimate_interval(of->bytes, of->bytes_variance, 0),
+                         gone = report_estimate_interval(less->bytes, less->bytes_variance, 0),
+                         out = {.value = of->bytes - less->bytes};
+
+    out.low = out.value - hypot(whole.value - whole.low, gone.high - gone.value);
+    out.high = out.value + hypot(whole.high - whole.value, gone.value - gone.low);
+    return out;
 }
 
 double report_estimate_none(double mean)

@@ -40,12 +40,20 @@ struct report_amount report_estimate_interval(double value, double variance, dou
 double report_estimate_none(double mean);
 
 /*
- * report_estimate_alive - the interval of what is estimated to be alive: the log has sums of
- * weights, not their samples. Of objects of one size the variance follows from that size; of
- * several the smallest decide, which makes the interval wider, never too narrow by much.
- * mean: bytes a sample.
+ * report_estimate_alive_variance - of the bytes of a site that are estimated to be alive: the log
+ * has sums of weights, not their samples. Of objects of one size the variance follows from that
+ * size. Arrays and strings may be of several: small ones make a mean size that says enough, and
+ * where that is large, small ones may hide behind larger ones, so it is the most that any would
+ * give. mean: bytes a sample.
  */
-struct report_amount report_estimate_alive(double bytes, double allocs, double mean);
+double report_estimate_alive_variance(double bytes, double allocs, double mean);
+
+/*
+ * report_estimate_difference - of bytes, less others: the error of either end is that of both,
+ * each from its own interval (MOVER, Zou and Donner 2008). value may be below 0.
+ */
+struct report_amount report_estimate_difference(const struct report_estimate *of,
+                                                const struct report_estimate *less);
 
 /*
  * report_estimate_mixes - does the sum rest on objects of more than one size class? Then no
@@ -55,10 +63,11 @@ struct report_amount report_estimate_alive(double bytes, double allocs, double m
 bool report_estimate_mixes(double bytes, double bytes_variance, double allocs,
                            double allocs_variance);
 
-/* report_whole - a sum as it is shown, at most SST_INTEGER_MAX. */
+/* report_whole - a sum as it is shown, at most SST_INTEGER_MAX. Below 0 are only differences of
+ * estimates, of what there is nothing of. */
 static inline uint64_t report_whole(double value)
 {
-    return value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
+    return value < 0 ? 0 : value < SST_INTEGER_MAX ? (uint64_t)(value + 0.5) : SST_INTEGER_MAX;
 }
 
 #endif

@@ -1,6 +1,13 @@
 #include "report/live.h"
 
+#include "readers/header.h"
+#include "report/estimate.h"
+
 #include <errno.h>
+
+/* So many samples are followed at most behind a collection (samples/alive.c); fewer, for what is
+ * known of them here is an estimate, too. */
+#define FOLLOWED_MOST 4700
 
 /* ---- which collections ---- */
 
@@ -99,7 +106,7 @@ void report_live_init(struct report_live *l, enum report_live_question question)
 
 void report_live_fini(struct report_live *l)
 {
-    memory_free_all(l->sites, l->deaths, l->changes, l->growing);
+    memory_free_all(l->sites, l->more, l->deaths, l->changes, l->growing);
     index_free(&l->death_index);
     report_ids_free(&l->ids);
 }
@@ -112,8 +119,26 @@ static const struct report_live_span *span_of(const struct report_live *l)
     return &l->spans->spans[l->recording < l->spans->count ? l->recording : l->spans->count];
 }
 
+/*
+ * Bytes a sample as the recording ended: thinned since it began, never less. One without an end
+ * says it by what its samples have come to, which was too much for fewer of them.
+ */
+static double mean_of(const struct report_live *l)
+{
+    double mean = l->mean;
+
+    while (!l->over && mean > 0 && l->most_bytes / mean > FOLLOWED_MOST)
+        mean *= 2;
+    return mean;
+}
+
 static void settle(struct report_live *l)
 {
+    const double mean = mean_of(l);
+
+    for (size_t i = l->first; l->more && i < l->count; i++)
+        l->more[i].mean = mean;
+    l->most_mean = l->totals && mean > l->most_mean ? mean : l->most_mean;
     if (l->totals) {
         l->ended++;
         l->ended_bytes += (double)l->last.bytes;
@@ -138,25 +163,77 @@ void report_live_begin(struct report_live *l, const struct report_live_spans *sp
     l->recording = 0;
 }
 
-void report_live_recording(struct report_live *l, uint64_t recording)
+static int begin_estimates(struct report_live *l)
 {
-    if (recording != l->recording && l->recording)
-        settle(l);
+    if (l->more)
+        return 0;
+    l->more_capacity = l->count + 1;
+    l->more = memory_zalloc(l->more_capacity, sizeof(*l->more));
+    return l->more ? 0 : -ENOMEM;
+}
+
+int report_live_recording(struct report_live *l, uint64_t recording, const json_t *header)
+{
+    enum report_sampler sampler = report_sampler(header);
+    bool live = json_is_true(json_object_get(json_object_get(header, "options"), "live"));
+
+    if (recording != l->recording) {
+        if (l->recording)
+            settle(l);
+        l->mean = l->first_mean = l->most_bytes = 0;
+        l->over = false;
+    }
     l->recording = recording;
     l->opened = false;
+    if (sampler == REPORT_SAMPLER_EXACT || !live || l->first_mean > 0)
+        return 0;
+    l->mean = l->first_mean = (double)report_sample_mean(header);
+    l->approximate |= sampler == REPORT_SAMPLER_TICKS;
+    return begin_estimates(l);
+}
+
+/* Samples that a higher mean has left may be thinned once more while they are followed. */
+void report_live_mean(struct report_live *l, const struct report_record *r)
+{
+    double sample = (double)json_integer_value(json_object_get(r->json, "sample"));
+
+    if (r->kind == SST_KIND_CONFIG && l->first_mean > 0 && sample > l->mean)
+        l->mean = sample;
+    if (r->kind != SST_KIND_END || !(l->first_mean > 0))
+        return;
+    l->mean *= (double)report_alive_mean(NULL, r->json) / l->first_mean;
+    l->over = true;
 }
 
 void report_live_end(struct report_live *l)
 {
     settle(l);
+    for (size_t i = 0; i < l->death_count; i++) {
+        struct report_live_death *d = &l->deaths[i];
+
+        if (l->more && d->number < l->count)
+            d->variance =
+                report_estimate_alive_variance(d->bytes, d->allocs, l->more[d->number].mean);
+    }
     l->spans = NULL;
+}
+
+bool report_live_bound(const struct report_live *l, double bytes, struct report_amount *out)
+{
+    if (!(l->most_mean > 0) || l->approximate)
+        return false;
+    *out = report_estimate_interval(bytes, bytes * l->most_mean, 0);
+    return true;
 }
 
 static int add_site(struct report_live *l, const struct report_live_site *site, uint32_t id)
 {
-    if (!array_reserve(&l->sites, &l->capacity, l->count + 1))
+    if (!array_reserve(&l->sites, &l->capacity, l->count + 1) ||
+        (l->more && !array_reserve(&l->more, &l->more_capacity, l->count + 1)))
         return -ENOMEM;
     l->sites[l->count] = *site;
+    if (l->more)
+        l->more[l->count] = (struct report_live_more){.mean = 0};
     return report_ids_set(&l->ids, id, (uint32_t)l->count++);
 }
 
@@ -283,6 +360,14 @@ static int take_live(struct report_live *l, struct report_defs *defs, const stru
     before_bytes = site->bytes;
     before_allocs = site->allocs;
     err = take_deaths(l, site, r, within);
+    if (l->more && within) {
+        struct report_live_more *more = &l->more[site - l->sites];
+
+        more->came_bytes += bytes;
+        more->came_allocs += allocs;
+        more->went_bytes += before_bytes - site->bytes;
+        more->went_allocs += before_allocs - site->allocs;
+    }
     return err ? err
                : add_change(
                      l, &(struct report_live_change){.site = (uint32_t)(site - l->sites),
@@ -355,6 +440,7 @@ static int take_total(struct report_live *l, struct report_defs *defs,
     l->seen++;
     l->collections += !c.opening;
     l->last = c;
+    l->most_bytes = (double)c.bytes > l->most_bytes ? (double)c.bytes : l->most_bytes;
     if (!l->totals++ || c.bytes > l->peak.bytes)
         l->peak = c;
     if (l->question && (!span || l->seen <= span->to)) {
@@ -425,9 +511,49 @@ struct report_live_sums report_live_sums_of(const struct report_live *l,
     }
 }
 
+/*
+ * Of what is alive at both moments the samples are the same, and say nothing of the difference:
+ * what came and what went says more, unless much of it came and went again.
+ */
+static void spread_of_grown(const struct report_live_site *s, const struct report_live_more *m,
+                            struct report_live_spread *out)
+{
+    double before = report_estimate_alive_variance(s->beside_bytes, s->beside_allocs, m->mean);
+    double came = report_estimate_alive_variance(m->came_bytes, m->came_allocs, m->mean);
+    double went = report_estimate_alive_variance(m->went_bytes, m->went_allocs, m->mean);
+    bool moves = came + went < out->variance + before;
+
+    out->beside_variance = before;
+    out->less_bytes = moves ? m->went_bytes : s->beside_bytes;
+    out->of_variance = moves ? came : out->variance;
+    out->less_variance = moves ? went : before;
+}
+
+struct report_live_spread report_live_spread_of(const struct report_live *l, size_t site)
+{
+    const struct report_live_site *s = &l->sites[site];
+    const struct report_live_sums sums = report_live_sums_of(l, s);
+    struct report_live_spread out = {.variance = 0};
+
+    if (!l->more)
+        return out;
+    out.variance = report_estimate_alive_variance(sums.bytes, sums.allocs, l->more[site].mean);
+    if (l->question == REPORT_LIVE_GROWN) {
+        spread_of_grown(s, &l->more[site], &out);
+    } else if (l->question == REPORT_LIVE_TEMPORARY || l->question == REPORT_LIVE_LIFETIMES) {
+        out.less_bytes = s->beside_bytes; /* from what was allocated, which is in a cell */
+        out.less_variance =
+            report_estimate_alive_variance(s->beside_bytes, s->beside_allocs, l->more[site].mean);
+    } else {
+        out.of_variance = out.variance;
+    }
+    return out;
+}
+
 void report_live_forget(struct report_live *l)
 {
-    memory_free(l->sites);
+    memory_free_all(l->sites, l->more);
     l->sites = NULL;
+    l->more = NULL;
     l->count = l->capacity = l->first = 0;
 }

@@ -37,6 +37,16 @@ struct report_live_sums {
     double bytes, allocs, beside_bytes, beside_allocs;
 };
 
+/*
+ * Beside them, of estimates: variances of bytes, and of what END and GROWN have beside; and what is
+ * asked for as a difference of two that are independent, with `less_bytes` taken off. GROWN: what
+ * came and what went, or what there is and was, whichever is known better. TEMPORARY, LIFETIMES (of
+ * what died young): what was allocated and what survived.
+ */
+struct report_live_spread {
+    double variance, beside_variance, less_bytes, of_variance, less_variance;
+};
+
 /* The part of one recording that a question is about: between two of its live_total lines. */
 struct report_live_span {
     uint64_t from, to; /* of all of the log, counted from 1; from 0: the beginning; to 0: none */
@@ -80,6 +90,12 @@ struct report_live_site {
     double beside_bytes, beside_allocs;
 };
 
+/* The same of estimates. */
+struct report_live_more {
+    double came_bytes, came_allocs, went_bytes, went_allocs; /* GROWN: within the span */
+    double mean; /* bytes a sample; 0: all objects were followed */
+};
+
 #define REPORT_LIVE_AGES        15 /* collections survived: so many, or more */
 #define REPORT_LIVE_GENERATIONS 5  /* 0, 1, 2, large, pinned */
 
@@ -87,7 +103,7 @@ struct report_live_site {
 struct report_live_death {
     uint32_t number;
     uint16_t generation, age;
-    double bytes, allocs;
+    double bytes, allocs, variance; /* variance: of bytes, in the end */
 };
 
 /*
@@ -115,7 +131,9 @@ struct report_live {
     size_t change_count, change_capacity;
     const struct report_live_spans *spans; /* of the log being read; NULL: all, to its end */
     struct report_live_site *sites;        /* of all recordings */
+    struct report_live_more *more;         /* beside them; NULL: none is an estimate */
     size_t count, capacity, first;         /* first: of the recording being read */
+    size_t more_capacity;
     struct report_ids ids;
     struct report_live_death *deaths; /* LIFETIMES */
     size_t death_count, death_capacity;
@@ -127,6 +145,10 @@ struct report_live {
     uint64_t lines;                      /* live and live_total lines, of all logs */
     uint64_t recording;                  /* being read */
     bool opened, wrong;                  /* an opening has begun; a sum was wrong */
+    double first_mean, mean, most_bytes; /* of the recording being read, of estimates */
+    bool over;                           /* its end record says what the mean came to */
+    double most_mean;                    /* of all recordings; 0: no sum is an estimate */
+    bool approximate;                    /* some were taken from ticks: nobody knows the error */
     struct report_collection last, peak; /* of the recording being read, or of the newest */
     uint64_t totals;                     /* live_total lines of that recording */
     uint64_t ended;                      /* recordings that have some, and are over: */
@@ -147,8 +169,13 @@ void report_live_fini(struct report_live *l);
 /* report_live_begin - a log is read next; spans are borrowed until this is called again. */
 void report_live_begin(struct report_live *l, const struct report_live_spans *spans);
 
-/* report_live_recording - a header came: of which recording. */
-void report_live_recording(struct report_live *l, uint64_t recording);
+/*
+ * report_live_recording - a header came: of which recording.
+ * Returns: 0 or -ENOMEM.
+ * report_live_mean      - a record came that may say how its samples are thinned: config or end.
+ */
+int report_live_recording(struct report_live *l, uint64_t recording, const json_t *header);
+void report_live_mean(struct report_live *l, const struct report_record *r);
 
 /*
  * report_live_take - a live_site, live or live_total line. Returns: 0; -EBADMSG: unusable, noted as
@@ -164,6 +191,13 @@ void report_live_end(struct report_live *l);
 /* report_live_sums_of - as they go into a cell, beside what its allocations gave. */
 struct report_live_sums report_live_sums_of(const struct report_live *l,
                                             const struct report_live_site *site);
+/*
+ * report_live_bound - an interval of a sum of bytes whose sites are not known, where they are
+ * estimates: the widest that any could have. Returns: whether they are.
+ */
+struct report_amount;
+bool report_live_bound(const struct report_live *l, double bytes, struct report_amount *out);
+struct report_live_spread report_live_spread_of(const struct report_live *l, size_t site);
 /* report_live_forget - the sites: cells have what is known of them. */
 void report_live_forget(struct report_live *l);
 

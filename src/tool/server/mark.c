@@ -90,8 +90,9 @@ static void heaps_since(struct report_cells *c, const struct mark *m)
 /* What is alive is of now, not of a span of time. */
 static void forget_live(struct report_cells *c)
 {
-    memory_free(c->lives);
+    memory_free_all(c->lives, c->spreads);
     c->lives = NULL;
+    c->spreads = NULL;
     c->live_settled = true;
     c->live.question = c->options.live = REPORT_LIVE_NONE;
     report_live_forget(&c->live);

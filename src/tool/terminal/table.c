@@ -197,10 +197,12 @@ static size_t bar_width(const struct table_column *column)
     return column->least ? column->least : BAR_WIDTH;
 }
 
-/* A number as text; NULL: the cell has none. */
+/* A number as text, or the text that stands in its place; NULL: the cell has none. */
 static const char *number_of(const struct table *t, enum table_kind kind, const struct cell *cell,
                              struct text_number *to)
 {
+    if (cell->text != NO_TEXT)
+        return text_of(t, cell->text);
     switch (kind) {
     case TABLE_COUNT:
         return t->brief ? text_short(to, (double)cell->count) : text_count(to, cell->count);
@@ -225,7 +227,7 @@ static size_t cell_columns(const struct table *t, size_t column, const struct ce
     if (kind == TABLE_BAR)
         return bar_width(&t->columns[column]);
     if (is_right(kind) && kind != TABLE_NUMBER_TEXT)
-        return strlen(number_of(t, kind, cell, &n));
+        return text_columns(number_of(t, kind, cell, &n));
     return text_columns(text_of(t, cell->before)) + text_columns(text_of(t, cell->text));
 }
 
@@ -261,14 +263,28 @@ static size_t least_in_all(const struct table *t)
     return columns;
 }
 
+static unsigned rank_of(const struct table *t, size_t column)
+{
+    return t->columns[column].rank % TABLE_IF_FILLED;
+}
+
+static bool is_wanted(const struct table *t, size_t column)
+{
+    bool filled = t->columns[column].rank < TABLE_IF_FILLED;
+
+    for (size_t row = 0; !filled && row < t->row_count; row++)
+        filled = t->cells[row * t->column_count + column].filled;
+    return filled;
+}
+
 /* Leaves out the shown column of the highest rank. Returns: false if all have to stay. */
 static bool leave_out(struct table *t)
 {
     size_t last = t->column_count;
 
     for (size_t i = 0; i < t->column_count; i++)
-        if (t->layout[i].shown && t->columns[i].rank > 0 &&
-            (last == t->column_count || t->columns[i].rank >= t->columns[last].rank))
+        if (t->layout[i].shown && rank_of(t, i) > 0 &&
+            (last == t->column_count || rank_of(t, i) >= rank_of(t, last)))
             last = i;
     if (last == t->column_count)
         return false;
@@ -282,7 +298,7 @@ static void choose(struct table *t)
     t->brief = false;
     measure(t);
     for (size_t i = 0; i < t->column_count; i++)
-        t->layout[i].shown = true;
+        t->layout[i].shown = is_wanted(t, i);
     while (least_in_all(t) > t->look.width && leave_out(t))
         ;
     if (least_in_all(t) > t->look.width) {

@@ -40,6 +40,8 @@ enum table_kind {
     TABLE_PLACE, /* file and line */
 };
 
+#define TABLE_IF_FILLED 100u /* added to a rank: the column is there only if some row fills it */
+
 struct table_column {
     const char *heading;
     enum table_kind kind;

@@ -122,6 +122,8 @@ void view_estimate_text(const struct report_log *log, const struct report_row *a
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w);
 void view_total_range_json(const struct report_row *total, struct json_writer *w);
 void view_put_objects(struct table *t, size_t column, const struct report_row *amount);
+/* view_put_range - nothing where it is no estimate, or where nobody knows. */
+void view_put_range(struct table *t, size_t column, const struct report_row *amount);
 void view_sampler_json(const struct report_log *log, const struct report_row *all,
                        struct json_writer *w);
 /* view_total_json - the member total: of all and, with a filter, of what it left out, too. */
@@ -183,6 +185,10 @@ struct view_signed {
 /* view_live_amount - "1,234"; "+1,234" or "-1,234" of what has grown. */
 const char *view_live_amount(const struct view *v, double value, struct view_signed *to);
 const char *view_live_heading(const struct view *v); /* of the column of bytes */
+/* view_live_range - of the bytes that the question is about. Returns: are they estimates? */
+bool view_live_range(const struct view *v, const double *weights, struct report_amount *out);
+const char *view_live_range_text(const struct view *v, const struct report_amount *range,
+                                 struct view_signed *to);
 /* view_live_head, view_live_begin_json - as view_head and view_begin_json. */
 void view_live_head(const struct view *v, FILE *out);
 void view_live_begin_json(const struct view *v, size_t row_count, struct json_writer *w);

@@ -109,7 +109,7 @@ static const struct table_column all_columns[COLUMN_COUNT] = {
     [COLUMN_BYTES] = {"bytes", TABLE_COUNT, 0, 0},
     [COLUMN_SHARE] = {"share", TABLE_SHARE, 2, 0},
     [COLUMN_ALLOCS] = {"objects", TABLE_COUNT, 4, 0},
-    [COLUMN_RANGE] = {"95% range", TABLE_NUMBER_TEXT, 5, 0},
+    [COLUMN_RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
     [COLUMN_TOTAL] = {"with calls", TABLE_COUNT, 3, 0},
     [COLUMN_TOTAL_SHARE] = {"share", TABLE_SHARE, 6, 0},
     [COLUMN_BAR] = {"", TABLE_BAR, 7, 30},
@@ -142,9 +142,7 @@ static void choose_columns(const struct view_rows *r, bool unoptimised, struct c
         [COLUMN_BYTES] = true,
         [COLUMN_SHARE] = true,
         [COLUMN_ALLOCS] = true,
-        [COLUMN_RANGE] =
-            model_estimated(r->view->read.model) &&
-            report_sampler(model_log(r->view->read.model)->header) != REPORT_SAMPLER_TICKS,
+        [COLUMN_RANGE] = true,
         [COLUMN_TOTAL] = view_rows_inclusive(r->kind),
         [COLUMN_TOTAL_SHARE] = view_rows_inclusive(r->kind) && !line,
         [COLUMN_BAR] = r->kind == VIEW_SIZES,
@@ -171,7 +169,7 @@ static void put_amounts(const struct view_rows *r, const struct view_row *row,
                         const struct columns *c, struct table *t)
 {
     struct report_row self, total;
-    struct text_number low, high;
+    struct text_number n;
     char text[80];
 
     view_amount(r->view, row->self, &self);
@@ -179,11 +177,7 @@ static void put_amounts(const struct view_rows *r, const struct view_row *row,
     table_count(t, (size_t)c->at[COLUMN_BYTES], self.bytes);
     table_share(t, (size_t)c->at[COLUMN_SHARE], self.share);
     view_put_objects(t, (size_t)c->at[COLUMN_ALLOCS], &self);
-    if (c->at[COLUMN_RANGE] >= 0) {
-        snprintf(text, sizeof(text), "%s-%s", text_short(&low, self.bytes_range.low),
-                 text_short(&high, self.bytes_range.high));
-        table_text(t, (size_t)c->at[COLUMN_RANGE], text);
-    }
+    view_put_range(t, (size_t)c->at[COLUMN_RANGE], &self);
     if (c->at[COLUMN_TOTAL] >= 0)
         table_count(t, (size_t)c->at[COLUMN_TOTAL], total.bytes);
     if (c->at[COLUMN_TOTAL_SHARE] >= 0)
@@ -191,7 +185,7 @@ static void put_amounts(const struct view_rows *r, const struct view_row *row,
     if (c->at[COLUMN_BAR] >= 0)
         table_share(t, (size_t)c->at[COLUMN_BAR], self.share);
     if (c->at[COLUMN_NOTE] >= 0 && self.unoptimised > 0) {
-        snprintf(text, sizeof(text), "[%s unoptimised]", text_share(&low, self.unoptimised));
+        snprintf(text, sizeof(text), "[%s unoptimised]", text_share(&n, self.unoptimised));
         table_text(t, (size_t)c->at[COLUMN_NOTE], text);
     }
 }

@@ -67,26 +67,96 @@ static void rests_text(const struct view *v, struct buffer *b)
         buffer_text(b, " No full collection ran before it.");
 }
 
-/* Of weights that are estimated by samples that are alive. Returns: whether there is one. */
-static bool live_range(const struct view *v, const double *weights, struct report_amount *out)
+static bool is_estimate(const struct view *v)
 {
-    const struct report_log *log = model_log(v->read.model);
-    double mean = (double)report_alive_mean(log->header, log->end);
+    const struct report_live *live = model_live(v->read.model);
 
-    if ((v->question != REPORT_LIVE_AT && v->question != REPORT_LIVE_PEAK) ||
-        model_live(v->read.model)->why != SST_LIVE_SAMPLED ||
-        report_sampler(log->header) != REPORT_SAMPLER_RUNTIME || !(mean > 0))
+    return v->question && live->most_mean > 0 && !live->approximate;
+}
+
+/* What nothing of was sampled, or is left of what was, is not nothing. */
+static struct report_amount interval_of(const struct view *v, double bytes, double variance)
+{
+    struct report_amount out = report_estimate_interval(bytes, variance, 0);
+
+    if (!(bytes > 0))
+        out.high = report_estimate_none(model_live(v->read.model)->most_mean);
+    return out;
+}
+
+/* Of what `less` is taken off: the amount of the question, or what died young. */
+static struct report_amount difference_of(const struct view *v, const double *weights, double bytes)
+{
+    const struct report_estimate of = {.bytes = bytes + weights[MODEL_LESS_BYTES],
+                                       .bytes_variance = weights[MODEL_OF_VARIANCE]},
+                                 less = {.bytes = weights[MODEL_LESS_BYTES],
+                                         .bytes_variance = weights[MODEL_LESS_VARIANCE]};
+    struct report_amount out = report_estimate_difference(&of, &less);
+
+    if (v->question != REPORT_LIVE_GROWN)
+        out.low = out.low > 0 ? out.low : 0;
+    return out;
+}
+
+/* Of the amount that is asked for, where it is an estimate. Returns: whether it is. */
+bool view_live_range(const struct view *v, const double *weights, struct report_amount *out)
+{
+    if (!is_estimate(v))
         return false;
-    *out = report_estimate_alive(weights[MODEL_BYTES], weights[MODEL_ALLOCS], mean);
+    switch (v->question) {
+    case REPORT_LIVE_GROWN:
+    case REPORT_LIVE_TEMPORARY:
+        *out = difference_of(v, weights, weights[MODEL_BYTES]);
+        break;
+    case REPORT_LIVE_LIFETIMES:
+        *out = report_estimate_interval(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
+                                        weights[MODEL_SEEN_BYTES]);
+        break;
+    default:
+        *out = interval_of(v, weights[MODEL_BYTES], weights[MODEL_OF_VARIANCE]);
+        break;
+    }
     return true;
+}
+
+const char *view_live_range_text(const struct view *v, const struct report_amount *range,
+                                 struct view_signed *to)
+{
+    struct text_number low, high;
+
+    if (v->question == REPORT_LIVE_GROWN)
+        snprintf(to->text, sizeof(to->text), "%s%s..%s%s", range->low < 0 ? "-" : "+",
+                 text_short(&low, fabs(range->low)), range->high < 0 ? "-" : "+",
+                 text_short(&high, fabs(range->high)));
+    else
+        snprintf(to->text, sizeof(to->text), "%s-%s", text_short(&low, range->low),
+                 text_short(&high, range->high));
+    return to->text;
+}
+
+/* How far estimates can be trusted. */
+static void range_words(const struct view *v, struct buffer *b)
+{
+    struct report_amount range;
+    struct view_signed text;
+    struct text_number most;
+
+    if (model_live(v->read.model)->approximate)
+        buffer_text(b, " Ticks of the runtime are not random, so there are no ranges.");
+    if (!view_live_range(v, v->sum, &range))
+        return;
+    buffer_format(b,
+                  " The exact bytes lie in %s, and in the range of each row, in 95 of 100 cases; "
+                  "what has no row may be up to %s bytes. Numbers of objects, and what has no "
+                  "range beside it, are estimates, too.",
+                  view_live_range_text(v, &range, &text),
+                  text_short(&most, report_estimate_none(model_live(v->read.model)->most_mean)));
 }
 
 static void print_words(const struct view *v, FILE *out)
 {
     const struct report_live_words *words = report_live_words(v->question);
     const struct report_live *live = model_live(v->read.model);
-    struct text_number low, high;
-    struct report_amount range;
     struct buffer b = BUFFER_INIT;
 
     buffer_format(&b, "%s%s %s", words->what,
@@ -104,11 +174,7 @@ static void print_words(const struct view *v, FILE *out)
     rests_text(v, &b);
     if (report_live_why(live))
         buffer_format(&b, "\nNot exact: %s.", report_live_why(live));
-    if (live_range(v, v->sum, &range))
-        buffer_format(&b,
-                      " The exact bytes lie between %s and %s, and in the range of each row, in 95 "
-                      "of 100 cases.",
-                      text_short(&low, range.low), text_short(&high, range.high));
+    range_words(v, &b);
     if (!b.failed)
         args_print_text(out, b.data, terminal_width(out));
     buffer_free(&b);
@@ -183,6 +249,7 @@ static const char *const generations[REPORT_LIVE_GENERATIONS] = {"gen 0", "gen 1
 struct deaths {
     double bytes[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
     double allocs[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
+    double variance[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
 };
 
 /* Of a log's cells those that the filter lets through. NULL: no memory. */
@@ -223,6 +290,7 @@ static int count_deaths(const struct view *v, const uint32_t *of, size_t rows, s
             continue;
         to->bytes[d->generation][d->age] += d->bytes;
         to->allocs[d->generation][d->age] += d->allocs;
+        to->variance[d->generation][d->age] += d->variance;
     }
     memory_free(in);
     return 0;
@@ -321,8 +389,8 @@ static void choose_columns(struct live_rows *l)
     if (!grown)
         add_column(l, SHARE, &(struct table_column){"share", TABLE_SHARE, 2, 0});
     add_column(l, OBJECTS, &objects);
-    if (live_range(v, v->sum, &range))
-        add_column(l, RANGE, &(struct table_column){"95% range", TABLE_NUMBER_TEXT, 5, 0});
+    if (view_live_range(v, v->sum, &range))
+        add_column(l, RANGE, &(struct table_column){"95% range", TABLE_NUMBER_TEXT, 2, 0});
     if (q == REPORT_LIVE_END || grown || q == REPORT_LIVE_LIFETIMES)
         add_column(l, BESIDE, &beside);
     if (q == REPORT_LIVE_TEMPORARY)
@@ -337,15 +405,6 @@ static void choose_columns(struct live_rows *l)
     add_column(l, WHAT, &(struct table_column){view_row_heading(v->kind), TABLE_NAME, 0, 24});
     if (line)
         add_column(l, TYPES, &(struct table_column){"types", TABLE_NAME, 1, 12});
-}
-
-static const char *range_text(const struct report_amount *range, struct view_signed *to)
-{
-    struct text_number low, high;
-
-    snprintf(to->text, sizeof(to->text), "%s-%s", text_short(&low, range->low),
-             text_short(&high, range->high));
-    return to->text;
 }
 
 static void put_amounts(const struct live_rows *l, size_t number, struct table *t)
@@ -364,8 +423,8 @@ static void put_amounts(const struct live_rows *l, size_t number, struct table *
         table_share(t, (size_t)l->at[SHARE], view_share(v, self[MODEL_BYTES]));
         table_count(t, (size_t)l->at[OBJECTS], report_whole(self[MODEL_ALLOCS]));
     }
-    if (l->at[RANGE] >= 0 && live_range(v, self, &range))
-        table_text(t, (size_t)l->at[RANGE], range_text(&range, &text));
+    if (l->at[RANGE] >= 0 && view_live_range(v, self, &range))
+        table_text(t, (size_t)l->at[RANGE], view_live_range_text(v, &range, &text));
     if (l->at[BESIDE] >= 0)
         table_count(t, (size_t)l->at[BESIDE], report_whole(self[MODEL_BESIDE_BYTES]));
     if (l->at[BESIDE_SHARE] >= 0)
@@ -471,7 +530,15 @@ static int print_text(struct live_rows *l, size_t shown, FILE *out)
 
 /* ---- JSON ---- */
 
-static void pair_json(const char *word, double allocs, double bytes, struct json_writer *w)
+/* What only what has grown may be below, but for differences of estimates. */
+static double at_least_0(double value)
+{
+    return value > 0 ? value : 0;
+}
+
+/* range: NULL: it is no estimate. What is nothing has none: see unsampled_most. */
+static void pair_json(const char *word, double allocs, double bytes,
+                      const struct report_amount *range, struct json_writer *w)
 {
     char key[64];
 
@@ -479,6 +546,24 @@ static void pair_json(const char *word, double allocs, double bytes, struct json
     jw_number(w, key, "%.0f", allocs + 0.0);
     snprintf(key, sizeof(key), "%sbytes", word);
     jw_number(w, key, "%.0f", bytes + 0.0);
+    snprintf(key, sizeof(key), "%sbytes_range", word);
+    if (range && (bytes != 0 || allocs != 0))
+        view_range_json(key, range, w);
+}
+
+/* What stands beside what is alive. */
+static void beside_json(const struct view *v, const double *weights, struct json_writer *w)
+{
+    static const char *const words[] = {[REPORT_LIVE_END] = "young_",
+                                        [REPORT_LIVE_GROWN] = "before_",
+                                        [REPORT_LIVE_LIFETIMES] = "died_young_"};
+    double bytes = weights[MODEL_BESIDE_BYTES];
+    struct report_amount range = v->question == REPORT_LIVE_LIFETIMES
+                                     ? difference_of(v, weights, bytes)
+                                     : interval_of(v, bytes, weights[MODEL_BESIDE_VARIANCE]);
+
+    pair_json(words[v->question], at_least_0(weights[MODEL_BESIDE_ALLOCS]), at_least_0(bytes),
+              is_estimate(v) ? &range : NULL, w);
 }
 
 void view_live_amounts_json(const struct view *v, const double *weights, struct json_writer *w)
@@ -486,20 +571,23 @@ void view_live_amounts_json(const struct view *v, const double *weights, struct 
     static const char *const asked[] = {[REPORT_LIVE_GROWN] = "grown_",
                                         [REPORT_LIVE_TEMPORARY] = "temporary_",
                                         [REPORT_LIVE_LIFETIMES] = ""};
-    static const char *const beside[] = {[REPORT_LIVE_END] = "young_",
-                                         [REPORT_LIVE_GROWN] = "before_",
-                                         [REPORT_LIVE_LIFETIMES] = "died_young_"};
     enum report_live_question q = v->question;
-    struct report_amount range;
+    struct report_amount range, live;
+    bool estimate = view_live_range(v, weights, &range);
 
-    if (q >= REPORT_LIVE_GROWN)
-        pair_json(asked[q], weights[MODEL_ALLOCS], weights[MODEL_BYTES], w);
+    live = interval_of(v, weights[MODEL_LIVE_BYTES], weights[MODEL_LIVE_VARIANCE]);
+    if (q == REPORT_LIVE_GROWN)
+        pair_json(asked[q], weights[MODEL_ALLOCS], weights[MODEL_BYTES], estimate ? &range : NULL,
+                  w);
+    else if (q > REPORT_LIVE_GROWN)
+        pair_json(asked[q], at_least_0(weights[MODEL_ALLOCS]), at_least_0(weights[MODEL_BYTES]),
+                  estimate ? &range : NULL, w);
     pair_json(q == REPORT_LIVE_TEMPORARY ? "survived_" : "live_", weights[MODEL_LIVE_ALLOCS],
-              weights[MODEL_LIVE_BYTES], w);
-    if (live_range(v, weights, &range))
-        view_range_json("live_bytes_range", &range, w);
+              weights[MODEL_LIVE_BYTES], estimate ? &live : NULL, w);
     if (q == REPORT_LIVE_END || q == REPORT_LIVE_GROWN || q == REPORT_LIVE_LIFETIMES)
-        pair_json(beside[q], weights[MODEL_BESIDE_ALLOCS], weights[MODEL_BESIDE_BYTES], w);
+        beside_json(v, weights, w);
+    if (estimate && q == REPORT_LIVE_END && weights[MODEL_BYTES] > 0)
+        view_range_json("bytes_range", &range, w);
 }
 
 static void collection_json(const char *key, const struct report_collection *c, uint64_t missed,
@@ -528,6 +616,8 @@ void view_live_begin_json(const struct view *v, size_t row_count, struct json_wr
     jw_unsigned(w, "lost", report_log_lost(model_log(v->read.model)));
     jw_bool(w, "exact", !report_live_why(live));
     jw_text_if(w, "why", report_live_why(live));
+    if (is_estimate(v))
+        jw_number(w, "unsampled_most", "%.0f", report_estimate_none(live->most_mean));
     if (v->filtered) {
         jw_object(w, "unfiltered");
         view_live_amounts_json(v, all, w);
@@ -602,6 +692,7 @@ struct lifetime {
     const char *fate;
     int generation, age; /* -1: none */
     double bytes, allocs;
+    struct report_amount range;
 };
 
 #define LIFETIMES (REPORT_LIVE_GENERATIONS * (REPORT_LIVE_AGES + 1) + 2)
@@ -610,15 +701,29 @@ static size_t list_lifetimes(const struct view *v, const struct deaths *d, struc
 {
     size_t count = 0;
 
-    rows[count++] = (struct lifetime){"died young", -1, 0, v->sum[MODEL_BESIDE_BYTES],
-                                      v->sum[MODEL_BESIDE_ALLOCS]};
+    rows[count++] = (struct lifetime){"died young",
+                                      -1,
+                                      0,
+                                      v->sum[MODEL_BESIDE_BYTES],
+                                      v->sum[MODEL_BESIDE_ALLOCS],
+                                      difference_of(v, v->sum, v->sum[MODEL_BESIDE_BYTES])};
     for (int g = 0; g < REPORT_LIVE_GENERATIONS; g++)
         for (int age = 0; age <= REPORT_LIVE_AGES; age++)
             if (d->allocs[g][age] > 0)
                 rows[count++] =
-                    (struct lifetime){"died", g, age, d->bytes[g][age], d->allocs[g][age]};
+                    (struct lifetime){"died",
+                                      g,
+                                      age,
+                                      d->bytes[g][age],
+                                      d->allocs[g][age],
+                                      interval_of(v, d->bytes[g][age], d->variance[g][age])};
     rows[count++] =
-        (struct lifetime){"alive", -1, -1, v->sum[MODEL_LIVE_BYTES], v->sum[MODEL_LIVE_ALLOCS]};
+        (struct lifetime){"alive",
+                          -1,
+                          -1,
+                          v->sum[MODEL_LIVE_BYTES],
+                          v->sum[MODEL_LIVE_ALLOCS],
+                          interval_of(v, v->sum[MODEL_LIVE_BYTES], v->sum[MODEL_LIVE_VARIANCE])};
     return count;
 }
 
@@ -628,10 +733,13 @@ static int lifetimes_text(const struct view *v, const struct lifetime *rows, siz
     static const struct table_column columns[] = {
         {"bytes", TABLE_COUNT, 0, 0},   {"share", TABLE_SHARE, 2, 0},
         {"objects", TABLE_COUNT, 3, 0}, {"", TABLE_BAR, 4, 30},
-        {"", TABLE_TEXT, 0, 0},         {"collections survived", TABLE_TEXT, 0, 0}};
+        {"", TABLE_TEXT, 0, 0},         {"collections survived", TABLE_TEXT, 0, 0},
+        {"95% range", TABLE_TEXT, 0, 0}};
     const struct table_look look = view_look(v, out);
     struct table *t = NULL;
-    int err = table_new(columns, COUNT_OF(columns), &t);
+    struct view_signed range;
+    bool ranges = is_estimate(v);
+    int err = table_new(columns, COUNT_OF(columns) - !ranges, &t);
 
     for (size_t i = 0; !err && i < count; i++) {
         const struct lifetime *row = &rows[i];
@@ -649,6 +757,8 @@ static int lifetimes_text(const struct view *v, const struct lifetime *rows, siz
         table_share(t, 3, view_share(v, row->bytes));
         table_text(t, 4, fate);
         table_text(t, 5, age);
+        if (ranges)
+            table_text(t, 6, view_live_range_text(v, &row->range, &range));
     }
     if (!err)
         err = view_print_table(v, t, &look, out);
@@ -670,7 +780,7 @@ static int lifetimes_json(const struct view *v, const struct lifetime *rows, siz
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < count; i++) {
         jw_line_object(&w, 2, NULL);
-        pair_json("", rows[i].allocs, rows[i].bytes, &w);
+        pair_json("", rows[i].allocs, rows[i].bytes, is_estimate(v) ? &rows[i].range : NULL, &w);
         jw_number(&w, "share", "%.6g", view_share(v, rows[i].bytes));
         jw_text(&w, "fate", rows[i].fate);
         if (rows[i].generation >= 0)

@@ -280,12 +280,16 @@ static const char *source_of(const struct view *v, const struct view_row *row, s
     return b->data && !b->failed ? b->data : "";
 }
 
-enum column { BYTES, SHARE, ALLOCS, PLACE, METHOD, TYPES, COLUMNS };
+enum column { BYTES, SHARE, ALLOCS, RANGE, PLACE, METHOD, TYPES, COLUMNS };
 
 static const struct table_column own_columns[COLUMNS] = {
-    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},    [SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0}, [PLACE] = {"line", TABLE_PLACE, 0, 28},
-    [METHOD] = {"method", TABLE_NAME, 1, 20},  [TYPES] = {"types", TABLE_NAME, 0, 16},
+    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
+    [SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
+    [PLACE] = {"line", TABLE_PLACE, 0, 28},
+    [METHOD] = {"method", TABLE_NAME, 1, 20},
+    [TYPES] = {"types", TABLE_NAME, 0, 16},
+    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
 };
 
 static void put_own(const struct overview *o, const struct view_row *row, struct table *t)
@@ -299,6 +303,7 @@ static void put_own(const struct overview *o, const struct view_row *row, struct
     table_count(t, BYTES, self.bytes);
     table_share(t, SHARE, self.share);
     view_put_objects(t, ALLOCS, &self);
+    view_put_range(t, RANGE, &self);
     if (row->place->file)
         table_place(t, PLACE, view_where(v, row->place->file, row->place->line, &b),
                     view_link(v, row->place->file, row->place->line, &link));
@@ -410,9 +415,9 @@ static int print_own(const struct overview *o, FILE *out)
 /* ---- types ---- */
 
 static const struct table_column type_columns[] = {
-    {"bytes", TABLE_COUNT, 0, 0},          {"share", TABLE_SHARE, 2, 0},
-    {"objects", TABLE_COUNT, 3, 0},        {"type", TABLE_NAME, 0, 24},
-    {"most of it by", TABLE_PLACE, 1, 24},
+    {"bytes", TABLE_COUNT, 0, 0},   {"share", TABLE_SHARE, 2, 0},
+    {"objects", TABLE_COUNT, 3, 0}, {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
+    {"type", TABLE_NAME, 0, 24},    {"most of it by", TABLE_PLACE, 1, 24},
 };
 
 /* Of a type the line of own code that makes most; NULL: there is none. */
@@ -445,12 +450,13 @@ static void put_type(const struct overview *o, const struct view_row *row, struc
     table_count(t, 0, self.bytes);
     table_share(t, 1, self.share);
     view_put_objects(t, 2, &self);
-    table_name(t, 3, "", view_class(o->v, row->what));
+    view_put_range(t, 3, &self);
+    table_name(t, 4, "", view_class(o->v, row->what));
     if (by && by->place->file)
-        table_place(t, 4, view_where(o->v, by->place->file, by->place->line, &b),
+        table_place(t, 5, view_where(o->v, by->place->file, by->place->line, &b),
                     view_link(o->v, by->place->file, by->place->line, &link));
     else if (by)
-        table_name(t, 4, "", view_place(o->v, by->place, &b));
+        table_name(t, 5, "", view_place(o->v, by->place, &b));
     buffer_free(&b);
     buffer_free(&link);
 }
@@ -530,7 +536,8 @@ static void print_collections(const struct view *v, FILE *out)
 static void print_alive(const struct view *v, FILE *out)
 {
     const struct report_live *live = model_live(v->read.model);
-    struct text_number allocs, bytes, peak;
+    struct text_number allocs, bytes, peak, low, high;
+    struct report_amount range;
 
     if (!live->ended)
         return;
@@ -542,6 +549,9 @@ static void print_alive(const struct view *v, FILE *out)
     if (live->ended == 1)
         fprintf(out, ", after number %llu", (unsigned long long)live->peak.gc);
     fputs(live->why ? " (not exact)\n" : "\n", out);
+    if (report_live_bound(live, live->ended_bytes, &range))
+        fprintf(out, "  estimated: at least %s of them and at most %s, in 95 of 100 cases\n",
+                text_short(&low, range.low), text_short(&high, range.high));
 }
 
 static void print_command(const char *what, const char *options, const struct view *v,
@@ -659,14 +669,19 @@ static void path_json(const struct overview *o, const struct hot_path *path, str
 static void alive_json(const struct view *v, struct json_writer *w)
 {
     const struct report_live *live = model_live(v->read.model);
+    struct report_amount range;
 
     if (!live->ended)
         return;
     jw_object(w, "live");
     jw_number(w, "allocs", "%.0f", live->ended_allocs);
     jw_number(w, "bytes", "%.0f", live->ended_bytes);
+    if (report_live_bound(live, live->ended_bytes, &range))
+        view_range_json("bytes_range", &range, w);
     jw_number(w, "peak_allocs", "%.0f", live->peaked_allocs);
     jw_number(w, "peak_bytes", "%.0f", live->peaked_bytes);
+    if (report_live_bound(live, live->peaked_bytes, &range))
+        view_range_json("peak_bytes_range", &range, w);
     jw_bool(w, "exact", !live->why);
     jw_end(w);
 }

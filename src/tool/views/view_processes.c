@@ -69,13 +69,17 @@ void view_process_json(const struct view *v, uint32_t number, struct json_writer
         jw_unsigned(w, "ran_ns", one->ran);
 }
 
-enum column { BYTES, SHARE, ALLOCS, BEGAN, RAN, PROCESS, COMMAND, COLUMNS };
+enum column { BYTES, SHARE, ALLOCS, RANGE, BEGAN, RAN, PROCESS, COMMAND, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},     [SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},  [BEGAN] = {"began at", TABLE_TIME, 4, 0},
-    [RAN] = {"ran for", TABLE_TIME, 5, 0},      [PROCESS] = {"process", TABLE_NAME, 0, 30},
+    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
+    [SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
+    [BEGAN] = {"began at", TABLE_TIME, 4, 0},
+    [RAN] = {"ran for", TABLE_TIME, 5, 0},
+    [PROCESS] = {"process", TABLE_NAME, 0, 30},
     [COMMAND] = {"command", TABLE_TEXT, 1, 20},
+    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
 };
 
 /* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */
@@ -143,7 +147,8 @@ static void put_row(const struct view_rows *r, const struct view_row *row, uint3
     table_row(t);
     table_count(t, BYTES, self.bytes);
     table_share(t, SHARE, self.share);
-    table_count(t, ALLOCS, self.allocs);
+    view_put_objects(t, ALLOCS, &self);
+    view_put_range(t, RANGE, &self);
     if (one) {
         table_time(t, BEGAN, (double)began(r->view, one));
         if (one->ran)

@@ -230,6 +230,18 @@ void view_put_objects(struct table *t, size_t column, const struct report_row *a
         table_count(t, column, amount->allocs);
 }
 
+void view_put_range(struct table *t, size_t column, const struct report_row *amount)
+{
+    struct text_number low, high;
+    char text[80];
+
+    if (!amount->sampled || amount->approximate)
+        return;
+    snprintf(text, sizeof(text), "%s-%s", text_short(&low, amount->bytes_range.low),
+             text_short(&high, amount->bytes_range.high));
+    table_text(t, column, text);
+}
+
 void view_estimate_text(const struct report_log *log, const struct report_row *all, FILE *out)
 {
     bool by_runtime = report_sampler(log->header) == REPORT_SAMPLER_RUNTIME;

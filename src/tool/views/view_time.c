@@ -59,12 +59,16 @@ void time_line_put(const struct time_line *l, struct buffer *b)
 
 /* ---- the view ---- */
 
-enum column { FROM, BYTES, SHARE, ALLOCS, RATE, BAR, COLUMNS };
+enum column { FROM, BYTES, SHARE, ALLOCS, RANGE, RATE, BAR, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    [FROM] = {"from", TABLE_NUMBER_TEXT, 0, 0},       [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
-    [SHARE] = {"share", TABLE_SHARE, 2, 0},           [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
-    [RATE] = {"per second", TABLE_NUMBER_TEXT, 4, 0}, [BAR] = {"", TABLE_BAR, 1, 30},
+    [FROM] = {"from", TABLE_NUMBER_TEXT, 0, 0},
+    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
+    [SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
+    [RATE] = {"per second", TABLE_NUMBER_TEXT, 4, 0},
+    [BAR] = {"", TABLE_BAR, 1, 30},
+    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
 };
 
 static void put_slice(const struct view *v, const struct time_line *l, unsigned slice,
@@ -81,6 +85,7 @@ static void put_slice(const struct view *v, const struct time_line *l, unsigned 
     table_count(t, BYTES, amount.bytes);
     table_share(t, SHARE, amount.share);
     view_put_objects(t, ALLOCS, &amount);
+    view_put_range(t, RANGE, &amount);
     if (seconds > 0)
         table_text(t, RATE, text_bytes(&n, (uint64_t)((double)amount.bytes / seconds)));
     table_share(t, BAR, l->most > 0 ? l->slices[slice].weights[MODEL_BYTES] / l->most : 0);

@@ -201,13 +201,17 @@ static int collect(struct paths *p)
 
 /* ---- text ---- */
 
-enum column { TOTAL, SHARE, SELF, ALLOCS, NAME, PLACE, TYPES, COLUMNS };
+enum column { TOTAL, SHARE, SELF, ALLOCS, RANGE, NAME, PLACE, TYPES, COLUMNS };
 
 /* Of what has grown SHARE is what there was before. */
 static const struct table_column columns[COLUMNS] = {
-    [TOTAL] = {"bytes", TABLE_COUNT, 0, 0}, [SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [SELF] = {"itself", TABLE_COUNT, 3, 0}, [ALLOCS] = {"objects", TABLE_COUNT, 5, 0},
-    [NAME] = {"", TABLE_NAME, 0, 40},       [PLACE] = {"line", TABLE_PLACE, 4, 16},
+    [TOTAL] = {"bytes", TABLE_COUNT, 0, 0},
+    [SHARE] = {"share", TABLE_SHARE, 2, 0},
+    [SELF] = {"itself", TABLE_COUNT, 3, 0},
+    [ALLOCS] = {"objects", TABLE_COUNT, 5, 0},
+    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
+    [NAME] = {"", TABLE_NAME, 0, 40},
+    [PLACE] = {"line", TABLE_PLACE, 4, 16},
     [TYPES] = {"makes", TABLE_NAME, 1, 12},
 };
 
@@ -273,6 +277,30 @@ static void put_amounts(const struct paths *p, const struct amounts *a, bool hid
     table_count(t, ALLOCS, report_whole(a->allocs));
 }
 
+/* Whether there is one: of all that a frame makes, or has alive. */
+static bool range_of(const struct paths *p, uint32_t at, struct report_amount *out)
+{
+    double weights[MODEL_WEIGHTS];
+    struct report_row total;
+
+    for (int i = 0; i < MODEL_WEIGHTS; i++)
+        weights[i] = total_of(p, at, (enum model_weight)i);
+    if (p->v->question)
+        return view_live_range(p->v, weights, out);
+    view_amount(p->v, weights, &total);
+    *out = total.bytes_range;
+    return model_estimated(p->v->read.model) && !total.approximate;
+}
+
+static void put_range(const struct paths *p, uint32_t at, struct table *t)
+{
+    struct report_amount range;
+    struct view_signed text;
+
+    if (range_of(p, at, &range))
+        table_text(t, RANGE, view_live_range_text(p->v, &range, &text));
+}
+
 static void put_row(const struct paths *p, const struct path_row *row, struct table *t)
 {
     struct buffer before = BUFFER_INIT, b = BUFFER_INIT, link = BUFFER_INIT;
@@ -295,6 +323,7 @@ static void put_row(const struct paths *p, const struct path_row *row, struct ta
                              total_of(p, row->at, MODEL_ALLOCS),
                              total_of(p, row->at, MODEL_BESIDE_BYTES)};
         put_amounts(p, &a, false, t);
+        put_range(p, row->at, t);
         table_name(t, NAME, before.data ? before.data : "", view_place(p->v, place, &b));
         if (place->file)
             table_place(t, PLACE, view_where(p->v, place->file, place->line, &b),
@@ -382,7 +411,8 @@ static void total_json(double allocs, double bytes, struct json_writer *w)
 static void amounts_json(const struct paths *p, uint32_t at, struct json_writer *w)
 {
     double weights[MODEL_WEIGHTS];
-    struct report_row self, total;
+    struct report_amount total;
+    struct report_row self;
 
     for (int i = 0; i < MODEL_WEIGHTS; i++)
         weights[i] = self_of(p, at, (enum model_weight)i);
@@ -392,10 +422,8 @@ static void amounts_json(const struct paths *p, uint32_t at, struct json_writer 
     else
         view_amounts_json(&self, w);
     total_json(total_of(p, at, MODEL_ALLOCS), total_of(p, at, MODEL_BYTES), w);
-    for (int i = 0; i < MODEL_WEIGHTS; i++)
-        weights[i] = total_of(p, at, (enum model_weight)i);
-    view_amount(p->v, weights, &total);
-    view_total_range_json(&total, w);
+    if (range_of(p, at, &total))
+        view_range_json("total_bytes_range", &total, w);
     if (!p->grown)
         jw_number(w, "share", "%.6g", self.share);
 }

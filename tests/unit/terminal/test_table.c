@@ -229,3 +229,38 @@ TEST(memory_that_runs_out_is_told)
     assert_int_equal(table_fit(t, &look), 0);
     table_free(t);
 }
+
+/* "-" where nobody knows how many, "no end" in place of a time. */
+TEST(a_text_in_a_column_of_numbers_stands_in_their_place)
+{
+    struct table *t = shop();
+    char *text;
+
+    table_row(t);
+    table_text(t, BYTES, "-");
+    text = printed(t, 200, false);
+    assert_non_null(strstr(text, "\n        -\n"));
+    free(text);
+    table_free(t);
+}
+
+TEST(a_column_may_be_there_only_if_some_row_fills_it)
+{
+    static const struct table_column some[] = {{"bytes", TABLE_COUNT, 0, 0},
+                                               {"range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED, 0}};
+    struct table *t;
+    char *text;
+
+    assert_int_equal(table_new(some, 2, &t), 0);
+    table_row(t);
+    table_count(t, 0, 12);
+    text = printed(t, 80, false);
+    assert_string_equal(text, "bytes\n   12\n");
+    free(text);
+    table_row(t);
+    table_text(t, 1, "1-2");
+    text = printed(t, 80, false);
+    assert_string_equal(text, "bytes  range\n   12\n         1-2\n");
+    free(text);
+    table_free(t);
+}

@@ -62,6 +62,80 @@ TEST(each_view_is_as_expected)
     expect_ran(REPORT("--view=overview"), CLI_OK, FIXTURES "alive.view-overview.txt");
 }
 
+#define SAMPLED             FIXTURES "alive-sampled.ndjson"
+#define SAMPLED_REPORT(...) RUN(&cmd_report, "report", __VA_ARGS__, "--no-lines", SAMPLED)
+
+/* alive-sampled.ndjson: each object is a sample of the runtime, and stands for others. */
+TEST(what_is_estimated_has_its_range_in_each_view)
+{
+    static const char *const views[] = {"live", "peak", "end", "temporary", "lifetimes"};
+
+    for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+        char path[100];
+
+        snprintf(path, sizeof(path), FIXTURES "alive-sampled.view-%s.txt", views[i]);
+        expect_ran(SAMPLED_REPORT("--view", views[i]), CLI_OK, path);
+    }
+    expect_ran(SAMPLED_REPORT("--view=grown", "--from=warm"), CLI_OK,
+               FIXTURES "alive-sampled.view-grown.txt");
+    expect_ran(SAMPLED_REPORT("--view=grown", "--from=warm", "--by=tree"), CLI_OK,
+               FIXTURES "alive-sampled.tree-grown.txt");
+    expect_ran(SAMPLED_REPORT("--view=lifetimes", "--by=type"), CLI_OK,
+               FIXTURES "alive-sampled.view-lifetimes-type.txt");
+    expect_ran(SAMPLED_REPORT("--view=grown", "--from=warm", "--by=site", "--format=json"), CLI_OK,
+               FIXTURES "alive-sampled.view-grown.json");
+    expect_ran(SAMPLED_REPORT("--view=overview"), CLI_OK,
+               FIXTURES "alive-sampled.view-overview.txt");
+}
+
+/* A member of bytes has a range that holds it, above 0 or not. */
+static void expect_range(const json_t *row, const char *member)
+{
+    char key[60];
+    const json_t *range;
+    double value = json_number_value(json_object_get(row, member));
+
+    snprintf(key, sizeof(key), "%s_range", member);
+    range = json_object_get(row, key);
+    if (value == 0)
+        return;
+    assert_int_equal(json_array_size(range), 2);
+    assert_true(json_number_value(json_array_get(range, 0)) <= value);
+    assert_true(json_number_value(json_array_get(range, 1)) >= value);
+}
+
+TEST(no_estimate_of_what_is_alive_is_without_its_range)
+{
+    static const char *const views[] = {"live", "peak", "end", "grown", "temporary", "lifetimes"},
+                             *const keys[] = {"site", "type", "method", "module"},
+                             *const members[] = {"live_bytes",     "young_bytes",
+                                                 "before_bytes",   "grown_bytes",
+                                                 "survived_bytes", "temporary_bytes",
+                                                 "bytes",          "died_young_bytes"};
+    size_t seen = 0;
+
+    for (size_t v = 0; v < sizeof(views) / sizeof(*views); v++)
+        for (size_t k = 0; k < sizeof(keys) / sizeof(*keys); k++) {
+            json_t *json =
+                json_of(SAMPLED_REPORT("--format=json", "--view", views[v], "--by", keys[k]));
+            const json_t *row;
+            size_t i;
+
+            json_array_foreach(json_object_get(json, "rows"), i, row)
+            {
+                for (size_t m = 0; m < sizeof(members) / sizeof(*members); m++)
+                    expect_range(row, members[m]);
+                seen++;
+            }
+            for (size_t m = 0; m < sizeof(members) / sizeof(*members); m++)
+                expect_range(json_object_get(json, "total"), members[m]);
+            assert_true(json_number_value(json_object_get(json_object_get(json, "total"),
+                                                          "unsampled_most")) > 300000);
+            json_decref(json);
+        }
+    assert_true(seen > 30);
+}
+
 TEST(rows_by_any_key_come_to_the_total)
 {
     static const char *const keys[] = {"site", "type", "method",   "module",
