@@ -251,6 +251,7 @@ def test_every_event_belongs_to_one_configuration(t, hooks):
     """
     ticker = Living(t, PROGRAM.command('Ticker') + ENDLESS + ['--threads', '4'], '--check', '0', '--hooks', hooks, '--paused')
     ticker.wait()
+    ticker.ticks(1) # its threads make objects
     client = ticker.client()
     even = {'sample': 0, 'only': ['Ticker.Program.Make*'], 'paused': False}
     odd = {'sample': 64, 'only': ['Ticker.Program.<*'], 'paused': False}

@@ -26,7 +26,7 @@
 #define ANSWER_S      10
 #define EACH_S        1 /* of many */
 #define ATTACH_S      60
-#define START_TRIES   200
+#define START_TRIES   400
 #define START_WAIT_NS 50000000
 #define MOST_QUESTION 65535u /* the header has two bytes for it */
 
