@@ -185,11 +185,32 @@ static void put_named(struct json_writer *w, const char *name, const char *key, 
     jw_end(w);
 }
 
-static void put_tables(struct json_writer *w, const struct page_union *u)
+/* Of several processes with the name of its own: "Shop (pid 4711), main". */
+static void put_thread(struct json_writer *w, const struct union_thread *t,
+                       const struct report_processes *all)
 {
+    const struct report_process *process =
+        t->process && t->process <= all->count ? &all->process[t->process - 1] : NULL;
+    struct buffer b = BUFFER_INIT;
+
+    if (process) {
+        buffer_format(&b, "%s (pid %llu), ", process->name ? process->name : "?",
+                      (unsigned long long)process->pid);
+        if (!*t->name)
+            buffer_format(&b, "thread %u", t->id);
+    }
+    buffer_text(&b, t->name);
+    put_named(w, b.failed || !b.data ? t->name : b.data, "id", t->id);
+    buffer_free(&b);
+}
+
+static void put_tables(struct json_writer *w, const struct page_head *h)
+{
+    const struct page_union *u = h->all;
+
     jw_array(w, "threads");
     for (size_t i = 0; i < u->threads_count; i++)
-        put_named(w, u->threads[i].name, "id", u->threads[i].id);
+        put_thread(w, &u->threads[i], model_processes(h->sides[0].read.model));
     jw_end(w);
     jw_array(w, "modules");
     for (size_t i = 0; i < u->modules_count; i++)
@@ -275,7 +296,7 @@ char *page_head_write(const struct page_head *h)
     for (size_t i = 0; i < COUNT_OF(heaps); i++)
         jw_text(&w, NULL, heaps[i]);
     jw_end(&w);
-    put_tables(&w, h->all);
+    put_tables(&w, h);
     put_names(&w, h);
     if (page_sources(h->all, h->sides, h->side_count, &w))
         jw_fail(&w);

@@ -25,6 +25,7 @@ int page_make(const struct side_options *options, struct side *sides, size_t cou
     char *text = NULL;
     int err = union_init(&all);
 
+    all.compares = count > 1;
     for (size_t i = 0; !err && i < count; i++)
         err = add_side(&all, &sides[i], (unsigned)i);
     if (!err)

@@ -23,14 +23,15 @@ static uint64_t thread_hash(const void *record)
 {
     const struct union_thread *t = record;
 
-    return hash_mix(hash_bytes(t->name, strlen(t->name)), t->id);
+    return hash_mix(hash_bytes(t->name, strlen(t->name)), (uint64_t)t->process << 32 | t->id);
 }
 
 static bool thread_equal(const void *record, const void *key)
 {
     const struct union_thread *have = record, *want = key;
 
-    return have->id == want->id && strcmp(have->name, want->name) == 0;
+    return have->id == want->id && have->process == want->process &&
+           strcmp(have->name, want->name) == 0;
 }
 
 static const struct index_kind name_kind = {sizeof(struct union_name), name_hash, name_equal};
@@ -138,10 +139,12 @@ static int add_place(struct page_union *u, struct side *s, const struct model_pl
 static int add_thread(struct page_union *u, const struct side *s, uint32_t thread, uint32_t *out)
 {
     const struct report_defs *d = model_defs(s->read.model);
-    struct union_thread key = {0, ""};
+    struct union_thread key = {0, 0, ""};
 
     if (thread) {
         key.id = d->threads[thread - 1].id;
+        if (!u->compares && model_processes(s->read.model)->count > 1)
+            key.process = d->threads[thread - 1].recording;
         key.name = d->threads[thread - 1].name ? d->threads[thread - 1].name : "";
     }
     return ADD(u, threads, thread, &key, out);

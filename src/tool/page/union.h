@@ -44,7 +44,8 @@ struct union_node {
 };
 
 struct union_thread {
-    uint32_t id; /* 0 not said */
+    uint32_t id;      /* 0 not said */
+    uint32_t process; /* of several, its number, from 1; 0: there is one, or not said */
     const char *name;
 };
 
@@ -87,6 +88,7 @@ struct union_growing {
     struct index table##_index;
 
 struct page_union {
+    bool compares; /* two sides: threads are the same by name, whatever process they are of */
     UNION_TABLES(UNION_TABLE)
     struct union_growing *growing;
     size_t growing_count;

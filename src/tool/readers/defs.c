@@ -473,7 +473,8 @@ static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
         if (!array_reserve(&d->threads, &d->thread_capacity, d->thread_count + 1) ||
             ids_set(&d->thread_ids, id, (uint32_t)d->thread_count))
             return -ENOMEM;
-        d->threads[d->thread_count++] = (struct report_thread){.id = id};
+        d->threads[d->thread_count++] =
+            (struct report_thread){.id = id, .recording = (uint32_t)d->recording.number};
         found = (uint32_t)d->thread_count;
     }
     *out = found - 1;

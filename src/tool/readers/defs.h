@@ -49,8 +49,9 @@ struct report_table {
 };
 
 struct report_thread {
-    uint32_t id, os;  /* os 0: never said */
-    const char *name; /* the last one; NULL none */
+    uint32_t id, os;    /* os 0: never said */
+    uint32_t recording; /* number of the recording that it is of: from 1; 0: it has no header */
+    const char *name;   /* the last one; NULL none */
     bool ended;
 };
 

@@ -12,8 +12,16 @@
 
 /* ---- what a row is of ---- */
 
+/* Its process, where there are several. */
+static const struct report_process *thread_process(const struct view *v,
+                                                   const struct report_thread *thread)
+{
+    return model_processes(v->read.model)->count > 1 ? view_process(v, thread->recording) : NULL;
+}
+
 static const char *thread_text(const struct view *v, const struct view_row *row, struct buffer *b)
 {
+    struct buffer process = BUFFER_INIT;
     const struct report_thread *thread;
 
     buffer_clear(b);
@@ -25,6 +33,9 @@ static const char *thread_text(const struct view *v, const struct view_row *row,
         buffer_format(b, " (os %u)", thread->os);
     if (thread->name)
         buffer_format(b, " %s", thread->name);
+    if (thread_process(v, thread))
+        buffer_format(b, " of %s", view_process_text(v, thread->recording, &process));
+    buffer_free(&process);
     return b->failed ? "?" : b->data;
 }
 
@@ -320,6 +331,7 @@ static void size_json(const struct view_row *row, struct json_writer *w)
 
 static void thread_json(const struct view *v, const struct view_row *row, struct json_writer *w)
 {
+    const struct report_process *process;
     const struct report_thread *thread;
 
     if (!row->what) {
@@ -331,6 +343,11 @@ static void thread_json(const struct view *v, const struct view_row *row, struct
     if (thread->os)
         jw_unsigned(w, "os", thread->os);
     jw_text_if(w, "name", thread->name);
+    process = thread_process(v, thread);
+    if (!process)
+        return;
+    jw_text(w, "process", process->name ? process->name : "");
+    jw_unsigned(w, "pid", process->pid);
 }
 
 static void place_row_json(const struct view_rows *r, const struct view_row *row,

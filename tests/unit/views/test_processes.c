@@ -84,6 +84,31 @@ TEST(of_some_those_that_they_come_from_are_shown)
     free(ran.out);
 }
 
+TEST(a_thread_of_several_processes_is_told_with_its_own)
+{
+    struct ran ran = RUN(&cmd_report, "report", "--view=threads", folder);
+    json_t *json, *row;
+    size_t i;
+
+    assert_non_null(strstr(ran.out, "1 (os 12) of Host (pid 12)\n"));
+    assert_non_null(strstr(ran.out, "1 (os 13) of Old (pid 13)\n"));
+    free(ran.out);
+    ran = RUN(&cmd_report, "report", "--view=threads", "--format=json", folder);
+    json = json_loads(ran.out, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 4);
+    json_array_foreach(json_object_get(json, "rows"), i, row)
+    {
+        assert_int_equal(json_integer_value(json_object_get(row, "pid")),
+                         json_integer_value(json_object_get(row, "os")));
+        assert_non_null(json_string_value(json_object_get(row, "process")));
+    }
+    json_decref(json);
+    free(ran.out);
+    ran = RUN(&cmd_report, "report", "--view=threads", "--process=Host", folder);
+    assert_null(strstr(ran.out, " of Host"));
+    free(ran.out);
+}
+
 TEST(json_says_who_started_it_and_through_whom)
 {
     struct ran ran = RUN(&cmd_report, "report", "--view=processes", "--format=json", folder);
