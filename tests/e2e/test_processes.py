@@ -129,7 +129,7 @@ def test_a_folder_without_a_log_says_so(t):
 
 @early
 def test_a_build_is_recorded_with_each_process_that_it_starts(t):
-    """`dotnet build`, with a compiler server of its own: the SDK's program and the compiler, each by its name."""
+    """`dotnet build`, without a compiler server: the SDK's program and the compiler, each by its name. Then `dotnet run`."""
     project, folder = t.path('project'), t.path('logs')
     os.makedirs(project)
     for name, text in PROJECT.items():
@@ -145,3 +145,10 @@ def test_a_build_is_recorded_with_each_process_that_it_starts(t):
         json.loads(tool('report', '--format', 'json', '--top', '1', os.path.join(folder, log)).out)
     compiler = tool_json('report', '--view', 'types', '--process', 'csc', '--format', 'json', folder)
     t.true(any(row.get('module') == 'Microsoft.CodeAnalysis' for row in compiler['rows']), compiler['rows'][:5])
+    folder = t.path('run')
+    said = record(t, folder, ['dotnet', 'run', '--no-build', '-v:q'], '--log', 'sites', '--own', env=BUILDING, cwd=project)
+    t.equal(said.text, 'ok\n')
+    rows = tool_json('report', '--view', 'processes', '--format', 'json', folder)['rows']
+    t.equal(sorted(row['process'] for row in rows), ['app', 'dotnet'])
+    t.true(any((row['method'] or '').startswith('Program.') for row in
+               tool_json('report', '--by', 'own', '--process', 'app', '--format', 'json', folder)['rows']), 'own code of it')

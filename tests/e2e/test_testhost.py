@@ -26,8 +26,8 @@ def settings(t, *options):
     return path, logs
 
 
-def dotnet(what, *words, **more):
-    result = run(['nice', 'dotnet', *words, '-p:UseSharedCompilation=false'], timeout=1800, **{'env': BUILDING, **more})
+def dotnet(what, *words, program='dotnet', **more):
+    result = run(['nice', program, *words, '-p:UseSharedCompilation=false'], timeout=1800, **{'env': BUILDING, **more})
     for code in NO_PACKAGE:
         if code in result.text:
             raise Skip('%s cannot be had from NuGet (%s)' % (what, code))
@@ -51,6 +51,14 @@ def test_xunit_under_vstest(t):
         line = 1 + [text.endswith('// 7 in all\n') for text in file].index(True)
     rows = harness.tool_json('report', '--by', 'own', '--type', 'Leaf', '--format', 'json', found[0])['rows']
     t.equal([(row['allocs'], row['bytes'], row['line']) for row in rows], [(7, 7 * 24, line)])
+    whole = t.path('whole') # and of all that `dotnet test` starts
+    result = dotnet('xunit', 'record', '--own', '--log', 'sites', '-o', whole + '/', '--', 'dotnet', 'test', '-nologo', '--no-build',
+                    program=TOOL, cwd=folder)
+    t.equal(result.status, 0, result)
+    rows = harness.tool_json('report', '--view', 'processes', '--format', 'json', whole)['rows']
+    t.equal(sorted(row['process'] for row in rows), ['dotnet', 'testhost', 'vstest.console'])
+    rows = harness.tool_json('report', '--by', 'own', '--type', 'Leaf', '--format', 'json', whole)['rows']
+    t.equal([(row['allocs'], row['bytes'], row['line']) for row in rows], [(7, 7 * 24, line)], 'in the report over all')
 
 
 class Feed:
