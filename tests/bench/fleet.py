@@ -248,8 +248,10 @@ class Simulation:
         cpu, start = process_of(self.server.pid)[0], time.monotonic()
         self.server.loaded('--roll')
         self.rolled = time.monotonic() - start
-        cpu, peak = process_of(self.server.pid)[0] - cpu, process_of(self.server.pid)[1]
-        print('summed up in %.0f s (%.0f s of CPU); the server took %.1f GB of memory at most' % (self.rolled, cpu, peak), flush=True)
+        now, peak = process_of(self.server.pid)
+        self.rolled_cpu = now - cpu
+        print('summed up in %.0f s (%.0f s of CPU); the server took %.1f GB of memory at most' % (
+            self.rolled, self.rolled_cpu, peak), flush=True)
         found = self.server.ask(
             'select host, version, sum(bytes) as bytes, sum(allocs) as allocs from made_now all inner join (select id as recording, host, '
             'version from recording) as r using (recording) group by host, version')
@@ -283,10 +285,12 @@ class Simulation:
         times = 1440 / self.minutes
         print('a day of it, EXTRAPOLATED from %d minutes, %.1f times as much: %.2g rows of amounts, %.0f GB of them on the disk' % (
             self.minutes, times, self.rows * times, found['allocated']['bytes'] * times / 1e9))
-        print('  loading takes %.1f hours of a server that does nothing else, at this rate on this machine: %.2f of the day' % (
-            self.seconds * times / 3600, self.seconds * times / 86400))
-        print('  summing up each minute anew, at the end of the day, takes %.1f hours' % (self.rolled * times / 3600))
-        print('  it breaks first where loading takes all of the day: %.0f hosts' % (self.hosts * 86400 / (self.seconds * times)))
+        print('  loading takes %.1f hours at this rate beside what else the machine had to do, %.1f hours of CPU (merging included, as '
+              'far as it was done by then)' % (self.seconds * times / 3600, self.cpu * times / 3600))
+        print('  summing up all of the day at its end takes %.1f hours, %.1f of CPU' % (
+            self.rolled * times / 3600, self.rolled_cpu * times / 3600))
+        print('  it breaks where both together take the day: %.0f hosts by the clock, %.0f by the CPU of one processor' % tuple(
+            self.hosts * 86400 / (spent * times) for spent in (self.seconds + self.rolled, self.cpu + self.rolled_cpu)))
         print('  small insertions: %.0f a second%s: %.0f processes that send every 10 s without something that gathers, %.0f every minute' % (
             rate, ', then ' + failed[0] if failed else '', rate * 10, rate * 60), flush=True)
 

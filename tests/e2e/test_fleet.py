@@ -16,6 +16,7 @@ import consumers
 import harness
 from harness import ENVIRONMENT, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json, until
 from readback import export
+from test_rows import same_ranges
 from test_sql import rows, same_sums
 
 FLEET = os.path.join(harness.ROOT, 'examples/fleet/clickhouse')
@@ -167,6 +168,10 @@ def test_two_versions_and_what_ship_sends(t):
     t.true(found and all(row['grew'] == row['old_bytes'] == by_method[row['method']] for row in found[:20]), found[:3])
     t.equal([(row['version'], row['bytes_each']) for row in server.ask('versions')],
             [(version, total(made)['bytes']), ('2.0.0', 2 * total(made)['bytes'])], 'versions')
+
+    sampled = t.record(PROGRAM.command('KnownAllocs'), '--check', '0', '--sample', '4K', log='sampled.ndjson').path
+    server.loaded(export(t, 'rows', [sampled]))
+    same_ranges(t, server.ask('estimates'), sampled)
 
     if not os.path.exists(os.path.join(harness.BUILD, 'shadowtrace-ship')):
         t.skip('shadowtrace-ship was not built')

@@ -56,6 +56,24 @@ def test_totals_are_those_of_the_logs(t):
     t.equal(again, found, 'loaded twice')
 
 
+@needs('KnownAllocs')
+def test_ranges_of_samples_are_those_of_the_report(t):
+    made = t.record(PROGRAM.command('KnownAllocs'), '--check', '0', '--sample', '4K').path
+    found = ask('--ask', 'estimates', export(t, 'rows', [made]))['estimates']
+    same_ranges(t, found, made)
+
+
+def same_ranges(t, found, log):
+    """Of each type, the sum and between what it lies; sums are rounded row by row in one, and as a whole in the other."""
+    expected = {row['type']: row for row in tool_json('report', '--by', 'type', '--top', '0', '--format', 'json', log)['rows']}
+    t.true(len(found) > 3 and {row['type'] for row in found} <= set(expected), found)
+    t.true(any(row['bytes_low'] < row['bytes'] < row['bytes_high'] for row in found), found)
+    for row in found:
+        there = expected[row['type']]
+        for key, value in zip(('bytes', 'bytes_low', 'bytes_high'), (there['bytes'], *there.get('bytes_range', 2 * [there['bytes']]))):
+            t.true(abs(row[key] - value) <= 2 + value / 1000, (key, row, there))
+
+
 def own_stacks(t, path):
     """Of stacks that end in own code the ids, and what their methods are called."""
     tables, own, named = {}, set(), set()

@@ -82,10 +82,8 @@ select minute, sum(bytes) as bytes, sum(allocs) as allocs, uniqExact(recording) 
 from by_minute_now where recording in (select id from recording where timed) group by minute order by minute;
 
 -- estimates: how sure are sums of sampled recordings? 95 of 100 exact sums lie between bytes_low and bytes_high.
-select bytes, if(v > 0, toUInt64(round(greatest(seen, s * pow(greatest(0., 1 - 1 / (9 * n) - 1.959964 / (3 * sqrt(n))), 3)))), bytes)
-        as bytes_low,
-    if(v > 0, toUInt64(round(s * (n + 1) / n * pow(1 - 1 / (9 * (n + 1)) + 1.959964 / (3 * sqrt(n + 1)), 3))), bytes) as bytes_high,
-    name as type
+select bytes, if(v > 0, toUInt64(round(greatest(seen, s / n * (n + 1.9207295 - 1.959964 * sqrt(n + 0.96036475))))), bytes) as bytes_low,
+    if(v > 0, toUInt64(round(s / n * (n + 1.9207295 + 1.959964 * sqrt(n + 0.96036475)))), bytes) as bytes_high, name as type
 from (
     select bytes, toFloat64(bytes) as s, v, toFloat64(seen_sum) as seen, if(v > 0, s * s / v, 1.) as n, name
     from (
