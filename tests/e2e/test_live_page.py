@@ -215,6 +215,41 @@ def test_a_log_that_can_be_added_up(t, browser):
     t.equal((out['nonsense']), ['made', -1])
 
 
+@each('browser', *consumers.BROWSERS)
+def test_what_is_estimated_has_the_ranges_of_report(t, browser):
+    """A log whose objects are samples: each weight, and what has grown between two moments."""
+    log = os.path.join(test_page.LOGS, 'alive-sampled.ndjson')
+    url = test_page.make(t, 'sampled.html', '--names=full', '--no-lines', log)
+    found = consumers.browser_run(t, test_page.OPEN + '''
+        await open(args.url);
+        const out = {};
+        for (const what of args.whats) {
+            await shown(`shadowtrace.set({what: '${what}', view: 'overview'})`);
+            await settle();
+            out[what] = await shown(`({range: shadowtrace.interval('bytes'), bytes: shadowtrace.total().bytes,
+                facts: document.querySelector('.facts').innerText, total: document.getElementById('total').innerText})`);
+        }
+        await open(args.url + '#what=alive&range=65-170&view=overview');
+        out.grown = await shown(`({range: shadowtrace.interval('bytes'), facts: document.querySelector('.facts').innerText})`);
+        return {out, messages, requests};
+    ''', {'url': url, 'whats': ['end', 'peak', 'temporary', 'alive', 'lifetimes']}, browser=browser)
+    test_page.nobody_asked(t, found)
+    asked = dict(end=('end', 'bytes'), peak=('peak', 'live_bytes'), temporary=('temporary', 'temporary_bytes'),
+                 alive=('live', 'live_bytes'), lifetimes=('lifetimes', 'bytes'))
+    for what, (view, member) in asked.items():
+        total = tool_json('report', '--view', view, '--by', 'site', '--format', 'json', '--quiet', '--no-lines', log)['total']
+        low, high = total[member + '_range']
+        page = found['out'][what]
+        t.true(abs(page['range']['low'] - low) <= 0.2 * (high - low) and abs(page['range']['high'] - high) <= 0.2 * (high - low),
+               '%s: %s, report has %s' % (what, page, total))
+        t.true('estimated' in page['facts'] and '\u2248' in page['total'], page)
+    grown = found['out']['grown']['range']
+    low, high = tool_json('report', '--view', 'grown', '--from', '2600ms', '--to', '6800ms', '--format', 'json', '--quiet', '--no-lines',
+                          log)['total']['grown_bytes_range']
+    t.true(grown['low'] < 0 < grown['high'] and abs(grown['low'] - low) + abs(grown['high'] - high) <= 0.2 * (high - low),
+           '%s, report has %s' % (grown, (low, high)))
+
+
 @needs('Keeper', framework=PLAIN[0])
 @each('browser', *consumers.BROWSERS)
 def test_a_program_that_keeps_in_every_way(t, browser):

@@ -270,6 +270,21 @@ def test_a_log_that_is_given_is_served_to_the_byte(t):
     t.true(re.search(r'^ +\d+: 0x[1-9a-f][0-9a-f]{7,} ', raw, re.M), 'no method and IL offset in the addresses:\n' + raw[-2000:])
 
 
+def test_what_is_alive_by_estimate_is_served_with_its_range(t):
+    log = os.path.join(LOGS, 'alive-sampled.ndjson')
+    server = Server(t, log)
+    text = server.get('/metrics')
+    promtool(t, text)
+    found = samples(text.decode())
+    low, value, high = (list(found['shadowtrace_live_bytes' + end].values())[0] for end in ('_low', '', '_high'))
+    live = tool_json('report', '--view', 'live', '--by', 'type', '--format', 'json', '--quiet', '--no-lines', log)['total']
+    t.equal(value, live['live_bytes'], 'the gauge')
+    t.true(low <= live['live_bytes_range'][0] + 1 and live['live_bytes_range'][1] - 1 <= high < 10 * value,
+           '%s to %s, report has %s' % (low, high, live))
+    comments = consumers.pprof(t, '-comments', profile(t, server, '/debug/pprof/heap'))
+    t.true('inuse: estimated from samples' in comments, comments)
+
+
 def test_a_log_that_grows_beside_the_server(t):
     path = t.path('log.ndjson')
     t.unchecked.add(path)

@@ -474,6 +474,15 @@ void top_close_type(struct top *t)
 
 /* ---- text ---- */
 
+static const char *how_exact(const struct top *t)
+{
+    const char *why = json_string_value(json_object_get(json_object_get(t->status, "live"), "why"));
+
+    if (!json_is_false(json_object_get(t->alive, "exact")))
+        return "";
+    return why && strcmp(why, "sampled") == 0 ? ", estimated" : ", not exact";
+}
+
 /* Of what is alive: the collection behind which it is, and which was the last full one. */
 static void title_alive(const struct top *t, char *to, size_t size)
 {
@@ -490,8 +499,7 @@ static void title_alive(const struct top *t, char *to, size_t size)
                  t->view == TOP_ALIVE ? "sites" : "types", t->type ? " of " : "",
                  t->type ? t->type : "", orders[t->order], *t->filter ? "; with " : "", t->filter,
                  text_count(&objects, (uint64_t)number(t->alive, "objects")),
-                 text_bytes(&bytes, (uint64_t)number(t->alive, "bytes")),
-                 json_is_false(json_object_get(t->alive, "exact")) ? ", not exact" : "",
+                 text_bytes(&bytes, (uint64_t)number(t->alive, "bytes")), how_exact(t),
                  number(t->alive, "gc"), number(t->alive, "full"));
     clean_in_place(to);
 }

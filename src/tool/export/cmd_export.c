@@ -157,7 +157,7 @@ static int remark(struct export_state *s)
                                     gaps.failed ? "the log is not complete" : gaps.data);
     buffer_free(&gaps);
     if (!err)
-        err = export_remark_estimated(s->profile, s->read.model);
+        err = export_remark_estimated(s->profile, s->tree);
     return err ? err : export_remark_folded(s->profile, s->tree, &s->folded, s->a->share);
 }
 

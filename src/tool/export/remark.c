@@ -1,6 +1,7 @@
 #include "export/remark.h"
 
 #include "readers/header.h"
+#include "report/estimate.h"
 #include "terminal/text.h"
 
 int export_remark_folded(struct export_profile *p, const struct model_tree *tree,
@@ -19,7 +20,31 @@ int export_remark_folded(struct export_profile *p, const struct model_tree *tree
                                  text_share(&share, total > 0 ? folded->bytes / total : 0));
 }
 
-int export_remark_estimated(struct export_profile *p, const struct model *model)
+static double sum_of(const struct model_tree *t, enum model_weight weight)
+{
+    return t->total[weight] ? t->total[weight][0] : 0;
+}
+
+static int remark_alive(struct export_profile *p, const struct model_tree *t)
+{
+    const struct report_live *live = model_live(t->model);
+    struct report_amount range =
+        report_estimate_interval(sum_of(t, MODEL_LIVE_BYTES) + sum_of(t, MODEL_BESIDE_BYTES),
+                                 sum_of(t, MODEL_OF_VARIANCE), 0);
+    struct text_number low, high, most;
+
+    if (!p->live || !(live->most_mean > 0) || live->approximate)
+        return 0;
+    return export_profile_remark(
+        p,
+        "inuse: estimated from samples that are alive; the exact bytes lie "
+        "between %s and %s in 95 of 100 cases, and sites have wider ranges "
+        "(report --view end); what is not here may be up to %s bytes",
+        text_short(&low, range.low), text_short(&high, range.high),
+        text_short(&most, report_estimate_none(live->most_mean)));
+}
+
+int export_remark_estimated(struct export_profile *p, const struct model_tree *tree)
 {
     static const char *const says[] = {
         [REPORT_SAMPLER_EXACT] = "recorded with --sample: bytes and objects are estimates",
@@ -30,7 +55,9 @@ int export_remark_estimated(struct export_profile *p, const struct model *model)
                                  "are not random",
     };
 
-    if (!model_estimated(model))
-        return 0;
-    return export_profile_remark(p, "%s", says[report_sampler(model_log(model)->header)]);
+    int err = 0;
+
+    if (model_estimated(tree->model))
+        err = export_profile_remark(p, "%s", says[report_sampler(model_log(tree->model)->header)]);
+    return err ? err : remark_alive(p, tree);
 }

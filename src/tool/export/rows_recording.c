@@ -112,6 +112,8 @@ static bool is_mixed(const struct export_rows *r, const struct model_tree *t)
 static void put_sums(const struct export_rows *r, const struct model_tree *t, struct json_writer *w)
 {
     const struct report_live *live = model_live(t->model);
+    struct report_amount alive;
+    double bytes;
 
     jw_unsigned(w, "bytes", report_whole(total(r, t, MODEL_BYTES)));
     jw_unsigned(w, "allocs", report_whole(total(r, t, MODEL_ALLOCS)));
@@ -122,10 +124,16 @@ static void put_sums(const struct export_rows *r, const struct model_tree *t, st
     }
     if (!live->question || !live->lines)
         return;
-    jw_unsigned(w, "live_bytes",
-                report_whole(total(r, t, MODEL_LIVE_BYTES) + total(r, t, MODEL_BESIDE_BYTES)));
+    bytes = total(r, t, MODEL_LIVE_BYTES) + total(r, t, MODEL_BESIDE_BYTES);
+    jw_unsigned(w, "live_bytes", report_whole(bytes));
     jw_unsigned(w, "live_allocs",
                 report_whole(total(r, t, MODEL_LIVE_ALLOCS) + total(r, t, MODEL_BESIDE_ALLOCS)));
+    if (!(live->most_mean > 0) || live->approximate)
+        return;
+    alive = report_estimate_interval(bytes, total(r, t, MODEL_OF_VARIANCE), 0);
+    jw_unsigned(w, "live_bytes_low", report_whole(alive.low));
+    jw_unsigned(w, "live_bytes_high",
+                report_whole(bytes > 0 ? alive.high : report_estimate_none(live->most_mean)));
 }
 
 uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, char id[ROWS_ID_SIZE])

@@ -240,6 +240,8 @@ static void put_alive(struct writing *w, uint32_t node, const double *sums)
     begin_amount(w, &row, "alive", node);
     jw_unsigned(&row, "bytes", export_step(&w->told_live_bytes, bytes));
     jw_unsigned(&row, "allocs", export_step(&w->told_live_allocs, allocs));
+    if (sums[MODEL_OF_VARIANCE] > 0)
+        jw_real(&row, "bytes_variance", sums[MODEL_OF_VARIANCE]);
     rows_end(w->r, &row);
 }
 

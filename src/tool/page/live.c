@@ -273,6 +273,8 @@ void live_head(const struct page_union *u, const struct side *s, struct json_wri
 
     jw_object(w, "live");
     jw_text_if(w, "why", report_live_why(live));
+    if (live->most_mean > 0 && !live->approximate)
+        jw_number(w, "mean", "%.0f", live->most_mean);
     put_collection(w, "last", &live->last);
     put_collection(w, "peak", &live->peak);
     jw_unsigned(w, "recordings", live->asked);

@@ -220,9 +220,14 @@ void report_live_end(struct report_live *l)
 
 bool report_live_bound(const struct report_live *l, double bytes, struct report_amount *out)
 {
-    if (!(l->most_mean > 0) || l->approximate)
+    double mean = l->totals ? mean_of(l) : 0; /* of one that is still being read */
+
+    mean = mean > l->most_mean ? mean : l->most_mean;
+    if (!(mean > 0) || l->approximate)
         return false;
-    *out = report_estimate_interval(bytes, bytes * l->most_mean, 0);
+    *out = report_estimate_interval(bytes, bytes * mean, 0);
+    if (!(bytes > 0))
+        out->high = report_estimate_none(mean);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "base/path.h"
 #include "command/loading.h"
+#include "report/estimate.h"
 #include "report/frames.h"
 
 #include <stdlib.h>
@@ -266,6 +267,29 @@ FIGURE(unread, t->follow ? follow_left(t->follow) : 0)
 LIVE_FIGURE(live_bytes, t->cells.live.last.bytes)
 LIVE_FIGURE(live_objects, t->cells.live.last.allocs)
 
+static bool live_bound(const struct traced *t, bool high, double *value)
+{
+    const struct report_live *live = &t->cells.live;
+    struct report_amount range;
+
+    if (!traced_live(t) || !report_live_bound(live, (double)live->last.bytes, &range))
+        return false;
+    *value = high ? range.high : range.low;
+    return true;
+}
+
+static bool live_low(const struct answer_ask *ask, const struct traced *t, double *value)
+{
+    (void)ask;
+    return live_bound(t, false, value);
+}
+
+static bool live_high(const struct answer_ask *ask, const struct traced *t, double *value)
+{
+    (void)ask;
+    return live_bound(t, true, value);
+}
+
 /* The newest mark that is old enough; else the oldest there is. */
 static const struct mark *rate_mark(const struct answer_ask *ask, const struct traced *t)
 {
@@ -313,8 +337,16 @@ static const struct {
      "Objects a second, over the last half minute or so.", object_rate},
     {"shadowtrace_allocated_bytes_per_second", GAUGE,
      "Bytes a second, over the last half minute or so.", byte_rate},
-    {"shadowtrace_live_objects", GAUGE, "Objects alive after the last collection.", live_objects},
-    {"shadowtrace_live_bytes", GAUGE, "Bytes alive after the last collection.", live_bytes},
+    {"shadowtrace_live_objects", GAUGE,
+     "Objects alive after the last collection; an estimate if the process is sampled.",
+     live_objects},
+    {"shadowtrace_live_bytes", GAUGE,
+     "Bytes alive after the last collection; an estimate if the process is sampled.", live_bytes},
+    {"shadowtrace_live_bytes_low", GAUGE,
+     "Of an estimate of bytes alive: they are at least that; low and high hold in 95 of 100 cases.",
+     live_low},
+    {"shadowtrace_live_bytes_high", GAUGE, "Of an estimate of bytes alive: they are at most that.",
+     live_high},
     {"shadowtrace_lost_allocations_total", COUNTER,
      "Allocations that were seen and not written to the log.", lost},
     {"shadowtrace_log_unusable_lines_total", COUNTER, "Lines of the log that could not be used.",

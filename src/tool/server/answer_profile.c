@@ -28,7 +28,8 @@ static int remark_gaps(const struct traced *t, struct export_profile *p)
     return err;
 }
 
-static int remark(const struct answer_ask *ask, const struct model *model, struct export_profile *p)
+static int remark(const struct answer_ask *ask, const struct model_tree *tree,
+                  struct export_profile *p)
 {
     const struct traced *t = ask->of;
     int err = export_profile_remark(p, "%s, pid %ld", traced_program(t), t->pid);
@@ -36,7 +37,7 @@ static int remark(const struct answer_ask *ask, const struct model *model, struc
     if (!err && t->state == TRACED_FAILED)
         err = export_profile_remark(p, "%s", t->why);
     if (!err)
-        err = export_remark_estimated(p, model);
+        err = export_remark_estimated(p, tree);
     if (!err && ask->kind == ANSWER_HEAP)
         err = export_profile_remark(p, "inuse: alive after collection %llu",
                                     (unsigned long long)t->cells.live.last.gc);
@@ -77,7 +78,7 @@ int answer_profile(const struct answer_ask *ask, FILE *out)
     if (err)
         return err;
     set_time(ask, profile);
-    err = remark(ask, l.model, profile);
+    err = remark(ask, tree, profile);
     if (!err)
         err = export_remark_folded(profile, tree, &folded, ask->min_share);
     return err ? err : export_pprof(profile, out);

@@ -178,3 +178,19 @@ TEST(what_cannot_be_written_leaves_nothing, in_a_folder, out_of_it)
     expect_complaint(EXPORT("-o", "/dev/full", "--format=collapsed", FIXTURES "small.ndjson"),
                      CLI_IO, "cannot write /dev/full: No space left on device");
 }
+
+/* Formats have no place for the ranges of sites: that of the whole is said. */
+TEST(what_is_alive_by_estimate_is_said_to_be)
+{
+    static const char *const words[] = {"collapsed", "speedscope"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        struct ran ran = RUN(&cmd_export, "export", "--format", words[i], "-o-", "--no-lines",
+                             FIXTURES "alive-sampled.ndjson");
+
+        assert_int_equal(ran.status, CLI_OK);
+        assert_non_null(strstr(ran.err, "inuse: estimated from samples that are alive; the exact "
+                                        "bytes lie between 415.2k and 1.6M"));
+        free(ran.out);
+    }
+}

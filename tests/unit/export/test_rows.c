@@ -20,8 +20,9 @@
 #define LONG      100000 /* bytes of a name */
 
 static const char *const logs[] = {
-    "small", "inline", "sites",        "dynamic", "lines", "sampled", "damaged", "lines-newer",
-    "newer", "alive",  "alive-missed", "marks",   "own",   "native",  "live",    "shop-events"};
+    "small",   "inline",      "sites", "dynamic",     "lines",        "sampled",
+    "damaged", "lines-newer", "newer", "alive",       "alive-missed", "marks",
+    "own",     "native",      "live",  "shop-events", "alive-sampled"};
 
 /* ---- rows that were read ---- */
 
@@ -450,6 +451,33 @@ TEST(estimates_have_intervals_and_variances_that_add_up)
     }
     assert_true(variance > 0);
     assert_true(sum(rows, "allocated", "seen_bytes") < sum(rows, "allocated", "bytes"));
+    json_decref(rows);
+}
+
+/* As that of the end: its samples are what is alive, and what came behind the last collection. */
+TEST(what_is_alive_by_estimate_has_its_range)
+{
+    json_t *rows = rows_of(ROWS(FIXTURES "alive-sampled.ndjson")),
+           *total = reported(FIXTURES "alive-sampled.ndjson", "end");
+    const json_t *recording = row_of(rows, "recording", NULL, NULL), *row,
+                 *range = json_object_get(total, "bytes_range");
+    double variance = 0;
+    size_t i;
+
+    assert_int_equal(number(recording, "live_bytes_low"),
+                     json_integer_value(json_array_get(range, 0)));
+    assert_int_equal(number(recording, "live_bytes_high"),
+                     json_integer_value(json_array_get(range, 1)));
+    json_array_foreach(rows, i, row)
+    {
+        if (is_kind(row, "alive"))
+            variance += json_real_value(json_object_get(row, "bytes_variance"));
+    }
+    assert_true(variance > 1e10);
+    json_decref(rows);
+    json_decref(total);
+    rows = rows_of(ROWS(FIXTURES "alive.ndjson")); /* counted */
+    assert_null(json_object_get(row_of(rows, "recording", NULL, NULL), "live_bytes_low"));
     json_decref(rows);
 }
 

@@ -96,7 +96,8 @@ class App {
     }
 
     estimated() {
-        return this.log.head.estimated && this.state.what === 'made';
+        const {estimated, live} = this.log.head;
+        return this.state.what === 'made' ? estimated : !!(live && live.mean);
     }
 
     bySlice() {

@@ -75,6 +75,76 @@ function aliveBySlice(log) {
     return {bytes: addUp(bytes), allocs: addUp(allocs)};
 }
 
+// What of a cell the amount is (of), and what is taken off it (less): an amount that is a difference
+// of two is as uncertain as both. Of what has grown `ends` are both moments, which is another way.
+function liveParts(cells, i, filter, ends) {
+    const side = cells.side[i], is = cells.size[i];
+    if (filter.what === 'temporary')
+        return side !== SIDE.FATES || is === FATE.NEW ? [0, 0] : [1, is === FATE.DIED_YOUNG ? 0 : 1];
+    if (!hasGrown(filter))
+        return [liveFactor(cells, i, filter), 0];
+    if (ends)
+        return [liveFactor(cells, i, filter), liveFactor(cells, i, {...filter, to: filter.from})];
+    if (cells.slice[i] < filter.from || filter.to !== null && cells.slice[i] >= filter.to)
+        return [0, 0];
+    return side === SIDE.SURVIVED ? [1, 0] : side === SIDE.DIED ? [0, 1] : [0, 0];
+}
+
+// Of an estimate of bytes alive, in square means: as report/estimate.c has it.
+function aliveVariance(bytes, allocs, mean) {
+    if (!(bytes > 0))
+        return 0;
+    if (!(allocs > 0))
+        return bytes * mean;
+    const size = bytes / allocs / mean;
+    let each = size <= 1 ? size * size / Math.expm1(size) : 0.91;
+    if (allocs < 1.5 && size >= 1.58) {
+        let one = size;
+        for (let k = 0; k < 50; k++)
+            one = size * -Math.expm1(-one);
+        each = size * size * Math.exp(-one);
+    }
+    return allocs * each * mean * mean;
+}
+
+// Both parts of an amount, node by node: {of, less}, each {value, variance}.
+function liveSpread(log, filter, ends) {
+    const {cells, tree, head} = log;
+    const of = {value: 0, variance: 0}, less = {value: 0, variance: 0};
+    for (let node = 0; node < tree.count; node++) {
+        const sums = [0, 0, 0, 0];
+        for (let i = cells.first[node]; i < cells.first[node + 1]; i++) {
+            const [plus, minus] = liveParts(cells, i, filter, ends);
+            sums[0] += plus * cells.bytes[i];
+            sums[1] += plus * cells.allocs[i];
+            sums[2] += minus * cells.bytes[i];
+            sums[3] += minus * cells.allocs[i];
+        }
+        of.value += sums[0];
+        of.variance += aliveVariance(sums[0], sums[1], head.live.mean);
+        less.value += sums[2];
+        less.variance += aliveVariance(sums[2], sums[3], head.live.mean);
+    }
+    return {of, less};
+}
+
+// As interval, of what is alive and its kin; null where all objects were followed.
+function liveInterval(log, filter) {
+    if (!log.head.live || !log.head.live.mean)
+        return null;
+    let {of, less} = liveSpread(log, filter, false);
+    if (hasGrown(filter)) {
+        const ends = liveSpread(log, filter, true);
+        if (ends.of.variance + ends.less.variance < of.variance + less.variance)
+            ({of, less} = ends);
+    }
+    const value = of.value - less.value;
+    const whole = scoreInterval(of.value, of.variance, 0), gone = scoreInterval(less.value, less.variance, 0);
+    const low = value - Math.hypot(of.value - whole.low, gone.high - less.value);
+    return {low: filter.what === 'alive' ? low : Math.max(0, low),
+            high: of.value || less.value ? value + Math.hypot(whole.high - of.value, less.value - gone.low) : -Math.log(0.025) * log.head.live.mean};
+}
+
 // Rows of the table of lifetimes: what became of objects, in the order in which they died.
 function sumByFate(log, filter) {
     const {cells} = log;

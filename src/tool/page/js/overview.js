@@ -24,7 +24,7 @@ class OverviewView {
         };
         const fact = (value, what, hint) => el('div', {class: 'fact', title: hint || ''}, el('b', {}, value), el('span', {}, what));
         if (app.diff())
-            return el('section', {class: 'facts'}, ...this.diffFacts(fact, whole));
+            return el('section', {class: 'facts'}, ...this.diffFacts(fact, whole, near));
         const seconds = app.seconds();
         return el('section', {class: 'facts'},
             fact((app.estimated() ? '≈ ' : '') + formatBytes(whole.bytes),
@@ -38,12 +38,12 @@ class OverviewView {
                                   'made by own code, or by what it calls') : null);
     }
 
-    diffFacts(fact, whole) {
+    diffFacts(fact, whole, near) {
         const old = whole.oldBytes, now = whole.bytes - whole.oldBytes;
         const oldCount = whole.oldAllocs, nowCount = whole.allocs - whole.oldAllocs;
         return [fact(formatBytes(old), ...this.words(0)), fact(formatBytes(now), ...this.words(1)),
                 fact((now > old ? '▲ ' : now < old ? '▼ ' : '') + formatDelta(now - old, 'bytes'),
-                     'bytes, ' + (old ? formatShare(Math.abs(now - old), old) : '–')),
+                     'bytes, ' + (old ? formatShare(Math.abs(now - old), old) : '–') + near('bytes')),
                 fact((nowCount > oldCount ? '▲ ' : nowCount < oldCount ? '▼ ' : '') +
                      formatDelta(nowCount - oldCount, 'allocs'), 'objects')];
     }

@@ -180,10 +180,13 @@ function estimate(log, filter, measure) {
 // Of an estimate: {low, high}, between which the exact figure is in about 95 of 100 cases, as
 // report/estimate.c has it; null where all was counted, or nothing is known of the error.
 function interval(log, filter, measure) {
+    if (filter.what !== 'made')
+        return measure === 'bytes' ? liveInterval(log, filter) : null;
     const sums = estimate(log, filter, measure);
-    if (!sums || log.head.approximate)
-        return null;
-    const {value, variance, seen} = sums;
+    return sums && !log.head.approximate ? scoreInterval(sums.value, sums.variance, sums.seen) : null;
+}
+
+function scoreInterval(value, variance, seen) {
     if (!(variance > 0))
         return {low: value, high: value};
     const z = 1.959964, k = value * value / variance;
