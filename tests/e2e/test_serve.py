@@ -16,17 +16,19 @@ import select
 import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 
 import consumers
 from control import Living
-from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, needs, one_line, run, tool, tool_json, until, wait
+from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, needs, one_line, run, tool, tool_json, until, wait
 from readback import read_pprof
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
 SMALL = {'allocs': 7, 'bytes': 221360}  # as the end record of small.ndjson has it
 LONG = float(os.environ.get('SHADOWTRACE_SERVE', 0))
+STEADY = UNTIL_EOF + ['--clients', '1']  # of WebServer: until the test has seen what it wants
 
 
 class Unix(http.client.HTTPConnection):
@@ -142,8 +144,8 @@ def end_record(path):
 def test_scrapes_of_a_server_add_up_to_its_log(t):
     """Found by its socket; each counter only grows, and at the end it is what the log's end record says."""
     server = Server(t)
-    length = ['--seconds', str(LONG)] if LONG else ['--scale', '4']
-    living = Living(t, PROGRAM.command('WebServer') + length, '--own', runtime=server.runtime)
+    length = ['--seconds', str(LONG)] if LONG else STEADY
+    living = Living(t, PROGRAM.command('WebServer') + length, '--own', runtime=server.runtime, stdin=subprocess.PIPE)
     pid = living.wait()
     seen, last = 0, {}
     pause = 10 if LONG else 1.05  # equal requests within a second share one answer
@@ -164,6 +166,8 @@ def test_scrapes_of_a_server_add_up_to_its_log(t):
 
     until(scrape, 'the process in /metrics')
     while last['shadowtrace_up']:
+        if seen == 3 and not LONG:
+            living.ends_in_order()
         time.sleep(pause)
         scrape()
     t.equal(living._ended(), 0, 'how it ended')
@@ -194,8 +198,8 @@ def missing(found, pid):
 @needs('WebServer')
 def test_nothing_is_lost_where_the_log_is_packed_moved_and_in_parts(t):
     server = Server(t)
-    living = Living(t, PROGRAM.command('WebServer') + ['--scale', '4'], '--own', '--compress', runtime=server.runtime,
-                    log='log.ndjson.zst')
+    living = Living(t, PROGRAM.command('WebServer') + STEADY, '--own', '--compress', runtime=server.runtime,
+                    log='log.ndjson.zst', stdin=subprocess.PIPE)
     pid = living.wait()
     until(lambda: of_process(server.metrics(), pid), 'the process in /metrics')
     for _ in range(3):
@@ -215,9 +219,11 @@ def test_nothing_is_lost_where_the_log_is_packed_moved_and_in_parts(t):
 def test_what_was_overwritten_before_it_could_be_read_is_counted(t):
     """Parts of 50 KB are gone within milliseconds on a busy machine: what is served and what is missing is the whole."""
     server = Server(t)
-    living = Living(t, PROGRAM.command('WebServer') + ['--scale', '2'], '--own', '--max-log', '100K', runtime=server.runtime)
+    living = Living(t, PROGRAM.command('WebServer') + STEADY, '--own', '--max-log', '100K', runtime=server.runtime,
+                    stdin=subprocess.PIPE)
     pid = living.wait()
     until(lambda: of_process(server.metrics(), pid), 'the process in /metrics')
+    until(lambda: missing(server.metrics(), pid), 'a part that was overwritten')
     t.equal(living._ended(), 0, 'how it ended')
     found = until(lambda: gone(server, pid), 'its end')
     end = end_record(living.path)

@@ -15,7 +15,7 @@ import tempfile
 
 import consumers
 from control import Living
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, needs, one_line, run, tool, tool_json, until, wait, waits
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, UNTIL_EOF, needs, one_line, run, tool, tool_json, until, wait, waits
 from receiver import Receiver
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
@@ -306,8 +306,8 @@ def test_a_server_whose_log_is_packed_and_in_parts(t):
     server = receiver(t)
     runtime = tempfile.TemporaryDirectory(prefix='st-')  # pylint: disable=consider-using-with
     t.runtime = runtime  # a socket's path is short
-    programs = [Living(t, PROGRAM.command('WebServer') + ['--scale', '2'], '--own', '--compress', runtime=runtime.name,
-                       log='log.ndjson.zst') for _ in (1, 2)]
+    programs = [Living(t, PROGRAM.command('WebServer') + UNTIL_EOF + ['--clients', '1'], '--own', '--compress', runtime=runtime.name,
+                       log='log.ndjson.zst', stdin=subprocess.PIPE) for _ in (1, 2)]
     folders = [os.path.dirname(living.path) for living in programs]
     ship = begin(t, server, *folders)
     for _ in range(3):
