@@ -19,19 +19,23 @@ static bool name_equal(const void *record, const void *key)
            strcmp(have->full, want->full) == 0;
 }
 
+static uint64_t thread_number(const struct union_thread *t)
+{
+    return (uint64_t)t->process << 32 | t->id;
+}
+
 static uint64_t thread_hash(const void *record)
 {
     const struct union_thread *t = record;
 
-    return hash_mix(hash_bytes(t->name, strlen(t->name)), (uint64_t)t->process << 32 | t->id);
+    return hash_mix(hash_bytes(t->name, strlen(t->name)), thread_number(t));
 }
 
 static bool thread_equal(const void *record, const void *key)
 {
     const struct union_thread *have = record, *want = key;
 
-    return have->id == want->id && have->process == want->process &&
-           strcmp(have->name, want->name) == 0;
+    return thread_number(have) == thread_number(want) && strcmp(have->name, want->name) == 0;
 }
 
 static const struct index_kind name_kind = {sizeof(struct union_name), name_hash, name_equal};

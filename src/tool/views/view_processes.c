@@ -179,11 +179,11 @@ int view_processes_table(const struct view_rows *r, size_t shown, FILE *out)
     }
     if (!err && f.unknown)
         put_row(r, f.unknown, 0, 0, t);
+    family_fini(&f);
     if (!err)
         err = table_fit(t, &look);
     if (!err)
         table_print(t, out);
     table_free(t);
-    family_fini(&f);
     return err;
 }
