@@ -1,7 +1,10 @@
 /* What a header says of the process that it is of. */
 #include "report/processes.h"
 
+#include "base/memory.h"
 #include "support/test.h"
+
+#include <errno.h>
 
 static json_t *header(const char *executable, const char *command)
 {
@@ -144,4 +147,29 @@ TEST(older_logs_and_odd_ones_have_no_parent)
     for (size_t i = 0; i < p.count; i++)
         assert_int_equal(report_process_parent(&p, i, &between), REPORT_PROCESS_NONE);
     report_processes_fini(&p);
+}
+
+TEST(memory_that_runs_out_at_any_point_is_said)
+{
+    json_t *one = header("/app/Shop", "[\"./Shop\"]");
+    int err = -ENOMEM;
+
+    json_object_set_new(one, "born", json_integer(100));
+    json_object_set_new(one, "parents",
+                        json_loads("[{\"pid\": 10, \"born\": 9, \"name\": \"sh\"}]", 0, NULL));
+    for (long n = 0; err; n++) {
+        struct report_processes p = {.process = NULL};
+        struct forest forest = {NULL, 0};
+
+        memory_fail_after(n);
+        err = report_processes_begin(&p, one);
+        if (!err)
+            err = report_processes_forest(&p, NULL, 0, &forest);
+        memory_fail_after(-1);
+        assert_int_equal(err, err ? -ENOMEM : 0);
+        assert_true(n < 100);
+        report_processes_fini(&p);
+        forest_fini(&forest);
+    }
+    json_decref(one);
 }
