@@ -14,6 +14,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import threading
 import uuid
 
 import consumers
@@ -286,6 +287,77 @@ def test_a_process_is_listed_below_the_one_that_started_it(t):
     lines = [line for line in tool('list').text.splitlines() if int(line.split()[0]) in (program.pid, found['Ticker']['pid'])]
     t.equal([line[10:22] for line in lines], ['Spawner     ', '  Ticker    '])
     program.process.communicate(timeout=harness.PATIENCE)
+
+
+# ---- beside others
+
+SESSIONS = 64  # that the runtime has room for
+
+
+def collects(pid, keywords, level):
+    """A session as dotnet-trace begins it (ipc-protocol.md, CollectTracing2): its stream, or None: it is refused."""
+    name = 'Microsoft-Windows-DotNETRuntime\0'
+    payload = struct.pack('<IIBI', 1, 1, 0, 1) + struct.pack('<QI', keywords, level)
+    payload += struct.pack('<I', len(name)) + name.encode('utf-16-le') + struct.pack('<I', 0)
+    stream = socket.socket(socket.AF_UNIX)
+    stream.connect(sockets(pid)[0])
+    stream.sendall(b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20 + len(payload), 2, 3, 0) + payload)
+    reply = stream.recv(28, socket.MSG_WAITALL)
+    if reply[16:18] == bytes((0xff, 0)):
+        return stream
+    stream.close()
+    return None
+
+
+@needs('Sampled')
+def test_another_session_and_ours_both_get_their_events(t):
+    """dotnet-trace gc-verbose, before, while and after we are there."""
+    program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
+    stream, got = collects(program.pid, 1, 5), []
+    t.true(stream, 'a session')
+
+    def read():
+        while True:
+            part = stream.recv(1 << 16)
+            if not part:
+                return
+            got.append(part)
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    until(lambda: sum(map(len, got)) > 1 << 16, 'its events')
+    result, path = program.attach('--for', '500ms')
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    program.is_left()
+    t.true(whole(t, path).allocs, 'our samples')
+    before = sum(map(len, got))
+    until(lambda: sum(map(len, got)) > before + (1 << 16), 'its events, when we are gone')
+    t.true(b''.join(got[:2]).startswith(b'Nettrace'), 'its stream')
+    t.equal(program.process.poll(), None, 'it runs on')
+
+
+@needs('Sampled')
+def test_without_a_free_session_that_is_said(t):
+    program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
+    taken = [collects(program.pid, 0x8000000000000, 1) for _ in range(SESSIONS + 2)]
+    t.equal((len([s for s in taken if s]), taken[-1]), (SESSIONS, None), 'sessions that others have')
+    result, path = program.attach('--for', '500ms')
+    t.true('no samples were taken' in result.errors, result)
+    t.equal([gap['reason'] for gap in tool_json('report', '--format=json', path)['log']['gaps']], ['no_sampler'], 'report')
+    program.is_left()
+    t.equal(program.process.poll(), None, 'it runs on')
+
+
+@needs('Echo')
+def test_a_process_that_allocates_less_than_a_sample_has_a_log_that_says_how_much_it_may_be(t):
+    program = Running(t, PROGRAM.command('Echo') + ['cat']).ready()
+    result, path = program.attach('--for', '500ms')
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    program.is_left()
+    log = whole(t, path)
+    t.true(len(log.allocs) < 30 and 'failed' not in log.end['sampling'], 'samples: %s' % log.end)
+    text = tool('report', path).text
+    t.true('up to 377.7k bytes' in text, text)
+    program.ends()
 
 
 # ---- refusals

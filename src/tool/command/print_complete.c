@@ -83,6 +83,12 @@ static void put_kind(struct buffer *b, const struct report_gap *gap, const char 
     case REPORT_GAP_NOT_WRITTEN:
         buffer_format(b, "%s %s line%s could not be written", count, gap->what, s);
         break;
+    case REPORT_GAP_SAMPLER:
+        buffer_format(b,
+                      "no samples were taken: the runtime began no session for them (%s); it may "
+                      "have no more, because other tools have them",
+                      gap->what);
+        break;
     case REPORT_GAP_PATHS:
         buffer_format(b,
                       "the call path of %s allocation%s was not kept: the table was full "

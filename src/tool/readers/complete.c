@@ -264,6 +264,13 @@ static void parts(const struct report_tally *t, const json_t *end, struct report
     report_gap_add(c, REPORT_GAP_ROTATED_OUT, NULL, NULL, gone, t->rotated.allocs);
 }
 
+static void sampler(const json_t *sampling, struct report_completeness *c)
+{
+    const char *failed = json_string_value(json_object_get(sampling, "failed"));
+
+    report_gap_add(c, REPORT_GAP_SAMPLER, failed, NULL, failed != NULL, 0);
+}
+
 void report_tally_settle(const struct report_tally *tally, const json_t *end,
                          struct report_completeness *c)
 {
@@ -286,5 +293,6 @@ void report_tally_settle(const struct report_tally *tally, const json_t *end,
         hold_sums(t, end, c);
     paths(t, end, c);
     report_gap_add(c, REPORT_GAP_NAMES, NULL, NULL, report_count_in(end, "names_failed"), 0);
+    sampler(json_object_get(end, "sampling"), c);
     happened(json_object_get(end, "file"), c);
 }

@@ -27,6 +27,7 @@
     X(NOT_WRITTEN, "not_written") /* what: the kind of lines */ \
     X(PATHS, "paths_not_kept")    /* allocations without their call path; of: paths refused */ \
     X(NAMES, "names_failed")      /* names that the runtime did not give */ \
+    X(SAMPLER, "no_sampler")      /* the runtime took no samples; what: why not */ \
     X(FILE, "file")               /* what: removed, replaced, truncated; count: bytes */
 
 #define REPORT_GAP_ENUMERATOR(name, word) REPORT_GAP_##name,

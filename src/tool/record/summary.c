@@ -2,6 +2,8 @@
 
 #include "base/atomics.h"
 #include "base/path.h"
+#include "command/print_complete.h"
+#include "readers/log.h"
 #include "record/environment.h"
 #include "terminal/text.h"
 
@@ -67,6 +69,40 @@ static void print_state(FILE *out, const struct record_process *p)
     fputs(says[p->state], out);
     if (p->state == RECORD_STATE_DECLINED || p->state == RECORD_STATE_FAILED)
         fputs(p->reason ? p->reason : "it does not say why", out);
+}
+
+static int pass_over(void *context, const struct report_record *record)
+{
+    (void)context;
+    (void)record;
+    return 0;
+}
+
+/* Of a log that has nothing, and so is small: whether that is because nobody took samples. */
+static void print_no_sampler(FILE *out, const char *path)
+{
+    const struct report_consumer nobody = {.record = pass_over};
+    struct report_completeness gaps;
+    const struct report_gap *gap;
+    struct report_problems problems;
+    struct buffer b = BUFFER_INIT;
+    struct report_defs defs;
+    struct report_log log;
+
+    report_problems_init(&problems);
+    report_log_init(&log);
+    if (!report_defs_init(&defs, &problems) && !report_log_read(path, &defs, &nobody, &log)) {
+        report_log_completeness(&log, &gaps);
+        gap = report_gap_of(&gaps, REPORT_GAP_SAMPLER);
+        if (gap)
+            print_gap(&b, gap);
+        if (b.data && !b.failed)
+            fprintf(out, PREFIX "    %s\n", b.data);
+    }
+    buffer_free(&b);
+    report_defs_fini(&defs);
+    report_log_fini(&log);
+    report_problems_fini(&problems);
 }
 
 static void print_notes(FILE *out, const char *notes)
@@ -190,6 +226,8 @@ static void print_process(FILE *out, const struct record_process *p, const char 
     }
     if (!log || stat(p->log, &st)) /* a process that failed may have no log */
         return;
+    if (p->counted && !p->seen && p->state == RECORD_STATE_ENDED)
+        print_no_sampler(out, p->log);
     fputs(PREFIX "    shadowtrace report ", out);
     record_print_quoted(out, log);
     fprintf(out, "    (%s)\n", text_bytes(&size, (uint64_t)st.st_size));
