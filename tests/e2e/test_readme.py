@@ -6,7 +6,7 @@ import shlex
 from harness import tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-READMES = 'README.md', *('examples/%s/README.md' % name for name in ('leak', 'tutorial', 'sql', 'fleet', 'ci'))
+READMES = 'README.md', *('examples/%s/README.md' % name for name in ('leak', 'tutorial', 'sql', 'fleet', 'ci', 'production'))
 
 
 def lines_of(text):
