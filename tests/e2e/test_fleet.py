@@ -106,6 +106,8 @@ def test_totals_are_those_of_the_logs_however_often_they_are_loaded(t):
     t.equal({row['host']: whole([row]) for row in found['hosts']}, {'host-%d' % i: total(log) for i, log in enumerate(logs)}, 'hosts')
     t.equal(whole(found['programs']), {key: sum(total(log)[key] for log in logs) for key in ('bytes', 'allocs')}, 'in all')
     t.equal([row for row in found['complete'] if row['said'] != row['loaded']], [], 'what was loaded')
+    timed = [log for log in logs if not log.endswith('/sites.ndjson')]
+    t.equal(whole(server.ask('minutes')), {key: sum(total(log)[key] for log in timed) for key in ('bytes', 'allocs')}, 'by minute')
     for key, question in ('type', 'types'), ('method', 'methods'):
         expected = [dict(row, **{key: row[key] or '(no managed frame)'}) for row in report_rows('--by', key, *logs)]
         asked = server.ask(PLAIN[question])

@@ -78,7 +78,7 @@ from (
 where round(after_bytes) != round(before_bytes) order by abs(grew) desc, name limit 50;
 
 -- minutes: how much in each minute, by the clocks of the hosts?
-select minute, sum(bytes) as bytes, sum(allocs) as allocs, uniqExact(recording) as recordings
+select minute, sum(bytes) as bytes, sum(allocs) as allocs, count() as recordings
 from by_minute_now where recording in (select id from recording where timed) group by minute order by minute;
 
 -- estimates: how sure are sums of sampled recordings? 95 of 100 exact sums lie between bytes_low and bytes_high.
