@@ -301,6 +301,17 @@ static void print_note(const char *note, FILE *out)
     buffer_free(&clean);
 }
 
+/* A log of samples that has none of what is shown: that does not prove that there was nothing. */
+static void print_unsampled(const struct report_log *log, FILE *out)
+{
+    uint64_t mean = report_sample_mean(log->header);
+    struct text_number n;
+
+    if (mean && report_sampler(log->header) != REPORT_SAMPLER_TICKS)
+        fprintf(out, "  What has no sample may be up to %s bytes.\n",
+                text_short(&n, report_estimate_none((double)mean)));
+}
+
 void view_head(const struct view *v, FILE *out)
 {
     uint64_t threads = v->read.defs->thread_count,
@@ -318,8 +329,10 @@ void view_head(const struct view *v, FILE *out)
     if (v->filtered)
         print_selected(v, &all, out);
     fputs(".\n", out);
-    if (!all.allocs)
+    if (!all.allocs) {
         fprintf(out, "  %s\n", view_empty(v));
+        print_unsampled(model_log(v->read.model), out);
+    }
     if (estimated)
         view_estimate_text(model_log(v->read.model), &all, out);
     else
