@@ -5,6 +5,7 @@ usage: tests/bench/always.py BUILD WHAT [N]
 
   instructions [RUNS]  a request of Kestrel under callgrind, RUNS (3) runs a mode: without functions that spin or collect,
                        which do as they like; --always-on at most 1.02 times unprofiled, the sampler alone 1.01
+  frames [RUNS]        the same of shadow stacks and of snapshots, on servers with 14 and with 500 own calls a request
   cpu [ROUNDS]         CPU of a request, the modes in turn, ROUNDS (15): the upper end of the interval at most 1.03
   start [ROUNDS]       a short program by the wall clock, ROUNDS (40): at most 1.05 times
   memory [ROUNDS]      resident memory of Kestrel under load, ROUNDS (5): at most 12 MB more
@@ -40,6 +41,7 @@ MODE.update({mode.key: mode for mode in [
 ]})
 SPINS = re.compile(r'[Ss]pin|YieldProcessor|gc_heap|WKS::|SVR::|mark_object|GCHeap')
 SERVER = ['plain', 'always', 'sampler', 'frames', 'alive', 'own', 'alloc', 'verbose']
+WARM, REQUESTS = 1600, 3200
 ATTACHED_S = float(os.environ.get('BENCH_SLICE', 10))
 
 
@@ -59,25 +61,50 @@ def verdict(what, value, limit, more=''):
     return value <= limit
 
 
+def a_request(bench, program, mode):
+    """Instructions of one, but of our own threads. Code is compiled once: when a timer has it compiled again differs."""
+    program.env['DOTNET_TieredCompilation'] = '0'
+    parts = instructions.run_server(bench, program, mode, SPINS, 16, WARM, REQUESTS)
+    return sum(count for part, count in parts.items() if part != 'our threads') / REQUESTS
+
+
+def runs_of(bench, program, modes, runs):
+    """{mode: instructions of a request, of each run}; prints what it finds."""
+    found = {}
+    for number in range(runs):
+        for mode in modes:
+            found.setdefault(mode, []).append(a_request(bench, program, mode))
+            print('%d  %-45s %8.0f instructions a request' % (number + 1, MODE[mode].label, found[mode][-1]), flush=True)
+    base = median(found['plain'])
+    for mode, totals in found.items():
+        print('%-45s %8.0f  %.4f times, %.4f to %.4f' % (
+            MODE[mode].label, median(totals), median(totals) / base, min(totals) / base, max(totals) / base), flush=True)
+    return found
+
+
 def count_instructions(bench, runs):
     missing = bench.want_package('valgrind', print)
     if missing:
         raise Missing(missing)
-    program = kestrel()
-    program.env['DOTNET_TieredPGO'] = '0' # else counting the calls of each branch goes on for long
-    found = {}
-    for number in range(runs):
-        for mode in SERVER:
-            parts = instructions.run_server(bench, program, mode, SPINS)
-            total = sum(count for part, count in parts.items() if part != 'our threads') / instructions.REQUESTS
-            found.setdefault(mode, []).append(total)
-            print('%d  %-45s %8.0f instructions a request' % (number + 1, MODE[mode].label, total))
+    found = runs_of(bench, kestrel(), SERVER, runs)
     base = median(found['plain'])
-    for mode, totals in found.items():
-        print('%-45s %8.0f  %.4f times, %.4f to %.4f' % (
-            MODE[mode].label, median(totals), median(totals) / base, min(totals) / base, max(totals) / base))
     holds = verdict('--always-on', median(found['always']) / base, 1.02)
     return verdict('the sampler alone', median(found['sampler']) / base, 1.01) and holds
+
+
+def compare_frames(bench, runs):
+    """Shadow stacks, whose hooks each own call pays for, beside snapshots, which each sample pays for."""
+    missing = bench.want_package('valgrind', print)
+    if missing:
+        raise Missing(missing)
+    for calls in 14, 500:
+        program = kestrel()
+        program.argv = program.argv + ['--calls', str(calls - 14)]
+        print('%d own calls a request' % calls)
+        found = runs_of(bench, program, ['plain', 'always', 'sampler'], runs)
+        cheaper = min(('always', 'sampler'), key=lambda mode: median(found[mode]))
+        print('cheaper: %s' % MODE[cheaper].label, flush=True)
+    return True
 
 
 def rounds_of(bench, program, modes, rounds):
@@ -216,7 +243,7 @@ def measure_attach(bench, rounds):
                                                  rounds)) and not left
 
 
-WHAT = {'instructions': (count_instructions, 3), 'cpu': (measure_cpu, 15), 'start': (measure_start, 40),
+WHAT = {'instructions': (count_instructions, 3), 'frames': (compare_frames, 3), 'cpu': (measure_cpu, 15), 'start': (measure_start, 40),
         'memory': (measure_memory, 5), 'flat': (measure_flat, 1800), 'seeds': (measure_seeds, 50), 'attach': (measure_attach, 30)}
 
 

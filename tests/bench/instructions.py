@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 from runs import MODE, Bench, Child, Missing, Program, alone
 
@@ -106,24 +107,42 @@ def run(bench, program, mode, more=()):
     return parts_of(glob.glob(folder + '/callgrind.*')), sample.get('ops', 1)
 
 
-def ask(connection, requests):
-    for _ in range(requests):
-        connection.request('GET', '/json')
-        if connection.getresponse().read()[:1] != b'{':
-            raise Missing('the server did not answer with JSON')
+def ask(connections, requests):
+    """Each connection its share, all at the same time."""
+    failed = []
+
+    def one(connection):
+        try:
+            for _ in range(requests // len(connections)):
+                connection.request('GET', '/json')
+                if connection.getresponse().read()[:1] != b'{':
+                    failed.append('the server did not answer with JSON')
+                    return
+        except (OSError, http.client.HTTPException) as problem:
+            failed.append('the server did not answer: %s' % problem)
+    clients = [threading.Thread(target=one, args=(connection,)) for connection in connections]
+    for client in clients:
+        client.start()
+    for client in clients:
+        client.join()
+    if failed:
+        raise Missing(failed[0])
 
 
-def run_server(bench, program, mode, leave=None):
-    """Instructions by part of REQUESTS requests."""
+def run_server(bench, program, mode, leave=None, connections=1, warm=WARM, requests=REQUESTS):
+    """
+    Instructions by part of so many requests. With one connection the server sleeps between requests, and how often it
+    spins and looks again differs from run to run, by a fifth; with many it does not.
+    """
     child, folder = start(bench, program, mode)
     try:
-        port = child.wait_for(r'listening http://127\.0\.0\.1:(\d+)', 120)
+        port = child.wait_for(r'listening http://127\.0\.0\.1:(\d+)', 300)
         if not port:
             raise Missing('%s, %s under callgrind: the server did not start' % (program.label, mode))
-        connection = http.client.HTTPConnection('127.0.0.1', int(port))
-        ask(connection, WARM)
+        clients = [http.client.HTTPConnection('127.0.0.1', int(port)) for _ in range(connections)]
+        ask(clients, warm)
         tell('--zero', child.pid)
-        ask(connection, REQUESTS)
+        ask(clients, requests)
         tell('--dump', child.pid)
     finally:
         child.kill()

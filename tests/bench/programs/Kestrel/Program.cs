@@ -1,11 +1,12 @@
 // A minimal ASP.NET server that answers small JSON, on the loopback interface only.
 //
-//   Kestrel [--allocate N] [--throw N]
+//   Kestrel [--allocate N] [--throw N] [--calls N]
 //
 // Prints `listening URL`. Each request to /json allocates N more objects in the handler, and every N-th throws and
-// catches an exception in it. Ends on SIGTERM.
+// catches an exception in it; it makes N more calls of its own code. Ends on SIGTERM.
 using System;
 using System.Linq;
+using System.Runtime.CompilerServices;
 using System.Threading;
 using Microsoft.AspNetCore.Builder;
 using Microsoft.AspNetCore.Hosting;
@@ -24,7 +25,7 @@ public sealed class Answer
 
 static class Kestrel
 {
-    static int allocate, throwEvery, requests;
+    static int allocate, throwEvery, calls, requests;
 
     static Answer Find(int id)
     {
@@ -32,6 +33,12 @@ static class Kestrel
         for (int i = 0; i < allocate; i++)
             answer.Name = Another(answer.Name, i);
         return answer;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int Next(int id)
+    {
+        return id + 1;
     }
 
     static string Another(string name, int i)
@@ -56,6 +63,8 @@ static class Kestrel
         {
             id = 0;
         }
+        for (int i = 0; i < calls; i++)
+            id = Next(id);
         return Results.Json(Find(id));
     }
 
@@ -63,6 +72,7 @@ static class Kestrel
     {
         allocate = (int)Options.Get(args, "--allocate", 0);
         throwEvery = (int)Options.Get(args, "--throw", 0);
+        calls = (int)Options.Get(args, "--calls", 0);
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
