@@ -122,6 +122,12 @@ void view_estimate_text(const struct report_log *log, const struct report_row *a
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w);
 void view_total_range_json(const struct report_row *total, struct json_writer *w);
 void view_put_objects(struct table *t, size_t column, const struct report_row *amount);
+/* Columns of a table that say how much, in each view the same; `rank`: of the objects (table.h). */
+#define VIEW_COLUMNS_OF_AMOUNT(bytes, share, allocs, rank, range) \
+    [bytes] = {"bytes", TABLE_COUNT, 0, 0}, [share] = {"share", TABLE_SHARE, 2, 0}, \
+    [allocs] = {"objects", TABLE_COUNT, rank, 0}, \
+    [range] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0}
+
 /* view_put_range - nothing where it is no estimate, or where nobody knows. */
 void view_put_range(struct table *t, size_t column, const struct report_row *amount);
 void view_sampler_json(const struct report_log *log, const struct report_row *all,

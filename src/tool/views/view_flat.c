@@ -117,10 +117,7 @@ enum column {
 };
 
 static const struct table_column all_columns[COLUMN_COUNT] = {
-    [COLUMN_BYTES] = {"bytes", TABLE_COUNT, 0, 0},
-    [COLUMN_SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [COLUMN_ALLOCS] = {"objects", TABLE_COUNT, 4, 0},
-    [COLUMN_RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
+    VIEW_COLUMNS_OF_AMOUNT(COLUMN_BYTES, COLUMN_SHARE, COLUMN_ALLOCS, 4, COLUMN_RANGE),
     [COLUMN_TOTAL] = {"with calls", TABLE_COUNT, 3, 0},
     [COLUMN_TOTAL_SHARE] = {"share", TABLE_SHARE, 6, 0},
     [COLUMN_BAR] = {"", TABLE_BAR, 7, 30},

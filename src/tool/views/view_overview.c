@@ -283,13 +283,10 @@ static const char *source_of(const struct view *v, const struct view_row *row, s
 enum column { BYTES, SHARE, ALLOCS, RANGE, PLACE, METHOD, TYPES, COLUMNS };
 
 static const struct table_column own_columns[COLUMNS] = {
-    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
-    [SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
+    VIEW_COLUMNS_OF_AMOUNT(BYTES, SHARE, ALLOCS, 3, RANGE),
     [PLACE] = {"line", TABLE_PLACE, 0, 28},
     [METHOD] = {"method", TABLE_NAME, 1, 20},
     [TYPES] = {"types", TABLE_NAME, 0, 16},
-    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
 };
 
 static void put_own(const struct overview *o, const struct view_row *row, struct table *t)

@@ -72,14 +72,11 @@ void view_process_json(const struct view *v, uint32_t number, struct json_writer
 enum column { BYTES, SHARE, ALLOCS, RANGE, BEGAN, RAN, PROCESS, COMMAND, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
-    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
-    [SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
+    VIEW_COLUMNS_OF_AMOUNT(BYTES, SHARE, ALLOCS, 3, RANGE),
     [BEGAN] = {"began at", TABLE_TIME, 4, 0},
     [RAN] = {"ran for", TABLE_TIME, 5, 0},
     [PROCESS] = {"process", TABLE_NAME, 0, 30},
     [COMMAND] = {"command", TABLE_TEXT, 1, 20},
-    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
 };
 
 /* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */

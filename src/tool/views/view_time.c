@@ -63,12 +63,9 @@ enum column { FROM, BYTES, SHARE, ALLOCS, RANGE, RATE, BAR, COLUMNS };
 
 static const struct table_column columns[COLUMNS] = {
     [FROM] = {"from", TABLE_NUMBER_TEXT, 0, 0},
-    [BYTES] = {"bytes", TABLE_COUNT, 0, 0},
-    [SHARE] = {"share", TABLE_SHARE, 2, 0},
-    [ALLOCS] = {"objects", TABLE_COUNT, 3, 0},
+    VIEW_COLUMNS_OF_AMOUNT(BYTES, SHARE, ALLOCS, 3, RANGE),
     [RATE] = {"per second", TABLE_NUMBER_TEXT, 4, 0},
     [BAR] = {"", TABLE_BAR, 1, 30},
-    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
 };
 
 static void put_slice(const struct view *v, const struct time_line *l, unsigned slice,
