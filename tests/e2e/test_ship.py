@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 
 import consumers
 from control import Living
@@ -21,7 +22,7 @@ from receiver import Receiver
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
 LONG = bool(os.environ.get('SHADOWTRACE_SHIP'))
 SHIP = os.path.join(BUILD, 'shadowtrace-ship')
-LIMIT = (1 << 20) + 65536  # of a log with --max-log 1M
+LIMIT = (1 << 20) + 2 * 65536  # of a log with --max-log 1M: each half may be so much larger (unit log/test_log)
 
 
 def receiver(t, **more):
@@ -282,10 +283,17 @@ def test_the_disk_that_it_takes_is_what_the_log_may(t):
     told(ship, 'cannot send')
     sizes, files = [], set()
 
+    client = living.client()
+
     def overwritten():
+        """A part is written in a twentieth of a second: ship is given time to read what there is before there is more."""
+        client.ask('set', paused=False)
+        time.sleep(0.05)
+        client.ask('set', paused=True)
+        time.sleep(0.3)
         files.update(writing(ship.pid))
         sizes.append(sum(entry.stat().st_size for entry in os.scandir(folder)))
-        return living.client().ask('status')['part'] > 6
+        return client.ask('status')['part'] > 6
 
     until(overwritten, 'many parts')
     server.be('ok')
