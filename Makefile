@@ -214,7 +214,7 @@ deps:
 
 # What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
 TEST_FILES := $(ZYDIS):libzydis-dev /usr/share/bash-completion/bash_completion:bash-completion /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev promtool:prometheus $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
+TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev promtool:prometheus xmllint:libxml2-utils $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
                  zsh:zsh fish:fish man:man-db mandoc:mandoc docker-compose:docker-compose systemd-analyze:systemd $(if $(SHADOWTRACE_PACKAGES),dh:debhelper lintian:lintian debootstrap:debootstrap)
 deps-tests: deps
 	$(Q)missing=''; \

