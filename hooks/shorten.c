@@ -21,6 +21,11 @@
 /* From each note to its place in the code (elt3.S). */
 extern const int32_t hook_places[], hook_places_end[];
 
+static uint8_t *place_of(const int32_t *note)
+{
+    return (uint8_t *)((uintptr_t)note + (uintptr_t)(intptr_t)*note);
+}
+
 /*
  * Per register: what the linker left there, without the address; and what takes its place, movq
  * %fs:distance, reg. Two prefixes that mean nothing to it make it as long.
@@ -58,7 +63,7 @@ unsigned hooks_shorten(void)
     unsigned written = 0;
 
     for (const int32_t *note = hook_places; note < hook_places_end; note++) {
-        uintptr_t place = (uintptr_t)note + (uintptr_t)(intptr_t)*note;
+        uintptr_t place = (uintptr_t)place_of(note);
 
         low = place < low ? place : low;
         high = place + PLACE_BYTES > high ? place + PLACE_BYTES : high;
@@ -67,7 +72,7 @@ unsigned hooks_shorten(void)
     if (low >= high || mprotect((void *)low, high - low, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
         return 0;
     for (const int32_t *note = hook_places; note < hook_places_end; note++) {
-        uint8_t *place = (uint8_t *)((uintptr_t)note + (uintptr_t)(intptr_t)*note);
+        uint8_t *place = place_of(note);
         const struct form *form = form_of(place);
 
         if (form) {

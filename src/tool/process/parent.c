@@ -1,18 +1,14 @@
 #include "process/parent.h"
 
-#include "base/file.h"
+#include "base/process.h"
 
 #include <stdio.h>
-#include <string.h>
 
 long process_parent(long pid)
 {
-    char path[64], text[1024];
-    const char *rest;
-    long parent = 0;
+    struct process_stat one;
+    char which[24];
 
-    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-    file_read_text(path, text, sizeof(text));
-    rest = strrchr(text, ')'); /* behind its name, which may have some of its own */
-    return rest && sscanf(rest + 1, " %*c %ld", &parent) == 1 && parent > 0 ? parent : 0;
+    snprintf(which, sizeof(which), "%ld", pid);
+    return process_stat_read(which, &one) && one.parent > 0 ? one.parent : 0;
 }
