@@ -5,10 +5,12 @@ Faults, one at a time, in everything the tracer asks of the system: one line per
 usage: tests/e2e/faults.py [-k FORM.KIND]... [-j N] [--every K] [--once | --always]
 
 The n-th call of a kind (malloc, mmap, write, open, thread, register, socket) that comes from our library, jansson or zstd
-fails once, and in another run from there on always, for every n up to the last call that is made (every K-th of them; or
-with --every 0 a few spread over the range, as `make check` does). Only runs in which a fault fired count. In each of them
-the program's output and exit status are those without the tracer; a log with an end record adds up, and `validate` agrees;
-what the status file counts as written is in the log.
+fails once, and in another run from there on always. Which: the first of each way to one, that is, of those that the same
+functions of ours called through each other, and the last of each way (only once: what fails after it failed for others).
+A way that no run took, since threads were quicker or slower in it, is looked for again. With --every K it is every K-th call
+up to the last one, whatever its way; with --every 0 a few spread over the range, as `make check` does.
+Only runs in which a fault fired count. In each of them the program's output and exit status are those without the tracer; a
+log with an end record adds up, and `validate` agrees; what the status file counts as written is in the log.
 """
 import argparse
 import collections
@@ -31,6 +33,7 @@ from harness import ENVIRONMENT, LIBRARY, OUT, PROGRAM, TOOL  # noqa: E402
 KINDS = ('malloc', 'mmap', 'write', 'open', 'thread', 'register', 'socket')
 FOREVER = 1 << 62
 SIZE = 4096
+MOST_CALLS = 1 << 16  # of a kind, whose ways are told
 LOG_LIMIT = 64 << 20  # bytes, unpacked: far more than any of these programs has to say
 FOLDER = os.path.join(OUT, 'faults')
 PRELOAD = os.path.join(FOLDER, 'libfault.so')
@@ -71,23 +74,30 @@ def build_once():
         os.replace(made, PRELOAD)
 
 
-def faulty(folder, path, options=None, kind=None, first=0, last=0):
+def faulty(folder, path, options=None, kind=None, first=0, last=0, ways=False):
     """The environment that records a program into `path`, with faults; folder/counts and folder/status are made."""
     status = os.path.join(folder, 'status')
     os.mkdir(status, 0o700)
     with open(os.path.join(folder, 'counts'), 'wb') as file:
-        file.truncate(SIZE)
+        file.truncate(SIZE + (len(KINDS) * MOST_CALLS * 8 if ways else 0))
     options = dict({'version': 1, 'output': path, 'status': status}, **(options or {}))
-    return dict(LD_PRELOAD=PRELOAD, FAULT_FILE=os.path.join(folder, 'counts'), FAULT_KIND=kind or '', FAULT_AT=str(first),
+    return dict({'FAULT_PATHS': '1'} if ways else {}, LD_PRELOAD=PRELOAD, FAULT_FILE=os.path.join(folder, 'counts'), FAULT_KIND=kind or '', FAULT_AT=str(first),
                 FAULT_LAST=str(last), CORECLR_ENABLE_PROFILING='1', CORECLR_PROFILER_PATH=LIBRARY,
                 CORECLR_PROFILER='{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}', SHADOWTRACE_OPTIONS=json.dumps(options))
 
 
 def counts_of(path):
-    """(calls by kind, how many failed, where the first of these came from: its offset and the library)"""
+    """(calls by kind, how many failed, where the first of these came from: its offset, the library, its way)"""
     with open(path, 'rb') as file:
-        words = struct.unpack('=9Q40s', file.read(9 * 8 + 40))
-    return dict(zip(KINDS, words)), words[7], words[8], words[9].rstrip(b'\0').decode()
+        words = struct.unpack('=9Q40sQ', file.read(10 * 8 + 40))
+    return dict(zip(KINDS, words)), words[7], words[8], words[9].rstrip(b'\0').decode(), words[10]
+
+
+def ways_of(path, calls):
+    """By kind: the way of each call, in order (which functions of ours called which)."""
+    with open(path, 'rb') as file:
+        file.seek(SIZE)
+        return {kind: struct.unpack('=%dQ' % MOST_CALLS, file.read(MOST_CALLS * 8))[:calls[kind]] for kind in KINDS}
 
 
 def status_in(folder):
@@ -129,15 +139,18 @@ class Run:
     def _start(self, aim):
         counts = os.path.join(self.folder, 'counts')
         self.status_folder = os.path.join(self.folder, 'status')
-        environment = dict(ENVIRONMENT, DOTNET_gcConcurrent='0', **faulty(self.folder, self.log, self.form.options, self.kind, self.first, self.last))
+        counting = not self.kind
+        environment = dict(ENVIRONMENT, DOTNET_gcConcurrent='0', **faulty(self.folder, self.log, self.form.options, self.kind,
+                                                                          self.first, self.last, ways=counting))
         if aim:
             environment['FAULT_IN'] = aim
-        self.library, self.where, self.calls, self.fired = '?', 0, dict.fromkeys(KINDS, 0), 0
+        self.library, self.where, self.calls, self.fired, self.way = '?', 0, dict.fromkeys(KINDS, 0), 0, None
         try:
             self.result = harness.run(PROGRAM.command(self.form.program) + list(self.form.arguments), env=environment,
                                       cwd=self.folder, stdin=self.form.stdin)
         finally:
-            self.calls, self.fired, self.where, self.library = counts_of(counts)
+            self.calls, self.fired, self.where, self.library, self.way = counts_of(counts)
+            self.ways = ways_of(counts, self.calls) if counting else None
 
     def _judge(self):
         expected = unprofiled(self.name)
@@ -298,6 +311,7 @@ class Tally:
         self.runs = self.fired = 0
         self.failed = []
         self.outcomes = collections.Counter()
+        self.ways = set()  # in which a fault fired
         self.lock = threading.Lock()
 
     def add(self, run):
@@ -310,6 +324,7 @@ class Tally:
             if run.fired:
                 self.fired += 1
                 self.outcomes[run.outcome] += 1
+                self.ways.add(run.way)
 
 
 def spread(calls, few):
@@ -321,16 +336,35 @@ def spread(calls, few):
     return sorted(n for n in some if n <= calls)
 
 
-def numbers(calls, every):
-    return spread(calls, 2) if every == 0 else range(1, calls + 1, every)
+def run_each(form, kind, numbers, modes, jobs, tally):
+    work = [(n, last) for n in numbers for last in modes(n)]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for run in pool.map(lambda w: Run(form, kind, *w), work):
+            tally.add(run)
+
+
+TRIES = 5  # to take a way
+
+
+def runs_by_way(form, kind, ways, modes, jobs, tally):
+    """Runs with the first and the last call of each way. Returns: the ways, and how many of them no run took."""
+    wanted = set(ways)
+    for i in range(TRIES):
+        places = {}
+        for number, way in enumerate(ways, 1):
+            if way not in tally.ways:
+                places.setdefault(way, [number, number])[1] = number
+        firsts = {first for first, _ in places.values()}
+        run_each(form, kind, sorted({n for pair in places.values() for n in pair}),
+                 lambda n: [last for last in modes(n) if last == n or n in firsts], jobs, tally)
+        if wanted <= tally.ways or i == TRIES - 1:
+            return len(wanted), len(wanted - tally.ways)
+        ways = Run(form).ways[kind]
 
 
 def all_runs(form, kind, calls, every, modes, jobs, tally):
     """Runs with calls 1, 1 + every, ... until none is left to fail: another run may make a few more."""
-    work = [(n, last) for n in numbers(calls, every) for last in modes(n)]
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        for run in pool.map(lambda w: Run(form, kind, *w), work):
-            tally.add(run)
+    run_each(form, kind, spread(calls, 2) if every == 0 else range(1, calls + 1, every), modes, jobs, tally)
     beyond = calls + 1
     while every:
         run = Run(form, kind, beyond, beyond)
@@ -350,7 +384,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('-k', action='append', metavar='TEXT', help='only these: FORM.KIND, or a part of it')
     parser.add_argument('-j', type=int, default=2, metavar='N')
-    parser.add_argument('--every', type=int, default=1, metavar='K')
+    parser.add_argument('--every', type=int, metavar='K')
     parser.add_argument('--once', action='store_true')
     parser.add_argument('--always', action='store_true')
     options = parser.parse_args()
@@ -366,9 +400,13 @@ def main():
             if options.k and not any(k in form + '.' + kind for k in options.k):
                 continue
             start, tally = time.monotonic(), Tally(told=True)
-            all_runs(form, kind, calls.calls[kind], options.every, modes_of(options), options.j, tally)
-            print('%-15s %5d calls, %5d runs with a fault, %d failed; %s; %.0f s' % (
-                form + '.' + kind, calls.calls[kind], tally.fired, len(tally.failed), dict(tally.outcomes),
+            taken = ''
+            if options.every is None:
+                taken = ', %d ways, %d of them not taken' % runs_by_way(form, kind, calls.ways[kind], modes_of(options), options.j, tally)
+            else:
+                all_runs(form, kind, calls.calls[kind], options.every, modes_of(options), options.j, tally)
+            print('%-15s %5d calls%s, %5d runs with a fault, %d failed; %s; %.0f s' % (
+                form + '.' + kind, calls.calls[kind], taken, tally.fired, len(tally.failed), dict(tally.outcomes),
                 time.monotonic() - start), flush=True)
             total.runs += tally.runs
             total.fired += tally.fired

@@ -3,6 +3,7 @@
  * comes from the libraries that FAULT_IN names. Which library a call comes from is told by its return address.
  *
  *   FAULT_FILE   where the counts lie (struct counts, mapped by all: they outlive a crash); without it nothing happens
+ *   FAULT_PATHS  if set, the file has the way of each call as well: which of our functions called which
  *   FAULT_KIND   malloc, mmap, write, open, thread, register or socket; without it calls are counted only
  *   FAULT_AT     the first call that fails, from 1
  *   FAULT_LAST   the last one
@@ -27,6 +28,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <unwind.h>
 
 enum kind { MALLOC, MMAP, WRITE, OPEN, THREAD, REGISTER, SOCKET, KINDS };
 
@@ -34,15 +36,18 @@ static const char *const kind_names[KINDS] = {"malloc", "mmap",     "write", "op
                                               "thread", "register", "socket"};
 static const int kind_errors[KINDS] = {ENOMEM, ENOMEM, ENOSPC, EMFILE, EAGAIN, ENOMEM, EMFILE};
 
-/* The file. */
+/* The file. Behind its first page, if ways are asked for: those of each kind's first MOST_CALLS calls, in order. */
 struct counts {
     _Atomic uint64_t calls[KINDS], fired;
     _Atomic uint64_t where; /* of the first that failed: its offset in the library */
     char library[40];       /* and which */
+    uint64_t way;           /* and its way */
 };
 
 #define MOST_RANGES 16
 #define PAGE        4096
+#define MOST_CALLS  (1 << 16)
+#define MOST_FRAMES 24
 
 static struct range {
     uintptr_t low, high, base;
@@ -52,6 +57,7 @@ static _Atomic unsigned range_count;
 static _Atomic int searching;
 
 static struct counts *counts;
+static uint64_t (*ways)[MOST_CALLS]; /* by kind and call; NULL: not asked for */
 static enum kind wanted = KINDS;
 static uint64_t first, last;
 static const char *names = "libshadowtrace,liburcu,libjansson,libzstd";
@@ -114,16 +120,19 @@ static __attribute__((constructor)) void start(void)
     const char *file = getenv("FAULT_FILE"), *kind = getenv("FAULT_KIND"), *at = getenv("FAULT_AT"),
                *end = getenv("FAULT_LAST"), *in = getenv("FAULT_IN");
     int fd = file ? (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC, 0) : -1;
+    size_t size = PAGE + (getenv("FAULT_PATHS") ? sizeof(*ways) * KINDS : 0);
     void *pages;
 
     if (fd < 0)
         return;
     if (in)
         names = in;
-    pages = (void *)syscall(SYS_mmap, NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    pages = (void *)syscall(SYS_mmap, NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     syscall(SYS_close, fd);
     if (pages == MAP_FAILED)
         return;
+    if (size > PAGE)
+        ways = (void *)((char *)pages + PAGE);
     for (unsigned k = 0; kind && k < KINDS; k++)
         if (strcmp(kind, kind_names[k]) == 0)
             wanted = (enum kind)k;
@@ -131,6 +140,35 @@ static __attribute__((constructor)) void start(void)
     last = end ? strtoull(end, NULL, 10) : first;
     ranges_find();
     counts = pages;
+}
+
+struct way {
+    uint64_t hash;
+    unsigned frames;
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *into)
+{
+    struct way *way = into;
+    uintptr_t at = _Unwind_GetIP(context);
+    unsigned count = atomic_load(&range_count), i = 0;
+
+    while (i < count && (at < ranges[i].low || at >= ranges[i].high))
+        i++;
+    if (i == count) /* before ours: this library; behind them: the runtime, or the thread's first function */
+        return way->frames ? _URC_END_OF_STACK : _URC_NO_REASON;
+    way->hash = (way->hash ^ (at - ranges[i].base + i)) * UINT64_C(0x9e3779b97f4a7c15);
+    way->hash ^= way->hash >> 32;
+    return ++way->frames < MOST_FRAMES ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* The return addresses within the named libraries, from the call outwards, as one number. */
+static uint64_t way_here(void)
+{
+    struct way way = {1, 0};
+
+    _Unwind_Backtrace(step, &way);
+    return way.hash;
 }
 
 /* Whether the call that returns to `ip` is to fail; errno says why. */
@@ -145,11 +183,14 @@ static bool fails(enum kind kind, void *ip)
         if (at < ranges[i].low || at >= ranges[i].high)
             continue;
         number = atomic_fetch_add(&counts->calls[kind], 1) + 1;
+        if (ways && number <= MOST_CALLS)
+            ways[kind][number - 1] = way_here();
         if (kind != wanted || number < first || number > last)
             return false;
         if (!atomic_fetch_add(&counts->fired, 1)) {
             atomic_store(&counts->where, at - ranges[i].base);
             memcpy(counts->library, ranges[i].name, sizeof(counts->library));
+            counts->way = way_here();
         }
         errno = kind_errors[kind];
         return true;
