@@ -2,10 +2,10 @@
 
 #include "export/protobuf.h"
 #include "export/stack.h"
+#include "export/strings.h"
 
 #include "base/hash128.h"
 #include "base/memory.h"
-#include "readers/index.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,24 +48,19 @@ static const struct {
  */
 struct otlp {
     const struct export_profile *p;
-    FILE *out;                    /* NULL while sizes are taken */
-    uint64_t size;                /* of what was put since they are */
-    struct buffer message, inner; /* inner: a message within that one */
-    const char **strings;         /* number 0 is "" */
-    size_t string_count, string_capacity;
-    struct index string_index;
-    uint64_t attributes; /* put so far; 0 is none */
+    FILE *out;                     /* NULL while sizes are taken */
+    uint64_t size;                 /* of what was put since they are */
+    struct buffer message, inner;  /* inner: a message within that one */
+    struct export_strings strings; /* number 0 is "" */
+    uint64_t attributes;           /* put so far; 0 is none */
     struct export_stack stack;
     int err;
 };
 
-INDEX_OF_TEXT(text_kind, const char *);
-
 static uint64_t string(struct otlp *w, const char *text)
 {
-    uint32_t number = 0;
-    int added = index_add(&w->string_index, &text_kind, &w->strings, &w->string_count,
-                          &w->string_capacity, &text, &number);
+    uint32_t number;
+    int added = export_strings_add(&w->strings, text, &number);
 
     if (added < 0)
         w->err = added;
@@ -373,11 +368,11 @@ static void put_dictionary(struct otlp *w, enum otlp_value none)
     protobuf_bytes(&w->message, LINK_SPAN, zeros, 8);
     put(w, TABLE_LINK);
     put_stacks(w);
-    for (size_t i = 0; i < w->string_count; i++) {
-        size_t size = strlen(w->strings[i]);
+    for (size_t i = 0; i < w->strings.count; i++) {
+        size_t size = strlen(w->strings.texts[i]);
 
         put_head(w, TABLE_STRING, size);
-        put_bytes(w, w->strings[i], size);
+        put_bytes(w, w->strings.texts[i], size);
     }
 }
 
@@ -396,8 +391,7 @@ int export_otlp(const struct export_profile *p, FILE *out)
         put_head(&w, DATA_DICTIONARY, dictionary);
         put_dictionary(&w, VALUES);
     }
-    index_free(&w.string_index);
-    memory_free(w.strings);
+    export_strings_free(&w.strings);
     export_stack_free(&w.stack);
     buffer_free(&w.message);
     buffer_free(&w.inner);

@@ -2,10 +2,10 @@
 
 #include "export/protobuf.h"
 #include "export/stack.h"
+#include "export/strings.h"
 
 #include "base/memory.h"
 #include "command/gzip.h"
-#include "readers/index.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,15 +26,11 @@ enum { FUNCTION_ID = 1, FUNCTION_NAME, FUNCTION_FILE = 4 };
 struct pprof {
     const struct export_profile *p;
     struct gzip *gzip;
-    struct buffer message, inner; /* inner: a message within that one */
-    const char **strings;         /* number 0 is "" */
-    size_t string_count, string_capacity;
-    struct index string_index;
+    struct buffer message, inner;  /* inner: a message within that one */
+    struct export_strings strings; /* number 0 is "" */
     struct export_stack stack;
     int err;
 };
-
-INDEX_OF_TEXT(text_kind, const char *);
 
 /* The message goes out as that field of the profile. */
 static void put(struct pprof *w, unsigned field)
@@ -53,9 +49,8 @@ static void put(struct pprof *w, unsigned field)
 /* The number of a string, which goes out when it comes first. */
 static uint64_t string(struct pprof *w, const char *text)
 {
-    uint32_t number = 0;
-    int added = index_add(&w->string_index, &text_kind, &w->strings, &w->string_count,
-                          &w->string_capacity, &text, &number);
+    uint32_t number;
+    int added = export_strings_add(&w->strings, text, &number);
 
     if (added < 0)
         w->err = added;
@@ -276,8 +271,7 @@ int export_pprof(const struct export_profile *p, FILE *out)
     if (!err)
         err = gzip_finish(w.gzip);
     gzip_free(w.gzip);
-    index_free(&w.string_index);
-    memory_free(w.strings);
+    export_strings_free(&w.strings);
     export_stack_free(&w.stack);
     buffer_free(&w.message);
     buffer_free(&w.inner);
