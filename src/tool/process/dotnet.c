@@ -415,21 +415,30 @@ static int refuse_user(const struct dotnet_process *p, struct record_why *why)
                          p->pid, user ? "" : "another user", user ? user->pw_name : "");
 }
 
-/* Why it has no socket that answers. */
-static int refuse_socket(const struct dotnet_process *p, int err, struct record_why *why)
+bool dotnet_refused(const struct dotnet_process *p,
+                    const char *(*find)(const struct profiling_environment *), const char *what,
+                    struct record_why *why)
 {
     struct buffer text = BUFFER_INIT;
     struct profiling_environment e;
-    const char *off;
+    const char *name;
 
     dotnet_environment(p->pid, &text, &e);
-    off = profiling_no_diagnostics(&e);
-    if (off)
+    name = find(&e);
+    if (name)
         record_refuse(why, CLI_IO,
-                      "process %ld has %s=%s in its environment, which closes it to diagnostics; "
-                      "start it without",
-                      p->pid, off, profiling_variable(&e, off));
-    else if (err == -ETIMEDOUT)
+                      "process %ld has %s=%s in its environment, which %s; start it without",
+                      p->pid, name, profiling_variable(&e, name), what);
+    buffer_free(&text);
+    return name;
+}
+
+/* Why it has no socket that answers. */
+static int refuse_socket(const struct dotnet_process *p, int err, struct record_why *why)
+{
+    if (dotnet_refused(p, profiling_no_diagnostics, "closes it to diagnostics", why))
+        return CLI_IO;
+    if (err == -ETIMEDOUT)
         record_refuse(why, CLI_IO, "process %ld does not answer; is it stopped?", p->pid);
     else if (err == -EPERM)
         record_refuse(why, CLI_IO,
@@ -444,7 +453,6 @@ static int refuse_socket(const struct dotnet_process *p, int err, struct record_
     else
         record_refuse(why, CLI_IO, "process %ld is no .NET process, or has just begun to start",
                       p->pid);
-    buffer_free(&text);
     return CLI_IO;
 }
 

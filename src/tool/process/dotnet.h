@@ -49,6 +49,14 @@ int dotnet_look(long pid, struct dotnet_process *out);
  */
 void dotnet_environment(long pid, struct buffer *text, struct profiling_environment *e);
 
+/*
+ * dotnet_refused - whether one of them, found by profiling_off or profiling_no_diagnostics, does
+ * `what` to the process: then one line in why says so.
+ */
+bool dotnet_refused(const struct dotnet_process *p,
+                    const char *(*find)(const struct profiling_environment *), const char *what,
+                    struct record_why *why);
+
 /* dotnet_variable - one of them. Returns: NULL: it has none. Owns: memory_free. */
 char *dotnet_variable(long pid, const char *name);
 

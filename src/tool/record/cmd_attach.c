@@ -93,9 +93,7 @@ static int begin(struct attachment *a, long pid, struct record_why *why)
     if (status == CLI_OK)
         status = place_log(a, why);
     if (status == CLI_OK)
-        status = record_library(library, why);
-    if (status == CLI_OK)
-        status = record_library_check(library, why);
+        status = record_library_usable(library, why);
     if (status == CLI_OK)
         status = signals_take(&a->signals, why);
     if (status == CLI_OK)

@@ -43,9 +43,7 @@ static int check_start(const struct record_args *r, const char *command, char pa
     if (status == CLI_OK)
         status = record_options_check_output(&r->options, why);
     if (status == CLI_OK)
-        status = record_library(library, why);
-    if (status == CLI_OK)
-        status = record_library_check(library, why);
+        status = record_library_usable(library, why);
     return status;
 }
 

@@ -144,3 +144,10 @@ int record_library_check(const char *path, struct record_why *why)
         wrong += length + 2; /* dlerror names the file first; so do we */
     return record_refuse(why, CLI_IO, "cannot load %s: %s", path, wrong);
 }
+
+int record_library_usable(char path[PATH_MAX], struct record_why *why)
+{
+    int status = record_library(path, why);
+
+    return status == CLI_OK ? record_library_check(path, why) : status;
+}

@@ -25,4 +25,7 @@ int record_library(char path[PATH_MAX], struct record_why *why);
  */
 int record_library_check(const char *path, struct record_why *why);
 
+/* record_library_usable - record_library, and then the check of what it has found. */
+int record_library_usable(char path[PATH_MAX], struct record_why *why);
+
 #endif

@@ -65,16 +65,11 @@ static int check_environment(const struct dotnet_process *p, struct record_why *
     struct buffer text = BUFFER_INIT;
     struct profiling_environment e;
     struct profiling_other other;
-    const char *off;
 
+    if (dotnet_refused(p, profiling_off, "forbids profilers", why))
+        return CLI_IO;
     dotnet_environment(p->pid, &text, &e);
-    off = profiling_off(&e);
-    if (off)
-        record_refuse(why, CLI_IO,
-                      "process %ld has %s=%s in its environment, which forbids profilers; start it "
-                      "without",
-                      p->pid, off, profiling_variable(&e, off));
-    else if (profiling_another(&e, &other))
+    if (profiling_another(&e, &other))
         record_refuse(why, CLI_IO,
                       "process %ld was started with another profiler, %s=%s%s%s%s; a process can "
                       "have only one",
