@@ -270,11 +270,18 @@ static int pass_over(struct report_lines *l, struct report_line *line)
     return 1;
 }
 
+/* What has not been searched yet for the end of a line. */
+static char *unsearched(const struct report_lines *l, size_t *size)
+{
+    *size = l->end - l->begin - l->scanned;
+    return l->data + l->begin + l->scanned;
+}
+
 int report_lines_next(struct report_lines *l, struct report_line *line)
 {
     for (;;) {
-        size_t from = l->begin + l->scanned;
-        char *newline = memchr(l->data + from, '\n', l->end - from);
+        size_t size;
+        char *from = unsearched(l, &size), *newline = memchr(from, '\n', size);
         int err;
 
         if (LIKELY(newline != NULL)) {
@@ -330,8 +337,8 @@ static int trade(struct report_lines *l, struct report_block *block, size_t size
 int report_lines_block(struct report_lines *l, struct report_block *block)
 {
     for (;;) {
-        size_t from = l->begin + l->scanned;
-        char *newline = memrchr(l->data + from, '\n', l->end - from);
+        size_t size;
+        char *from = unsearched(l, &size), *newline = memrchr(from, '\n', size);
         int err;
 
         if (LIKELY(newline != NULL))
