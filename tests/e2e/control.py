@@ -122,6 +122,7 @@ class Living:
         self.t = t
         self.runtime = runtime
         os.makedirs(t.path(str(t.records)))
+        self.made = os.stat(t.path(str(t.records))).st_mtime_ns
         self.path = t.path(str(t.records), log)
         place = ['env', 'XDG_RUNTIME_DIR=' + runtime] if runtime else []
         self.process = t.start(place + [harness.TOOL, 'record', '-o', self.path] + list(options) + ['--'] + list(command), **more)
@@ -131,10 +132,16 @@ class Living:
         """Until the program listens; its process id."""
         def listening():
             found = harness.run(['pgrep', '-P', str(self.process.pid)]).text.split()
-            return [int(pid) for pid in found if os.path.exists(os.path.join(folder(self.runtime), pid + '.sock'))]
+            return [int(pid) for pid in found if self._listens(os.path.join(folder(self.runtime), pid + '.sock'))]
 
         self.pid = harness.until(listening, 'a socket')[0]
         return self.pid
+
+    def _listens(self, path):
+        """Its own: one that was killed under the same id may have left another there."""
+        with contextlib.suppress(FileNotFoundError):
+            return os.stat(path).st_mtime_ns >= self.made
+        return False
 
     def client(self):
         return Client(self.pid or self.wait())
