@@ -651,12 +651,12 @@ def check_log(path, killed=False):
         raise AssertionError('does not validate\n%s' % result)
 
 
-def on_full_disk(t, *words):
-    """Records into a file system of 512 KB. Returns: how it ended, and the path of what was written, which is cut."""
+def on_full_disk(t, *words, size='512k'):
+    """Records into a file system of that size. Returns: how it ended, and the path of what was written, which is cut."""
     small, kept = t.path('small'), t.path('kept')
     os.makedirs(small)
     os.makedirs(kept)
-    script = ('mount -t tmpfs -o size=512k none "$1" || exit 99; log=$1/log.ndjson; kept=$2; shift 2; "$@"; status=$?; '
+    script = ('mount -t tmpfs -o size=' + size + ' none "$1" || exit 99; log=$1/log.ndjson; kept=$2; shift 2; "$@"; status=$?; '
               'cp "$log" "$kept"/; exit $status')
     probe = run(['unshare', '-rm', 'mount', '-t', 'tmpfs', '-o', 'size=64k', 'none', small])
     if probe.status:

@@ -290,6 +290,25 @@ def test_a_process_is_listed_below_the_one_that_started_it(t):
     program.process.communicate(timeout=harness.PATIENCE)
 
 
+@needs('WebServer')
+def test_a_log_that_cannot_grow_is_said_and_the_program_goes_on(t):
+    """A limit of its size, which is as a full disk: the writer is in the process, and so the limit is the process's."""
+    server = Running(t, ['env', 'DOTNET_EnableWriteXorExecute=0'] + PROGRAM.command('WebServer') +
+                     ['--scale', '1000000', '--pad', '20000', '--until', 'eof']).ready()
+    t.equal(run(['prlimit', '--pid', str(server.pid), '--fsize=30000:']).status, 0, 'prlimit')
+    result, path = server.attach('--for', '2s')
+    t.equal(result.errors.count('File too large'), 1, 'what is said: %s' % result)
+    server.is_left()
+    total = tool_json('report', '--format=json', '--no-lines', path)['total']
+    t.true(total['sampled'] and os.path.getsize(path) <= 30000, 'what was written can be read: %s' % total)
+    t.equal(run(['prlimit', '--pid', str(server.pid), '--fsize=unlimited:']).status, 0, 'prlimit')
+    t.unchecked.add(path)
+    result, path = server.attach('--for', '500ms')
+    t.equal(result.status, 0, 'attached again: %s' % result)
+    whole(t, path)
+    t.true('ok' in server.ends().splitlines(), 'its work')
+
+
 # ---- beside others
 
 SESSIONS = 64  # that the runtime has room for

@@ -7,9 +7,10 @@ import math
 import os
 import signal
 
+import consumers
 import harness
 from control import Living
-from harness import PROGRAM, SHARED, each, needs, one_line, tool, until
+from harness import PROGRAM, SHARED, on_full_disk, each, needs, one_line, tool, until
 
 MEAN = 102400
 SEEDS = int(os.environ.get('SHADOWTRACE_SEEDS', 1))
@@ -341,6 +342,44 @@ def test_always_on_is_bounded_and_says_what_it_does(t):
     t.unchecked.update(os.path.join(os.path.dirname(ticker.path), name) for name in parts)
 
 
+@needs('WebServer')
+def test_a_full_disk_does_not_harm_what_runs_always(t):
+    """What was written stays readable; what was not is told, in one line."""
+    command = PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']
+    result, path = on_full_disk(t, '--always-on', '--sums-every', '10ms', '--', *command, size='4k')
+    t.equal(result.status, 0, str(result))
+    t.equal(result.text.splitlines()[-1], 'ok', 'what the program says')
+    said = [line for line in result.errors.splitlines() if 'No space left' in line]
+    t.equal(len(said), 1, 'one line about the disk\n%s' % result)
+    report = harness.tool_json('report', '--format=json', '--no-lines', path)
+    t.true(report['total']['allocs'] and not report['total'].get('complete'), 'a report of the rest: %s' % report['total'])
+    t.equal(tool('validate', path).status, 0, 'validate')
+
+
+@needs('WebServer', 'Sampled')
+@each('program', 'WebServer --scale 1000000 --pad 20000', 'Sampled --rounds 1000000')
+def test_a_signal_that_ends_what_runs_always_loses_no_more_than_the_last_sums(t, program):
+    """A server sees to the signal, and its log has an end; what does not is ended by it."""
+    def total():
+        return harness.tool_json('report', '--format=json', '--no-lines', r.path)['total']
+
+    name, *arguments = program.split()
+    r = Living(t, PROGRAM.command(name) + arguments, '--always-on', '--sums-every', '200ms', log='log.ndjson.zst')
+    r.wait()
+    until(lambda: r.client().ask('status')['written'] > 20, 'samples')
+    before = r.client().ask('status')['written']
+    until(lambda: total()['sampled'] >= before, 'their sums in the log')
+    status = r.end(signal.SIGTERM)
+    t.unchecked.add(r.path)
+    last = json.loads(harness.run([consumers.program('zstd'), '-qdc', r.path]).text.splitlines()[-1])
+    t.true(total()['sampled'] >= before, 'samples in the log, %d were there before: %s' % (before, total()))
+    if name == 'WebServer':
+        t.equal((status, r.out.splitlines()[-1]), (0, 'ok'), 'the server')
+        t.equal((last['kind'], last.get('lost'), last.get('written')), ('end', 0, total()['sampled']), 'the end of its log')
+    else:
+        t.equal(status, 128 + signal.SIGTERM, 'the program')
+
+
 @needs('Sampled')
 def test_the_mean_rises_when_sampling_takes_more_than_its_budget(t):
     """Each sample is compared with a snapshot, of many threads: that is more than one in a hundred."""
@@ -359,14 +398,23 @@ def test_the_mean_rises_when_sampling_takes_more_than_its_budget(t):
 
 # ---- with programs that are hard on stacks
 
-@needs('Rules', 'Unload', 'Threads', 'WebServer')
-@each('program', 'Rules --scale 100', 'Unload --scale 10', 'Threads', 'WebServer --scale 4')
+@needs('Rules', 'Exceptions', 'Unload', 'Threads', 'WebServer')
+@each('program', 'Rules --scale 100', 'Exceptions --scale 200', 'Unload --scale 10', 'Threads', 'WebServer --scale 4')
 def test_shadow_stacks_at_samples_are_the_hooked_frames_of_snapshots(t, program):
     """Exceptions, code that is unloaded, threads of native code, a server: each sample is compared."""
     name, *arguments = program.split()
     r = t.record(PROGRAM.command(name) + arguments, '--own', '--sample', 'auto', '--check', '1')
     c = t.exact(r)
     t.true(r.log.header['sampler'] == 'runtime' and c['compared'] > 0, 'samples')
+
+
+def test_shadow_stacks_at_samples_of_a_database_are_the_hooked_frames_of_snapshots(t):
+    """EF Core calls back into own code, and own async code is resumed by the framework."""
+    program = PROGRAM.publish('Blogging', 'blogging', 'TargetFramework=' + harness.SDK_FRAMEWORK)
+    r = t.record([program, t.path('blogging.db')], '--own', '--sample', 'auto', '--check', '1')
+    c = t.exact(r)
+    t.true(r.log.header['sampler'] == 'runtime' and c['compared'] > 20, 'samples')
+    t.note('%d samples' % c['compared'])
 
 
 @needs('Rules')

@@ -82,6 +82,7 @@ static class Program
         await app.StartAsync();
 
         using var stop = new CancellationTokenSource();
+        app.Lifetime.ApplicationStopping.Register(stop.Cancel); // a signal
         if (seconds > 0)
             stop.CancelAfter(TimeSpan.FromSeconds(seconds));
         if (eof)
