@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where frames and what the hooks touch had best lie: one cause at a time, by process.
 
-usage: tests/bench/placement.py BUILD [--processes N] [--only VARIANT]... [--loop] [--product]
+usage: tests/bench/placement.py BUILD [--processes N] [--only VARIANT]... [--loop | --runtime] [--product]
 
 Hooks that keep frames as those of ELT3 do, in variants (placement.S), on fib: in a runtime, on one thread and on two, and
 without one (the same compiled code, called from C). Each variant in N (30) processes, in turn, in random order. The
@@ -59,7 +59,8 @@ VARIANTS = [
 PRODUCT = [ # program, mode, and whether our threads are kept off its processor
     ('fib1', 'plain', False), ('fib1', 'elt3', False), ('fib1', 'events3-0', False), ('fib1', 'events3-0', True),
     ('fib1', 'elt2', False), ('fib1', 'events2-0', False), ('fib1', 'calls', False),
-    ('fib2', 'plain', False), ('fib2', 'elt3', False), ('fib2', 'events3-0', False), ('fib2', 'events2-0', False),
+    ('fib2', 'plain', False), ('fib2', 'elt3', False), ('fib2', 'events3-0', False), ('fib2', 'elt2', False),
+    ('fib2', 'events2-0', False),
     ('tree20', 'alloc', False), ('tree20', 'events3-0', False), ('tree20', 'sites3-0', False),
     ('tree20x2', 'alloc', False), ('tree20x2', 'events3-0', False), ('tree20x2', 'sites3-0', False),
 ]
@@ -202,12 +203,13 @@ def variants_main(place, variants, arguments):
     jobs = {('adds', 0): lambda: place.loop(variants[0], 0)}
     for variant in variants:
         for threads in (1, 2):
-            jobs['loop', threads, variant.key] = lambda v=variant, t=threads: place.loop(v, t)
+            if not arguments.runtime:
+                jobs['loop', threads, variant.key] = lambda v=variant, t=threads: place.loop(v, t)
             if not arguments.loop:
                 jobs['runtime', threads, variant.key] = lambda v=variant, t=threads: place.runtime(v, t)
     found = measure(jobs, arguments.processes, say)
     print('\neight additions in registers, no memory\n' + table_of(HEADS, [line('', found['adds', 0], None)]))
-    for where in ('loop',) if arguments.loop else ('runtime', 'loop'):
+    for where in ('loop',) if arguments.loop else ('runtime',) if arguments.runtime else ('runtime', 'loop'):
         for threads in (1, 2):
             base = found.get((where, threads, 'empty'))
             print('\nfib, %d thread%s, %s; the last three beside empty hooks' % (
@@ -243,7 +245,9 @@ def arguments_of(argv):
     parser.add_argument('--processes', type=int, default=30, help='of each variant')
     parser.add_argument('--only', action='append', choices=[variant.key for variant in VARIANTS], metavar='VARIANT',
                         help='and empty hooks: ' + ', '.join(variant.key for variant in VARIANTS))
-    parser.add_argument('--loop', action='store_true', help='without a runtime only')
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument('--loop', action='store_true', help='without a runtime only')
+    where.add_argument('--runtime', action='store_true', help='in a runtime only')
     parser.add_argument('--product', action='store_true', help='the product only')
     return parser.parse_args(argv)
 
