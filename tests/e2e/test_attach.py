@@ -508,9 +508,12 @@ def test_only_the_user_and_root_attach(t):
 def test_a_process_of_another_root_gets_a_copy_of_the_library(t):
     """As a container has it: other mounts, another /tmp, its own process ids."""
     command = PROGRAM.command('Sampled') + ALLOCATES
+    # what was built may lie below /tmp: it is there in both
     jail = ['unshare', '-m', '-p', '--fork', '--kill-child', 'sh', '-c',
-            'mkdir -p "$0" && mount --rbind / "$0" && mount -t tmpfs none "$0/tmp" && mount -t tmpfs none "$0/proc" && '
-            'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', t.path('root')]
+            'root=$1; built=$2; shift 2; mkdir -p "$root" && mount --rbind / "$root" && mount -t tmpfs none "$root/tmp" && '
+            'mkdir -p "$root$built" && mount --bind "$built" "$root$built" && '
+            'mount -t tmpfs none "$root/proc" && mount -t proc proc "$root/proc" && exec chroot "$root" "$@"',
+            'sh', t.path('root'), BUILD]
     if os.geteuid() or run(['unshare', '-m', '-p', '--fork', 'true']).status:
         t.skip('no namespaces of our own')
     jailed = t.start(jail + command, stdin=subprocess.PIPE)

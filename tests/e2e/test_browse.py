@@ -5,7 +5,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
+import tempfile
 
 import consumers
 import harness
@@ -21,7 +23,9 @@ class Tmux:
     """A shell on a terminal of its own; what is on its screen."""
 
     def __init__(self, t, columns, rows, **environment):
-        self.base = [consumers.program('tmux'), '-S', t.path('tmux-%d' % len(os.listdir(t.folder))), '-f', '/dev/null']
+        folder = tempfile.mkdtemp(prefix='shadowtrace-tmux-')  # not below the test's: a socket's path has 107 bytes
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        self.base = [consumers.program('tmux'), '-S', os.path.join(folder, 'socket'), '-f', '/dev/null']
         variables = dict(TERM='screen-256color', PS1='$ ', **environment)
         shell = ['env', '-u', 'NO_COLOR'] + ['%s=%s' % pair for pair in variables.items()] + ['bash', '--norc', '-i']
         self.ask('new-session', '-d', '-x', str(columns), '-y', str(rows), ' '.join(shlex.quote(word) for word in shell))
