@@ -200,16 +200,17 @@ HEADS = ['', 'least', '25 %', 'median', '75 %', '95 %', 'in turn', 'at 25 %', 'a
 
 def variants_main(place, variants, arguments):
     place.build(variants)
+    runs = {} if arguments.loop else {'runtime': place.runtime}
+    if not arguments.runtime:
+        runs['loop'] = place.loop
     jobs = {('adds', 0): lambda: place.loop(variants[0], 0)}
     for variant in variants:
         for threads in (1, 2):
-            if not arguments.runtime:
-                jobs['loop', threads, variant.key] = lambda v=variant, t=threads: place.loop(v, t)
-            if not arguments.loop:
-                jobs['runtime', threads, variant.key] = lambda v=variant, t=threads: place.runtime(v, t)
+            for where, run in runs.items():
+                jobs[where, threads, variant.key] = lambda r=run, v=variant, t=threads: r(v, t)
     found = measure(jobs, arguments.processes, say)
     print('\neight additions in registers, no memory\n' + table_of(HEADS, [line('', found['adds', 0], None)]))
-    for where in ('loop',) if arguments.loop else ('runtime',) if arguments.runtime else ('runtime', 'loop'):
+    for where in runs:
         for threads in (1, 2):
             base = found.get((where, threads, 'empty'))
             print('\nfib, %d thread%s, %s; the last three beside empty hooks' % (
