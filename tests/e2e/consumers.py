@@ -122,6 +122,11 @@ def browser_run(t, script, arguments=None, browser='chromium', size=(1280, 800),
     return json.loads(result.out)
 
 
+def last_record(path):
+    """Of a compressed log."""
+    return json.loads(run([program('zstd'), '-dcq', path]).text.splitlines()[-1])
+
+
 def pprof(t, *arguments, timeout=240):
     """go tool pprof, without asking for anything over a network."""
     environment = dict(ENVIRONMENT, HOME=t.folder, PPROF_TMPDIR=t.folder, GOPROXY='off', GOTOOLCHAIN='local', GOFLAGS='')

@@ -81,7 +81,7 @@ def faulty(folder, path, options=None, kind=None, first=0, last=0, ways=False):
     with open(os.path.join(folder, 'counts'), 'wb') as file:
         file.truncate(SIZE + (len(KINDS) * MOST_CALLS * 8 if ways else 0))
     options = dict({'version': 1, 'output': path, 'status': status}, **(options or {}))
-    return dict({'FAULT_PATHS': '1'} if ways else {}, LD_PRELOAD=PRELOAD, FAULT_FILE=os.path.join(folder, 'counts'), FAULT_KIND=kind or '', FAULT_AT=str(first),
+    return dict({'FAULT_WAYS': '1'} if ways else {}, LD_PRELOAD=PRELOAD, FAULT_FILE=os.path.join(folder, 'counts'), FAULT_KIND=kind or '', FAULT_AT=str(first),
                 FAULT_LAST=str(last), CORECLR_ENABLE_PROFILING='1', CORECLR_PROFILER_PATH=LIBRARY,
                 CORECLR_PROFILER='{7B6A1F52-3C0E-4E57-9D35-5AD0B3C5E4A1}', SHADOWTRACE_OPTIONS=json.dumps(options))
 

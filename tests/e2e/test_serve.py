@@ -207,7 +207,7 @@ def test_nothing_is_lost_where_the_log_is_packed_moved_and_in_parts(t):
         t.equal(result.status, 0, result)
     t.equal(living._ended(), 0, 'how it ended')
     found = until(lambda: gone(server, pid), 'its end')
-    end = json.loads(run([consumers.program('zstd'), '-dcq', living.path]).text.splitlines()[-1])
+    end = consumers.last_record(living.path)
     sums = of_process(found, pid)
     t.equal(end['part'], 4, 'parts')
     t.equal(sums['shadowtrace_allocations_total'], end['written'], 'allocations')

@@ -3,7 +3,7 @@
  * comes from the libraries that FAULT_IN names. Which library a call comes from is told by its return address.
  *
  *   FAULT_FILE   where the counts lie (struct counts, mapped by all: they outlive a crash); without it nothing happens
- *   FAULT_PATHS  if set, the file has the way of each call as well: which of our functions called which
+ *   FAULT_WAYS   if set, the file has the way of each call as well: which of our functions called which
  *   FAULT_KIND   malloc, mmap, write, open, thread, register or socket; without it calls are counted only
  *   FAULT_AT     the first call that fails, from 1
  *   FAULT_LAST   the last one
@@ -120,7 +120,7 @@ static __attribute__((constructor)) void start(void)
     const char *file = getenv("FAULT_FILE"), *kind = getenv("FAULT_KIND"), *at = getenv("FAULT_AT"),
                *end = getenv("FAULT_LAST"), *in = getenv("FAULT_IN");
     int fd = file ? (int)syscall(SYS_openat, AT_FDCWD, file, O_RDWR | O_CLOEXEC, 0) : -1;
-    size_t size = PAGE + (getenv("FAULT_PATHS") ? sizeof(*ways) * KINDS : 0);
+    size_t size = PAGE + (getenv("FAULT_WAYS") ? sizeof(*ways) * KINDS : 0);
     void *pages;
 
     if (fd < 0)
