@@ -82,8 +82,8 @@ static hresult on_initialize(struct clr_callback *self, struct clr_unknown *unkn
         result = info->vtbl->set_enter_leave_function_hooks2(info, noop_enter2, noop_leave2,
                                                              noop_tailcall2);
     else if (result == S_OK && wants("elt3"))
-        result =
-            info->vtbl->set_enter_leave_function_hooks3(info, NOOP_ENTER3, NOOP_LEAVE3, NOOP_LEAVE3);
+        result = info->vtbl->set_enter_leave_function_hooks3(info, NOOP_ENTER3, NOOP_LEAVE3,
+                                                             NOOP_LEAVE3);
     info->vtbl->release(info);
     return result;
 }

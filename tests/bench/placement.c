@@ -44,7 +44,8 @@ SHOWN double placement_adds(int rounds);
 
 static char *pages(size_t size)
 {
-    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                    -1, 0);
 
     return at == MAP_FAILED ? NULL : at;
 }
@@ -103,8 +104,9 @@ __attribute__((constructor)) static void write_distances(void)
         memcpy(&word, at, sizeof(word));
         if (word >> 8 != 0x7EADBE)
             continue;
-        word = (word & 0xff) == 0x80 ? (uint32_t)((intptr_t)&placement_self - thread)
-                                     : (uint32_t)((intptr_t)&placement_words - thread) + (word & 0xff);
+        word = (word & 0xff) == 0x80
+                   ? (uint32_t)((intptr_t)&placement_self - thread)
+                   : (uint32_t)((intptr_t)&placement_words - thread) + (word & 0xff);
         memcpy(at, &word, sizeof(word));
     }
     mprotect(low, size, PROT_READ | PROT_EXEC);

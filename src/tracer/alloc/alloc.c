@@ -27,6 +27,9 @@
 #define CHECK_REST \
     49 /* times what a comparison took, without one: 2 % of the time is for comparing */
 
+/* Compiled into each caller: an allocation runs through one function, a sample through a copy. */
+#define INTO_CALLER static inline __attribute__((always_inline))
+
 enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
 struct alloc {
@@ -410,8 +413,8 @@ uint32_t alloc_begun(const struct alloc *a, const struct stack *s,
 }
 
 /* While a filter runs, its method has a second frame on top of those that the exception passes. */
-static bool allocating_instruction(struct alloc *a, struct frame *top, size_t depth,
-                                   struct site_places *out)
+INTO_CALLER bool allocating_instruction(struct alloc *a, struct frame *top, size_t depth,
+                                        struct site_places *out)
 {
     const struct frame *frame = top - 1;
     bool in_filter = load_relaxed(&frame->ret) == FRAME_RET_FILTER;
@@ -451,9 +454,9 @@ static enum tree_outside outside(struct alloc *a, uint32_t site)
  * Id of the allocating instruction; in a dynamic method, or one without hooks, of the call in the
  * method that led there, if it is found: its return address is left in places->call.
  */
-static uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method,
-                        struct site_places *places, uintptr_t limit,
-                        const struct metadata_class *class)
+INTO_CALLER uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t method,
+                             struct site_places *places, uintptr_t limit,
+                             const struct metadata_class *class)
 {
     const struct code_place *inside = &places->call;
     enum tree_outside found;
@@ -505,9 +508,15 @@ static bool sampled(struct alloc_thread *t, uint64_t bytes)
     return true;
 }
 
-static int post(struct alloc *a, struct event_ring *ring, const struct event *event)
+/* In the runtime's event of a sample nobody may wait. Apart: the usual way stays short. */
+static __attribute__((noinline)) int offer(struct event_ring *ring, const struct event *event)
 {
-    return UNLIKELY(a->samples) ? event_offer(ring, event) : event_post(ring, event);
+    return event_offer(ring, event);
+}
+
+INTO_CALLER int post(struct alloc *a, struct event_ring *ring, const struct event *event)
+{
+    return UNLIKELY(a->samples) ? offer(ring, event) : event_post(ring, event);
 }
 
 /*
@@ -515,7 +524,7 @@ static int post(struct alloc *a, struct event_ring *ring, const struct event *ev
  * it holds for exactly the events after it. Returns 0, or -ENOSPC: the thread keeps the old copy
  * and asks again.
  */
-static int config_follow(struct alloc *a, struct alloc_thread *t)
+static __attribute__((noinline)) int config_follow(struct alloc *a, struct alloc_thread *t)
 {
     struct config_settings now;
 
@@ -563,7 +572,7 @@ static enum config_answer wanted_method(struct alloc *a, struct alloc_thread *t,
 }
 
 /* May this thread record here, as configured now? Returns -ENOSPC when there is no new copy. */
-static int config_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
+INTO_CALLER int config_lets(struct alloc *a, struct alloc_thread *t, struct stack *s)
 {
     enum config_answer answer = CONFIG_CHANGED;
     bool stale = t->config.generation != load_acquire(&s->generation);
@@ -685,8 +694,8 @@ static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_
     return check_frames(a->config.check, shadow, leaf);
 }
 
-static void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
-                   struct metadata_class *class, uint64_t bytes_kind)
+INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
+                        struct metadata_class *class, uint64_t bytes_kind)
 {
     struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
     uint64_t epoch = load_acquire(&a->heap_epoch), began = event.ticks;
@@ -777,8 +786,8 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
         atomic_fetch_add_explicit(&t->ring->hub->beginnings_lost, 1, memory_order_relaxed);
 }
 
-static void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,
-                             uintptr_t object, struct metadata_class *class)
+INTO_CALLER void record_if_wanted(struct alloc *a, struct stack *s, struct alloc_thread *t,
+                                  uintptr_t object, struct metadata_class *class)
 {
     const struct options *options = a->config.options;
     uint64_t bytes = size_of(a, class, object);
@@ -809,7 +818,7 @@ static struct metadata_class *class_noted(struct alloc *a, struct alloc_thread *
 }
 
 /* The calling thread, if it records here; what it would but cannot is counted. NULL: it does not */
-static inline struct alloc_thread *recording_thread(struct alloc *a, struct stack *s)
+INTO_CALLER struct alloc_thread *recording_thread(struct alloc *a, struct stack *s)
 {
     struct alloc_thread *t;
     int lets;
