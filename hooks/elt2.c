@@ -41,7 +41,7 @@ static bool chain_check(const uintptr_t *own, enum wrapper which)
 }
 
 /* The caller's SP of the hooked method, or 0 when the chain is not as expected. */
-static inline __attribute__((always_inline)) uintptr_t caller_sp(enum wrapper which)
+INTO_CALLER uintptr_t caller_sp(enum wrapper which)
 {
     const uintptr_t *own = __builtin_frame_address(0);
 
@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) uintptr_t caller_sp(enum wrapper wh
     return *(const uintptr_t *)own[0] + 2 * sizeof(uintptr_t);
 }
 
-static inline __attribute__((always_inline)) void leave(uintptr_t method, uintptr_t sp)
+INTO_CALLER void leave(uintptr_t method, uintptr_t sp)
 {
     struct stack *s = stack_self;
 
@@ -208,8 +208,7 @@ static uintptr_t frame_sp(uintptr_t method, uintptr_t sp)
     return frame ? load_relaxed(&frame->sp) : sp;
 }
 
-static inline __attribute__((always_inline)) void leave_traced(uintptr_t method, uintptr_t sp,
-                                                               uint32_t what)
+INTO_CALLER void leave_traced(uintptr_t method, uintptr_t sp, uint32_t what)
 {
     if (LIKELY(sp) && !calls_leave(method, sp, what))
         calls_leave_slow(method, frame_sp(method, sp), what, 0);

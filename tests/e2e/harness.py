@@ -634,6 +634,13 @@ def ends_of(path):
         return first + file.read()
 
 
+def last_record(path):
+    """Of a log, however long: it is read from its end. A line of it has to be shorter than 1 MB."""
+    with open(path, 'rb') as file:
+        file.seek(max(0, os.path.getsize(path) - (1 << 20)))
+        return json.loads(file.read().splitlines()[-1])
+
+
 def check_log(path, killed=False):
     """jq reads lines as they are (numbers as text compare equal to what is written), and the log fits its schema.
 

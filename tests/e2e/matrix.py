@@ -102,13 +102,6 @@ def environment_of(cell):
     return environment
 
 
-def last_line(path):
-    with open(path, 'rb') as file:
-        file.seek(0, os.SEEK_END)
-        file.seek(max(0, file.tell() - 65536))
-        return json.loads(file.read().splitlines()[-1])
-
-
 def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd=None, options=(), early=False):
     """Records a command, every check-th stack compared, in all its processes. (numbers, what is wrong)."""
     logs = os.path.join(folder, 'logs')
@@ -121,7 +114,7 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
     numbers = {'compared': 0, 'equal': 0, 'refused': 0, 'repairs': collections.Counter()}
     wrong = []
     for path in paths:
-        end = last_line(path)
+        end = harness.last_record(path)
         if end.get('kind') != 'end':
             wrong.append('%s has no end' % path)
             continue

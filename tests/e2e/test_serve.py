@@ -22,7 +22,8 @@ import time
 
 import consumers
 from control import Living
-from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, needs, one_line, run, tool, tool_json, until, wait
+from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, last_record, needs, one_line, run, tool, tool_json, until, \
+    wait
 from readback import read_pprof
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
@@ -133,13 +134,6 @@ def profile(t, server, path, name='profile.pb.gz'):
     return made
 
 
-def end_record(path):
-    """Not by reading all: ten minutes of a server are gigabytes, and a process that has ended is not served for ever."""
-    with open(path, 'rb') as file:
-        file.seek(max(0, os.path.getsize(path) - (1 << 20)))
-        return json.loads(file.readlines()[-1])
-
-
 # ---- what is answered
 
 @needs('WebServer')
@@ -173,7 +167,7 @@ def test_scrapes_of_a_server_add_up_to_its_log(t):
         time.sleep(pause)
         scrape()
     t.equal(living._ended(), 0, 'how it ended')
-    end = end_record(living.path)
+    end = last_record(living.path)
     t.equal(total['shadowtrace_allocations_total'], end['written'], 'allocations')
     t.equal(total['shadowtrace_allocated_bytes_total'], end['bytes'], 'bytes')
     t.equal(last['shadowtrace_lost_allocations_total'], 0, 'lost')
@@ -228,7 +222,7 @@ def test_what_was_overwritten_before_it_could_be_read_is_counted(t):
     until(lambda: missing(server.metrics(), pid), 'a part that was overwritten')
     t.equal(living._ended(), 0, 'how it ended')
     found = until(lambda: gone(server, pid), 'its end')
-    end = end_record(living.path)
+    end = last_record(living.path)
     t.true(end['rotated_out']['parts'] > 0, 'no part was overwritten')
     lost = sum(value for labels, value in missing(found, pid).items() if 'what="allocations"' in labels)
     t.equal(of_process(found, pid)['shadowtrace_allocations_total'] + lost, end['written'], 'allocations')

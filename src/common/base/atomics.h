@@ -16,6 +16,7 @@
 #define UNLIKELY(x)     __builtin_expect(!!(x), 0)
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define CACHE_LINE      64
+#define INTO_CALLER     static inline __attribute__((always_inline)) /* compiled into each caller */
 
 #define load_relaxed(p)        atomic_load_explicit((p), memory_order_relaxed)
 #define load_acquire(p)        atomic_load_explicit((p), memory_order_acquire)

@@ -447,10 +447,9 @@ static inline const char *hand_node_member(const char *at, void *record, unsigne
 }
 
 /* All members of a line. Returns: the bits of those seen, 0 if it cannot be read by hand. */
-static inline __attribute__((always_inline)) unsigned
-hand_members(const char *at, const char *end,
-             const char *member(const char *, void *, unsigned *, uint64_t *), void *record,
-             uint64_t *unknown)
+INTO_CALLER unsigned hand_members(const char *at, const char *end,
+                                  const char *member(const char *, void *, unsigned *, uint64_t *),
+                                  void *record, uint64_t *unknown)
 {
     unsigned saw = 0;
 

@@ -27,9 +27,6 @@
 #define CHECK_REST \
     49 /* times what a comparison took, without one: 2 % of the time is for comparing */
 
-/* Compiled into each caller: an allocation runs through one function, a sample through a copy. */
-#define INTO_CALLER static inline __attribute__((always_inline))
-
 enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 
 struct alloc {
@@ -694,6 +691,7 @@ static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_
     return check_frames(a->config.check, shadow, leaf);
 }
 
+/* INTO_CALLER, as its parts: an allocation runs through one function, a sample through a copy. */
 INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                         struct metadata_class *class, uint64_t bytes_kind)
 {

@@ -292,23 +292,21 @@ struct event_ring *event_hub_adopt(struct event_hub *hub);
 /* Count one allocation of this thread as lost. Threads: the producer. */
 void event_lose(struct event_ring *ring, enum event_lost reason);
 
-/* Inlined: an event goes from registers into its slot; from the stack it waits for older stores. */
-#define EVENT_INLINE static inline __attribute__((always_inline))
-
 /*
- * event_post - one event into the caller's ring.
+ * event_post - one event into the caller's ring. Inlined: it goes from registers into its slot;
+ * from the stack it waits for older stores.
  * Returns: 0, or -ENOSPC when there is no space: at once if the hub says drop or has stopped, else
  *          after waiting 200 ms in vain; a writer that has not moved since is not waited for again.
  *          The caller counts the loss.
  * Threads: the producer. May run: in callbacks, never in a hook.
  */
-EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event);
-EVENT_INLINE int event_offer(struct event_ring *ring,
-                             const struct event *event); /* the same, never waits: for hooks */
+INTO_CALLER int event_post(struct event_ring *ring, const struct event *event);
+INTO_CALLER int event_offer(struct event_ring *ring,
+                            const struct event *event);  /* the same, never waits: for hooks */
 bool event_wait(struct event_ring *ring, uint64_t head); /* event_post: for space */
 void event_wake(struct event_ring *ring, uint64_t head); /* the writer, if events pile up */
 
-EVENT_INLINE bool event_has_space(struct event_ring *ring, uint64_t head)
+INTO_CALLER bool event_has_space(struct event_ring *ring, uint64_t head)
 {
     if (LIKELY(head - ring->tail_seen < ring->room))
         return true;
@@ -317,7 +315,7 @@ EVENT_INLINE bool event_has_space(struct event_ring *ring, uint64_t head)
     return head - ring->tail_seen < ring->room || event_grow(ring);
 }
 
-EVENT_INLINE int event_put(struct event_ring *ring, uint64_t head, const struct event *event)
+INTO_CALLER int event_put(struct event_ring *ring, uint64_t head, const struct event *event)
 {
     *event_next(ring, head) = *event;
     store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
@@ -326,7 +324,7 @@ EVENT_INLINE int event_put(struct event_ring *ring, uint64_t head, const struct 
     return 0;
 }
 
-EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event)
+INTO_CALLER int event_post(struct event_ring *ring, const struct event *event)
 {
     uint64_t head = load_relaxed(&ring->head);
 
@@ -335,7 +333,7 @@ EVENT_INLINE int event_post(struct event_ring *ring, const struct event *event)
     return event_put(ring, head, event);
 }
 
-EVENT_INLINE int event_offer(struct event_ring *ring, const struct event *event)
+INTO_CALLER int event_offer(struct event_ring *ring, const struct event *event)
 {
     uint64_t head = load_relaxed(&ring->head);
 
