@@ -399,7 +399,7 @@ def test_the_mean_rises_when_sampling_takes_more_than_its_budget(t):
 # ---- with programs that are hard on stacks
 
 @needs('Rules', 'Exceptions', 'Unload', 'Threads', 'WebServer')
-@each('program', 'Rules --scale 100', 'Exceptions --scale 200', 'Unload --scale 10', 'Threads', 'WebServer --scale 4')
+@each('program', 'Rules --scale 100', 'Exceptions --scale 200', 'Unload --scale 10', 'Threads --scale 20', 'WebServer --scale 4')
 def test_shadow_stacks_at_samples_are_the_hooked_frames_of_snapshots(t, program):
     """Exceptions, code that is unloaded, threads of native code, a server: each sample is compared."""
     name, *arguments = program.split()
