@@ -240,6 +240,14 @@ void allocate(struct world *w, const struct metadata_class *class, const struct 
     allocate_on(w->ring, class, node, 0, bytes, EVENT_HEAP_NORMAL);
 }
 
+void wait_for_room(const struct world *w)
+{
+    const struct event_ring *ring = w->ring;
+
+    while (ring && load_acquire(&ring->head) - load_acquire(&ring->tail) >= ring->room / 2)
+        usleep(500);
+}
+
 void start(struct world *w)
 {
     if (!w->log && world_open(w))

@@ -76,6 +76,11 @@ void allocate_on(struct event_ring *ring, const struct metadata_class *class,
                  const struct tree_node *node, uint32_t site, uint64_t bytes, enum event_heap heap);
 void allocate(struct world *w, const struct metadata_class *class, const struct tree_node *node,
               uint64_t bytes);
+/*
+ * Waits until the ring is less than half full. A writer that is late puts all that waits in one part
+ * before it looks at the size of the part.
+ */
+void wait_for_room(const struct world *w);
 void start(struct world *w);
 void stop(struct world *w);
 

@@ -1313,9 +1313,7 @@ static void record_parts(unsigned events)
 
     start(w);
     for (unsigned i = 0; i < events; i++) {
-        while (w->ring &&
-               load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) >= w->ring->room)
-            usleep(500);
+        wait_for_room(w);
         allocate(w, classes[i % 2], nodes[i / 3 % 2], 8 * i);
     }
     stop(w);
