@@ -5,7 +5,7 @@ differences; with all rules it finds none. Each line of the output is a row of t
 import os
 import re
 
-from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs
+from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs, outliving_aborts
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
 RULES = {
@@ -37,11 +37,6 @@ RULES = {
 
 TRIES = 10  # an abort that meets a wrapper is a matter of timing: a busy machine may miss all of a run's
 
-# So .NET 8 itself ends a program that aborts threads, without a profiler too (tests/README.md, "Long, or of chance"): rule,
-# framework, status, line on stderr. Only such a run is made again, and the test says so.
-DEATHS = 2  # in a row; about one run in 200 ends so
-DEATH = ('in_wrapper', 'net8.0', 134, "terminate called after throwing an instance of 'PAL_SEHException'")
-
 # No program tried so far comes out wrong without these: what they mend, another rule mends before anybody looks.
 COVERED = {
     'grace_period': 'it is of memory, not of frames: tests/unit/stack/test_copies.c fails without it',
@@ -54,11 +49,10 @@ OF_MEMORY = {'grace_period'}
 
 
 def compared(t, rule, without=None):
-    for _ in range(DEATHS + 1):
-        framework, r = recorded(t, *RULES[rule], without=without)
-        if (rule, framework, r.status) != DEATH[:3] or DEATH[3] not in r.errors.splitlines():
-            break
-        t.note('ended by the runtime, as it may be: run again')
+    def record():
+        return recorded(t, *RULES[rule], without=without)
+
+    r = outliving_aborts(t, RULES[rule][0], record) if rule == 'in_wrapper' else record()
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % r)
     return r.compare()
 
@@ -70,7 +64,7 @@ def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, 
         env['SHADOWTRACE_WITHOUT'] = without
     options = ['--only', only] if only else []
     command = PROGRAM.command(program, framework) + arguments.split()
-    return framework, t.record(command, *options, hooks=hooks, check=1, env=env)
+    return t.record(command, *options, hooks=hooks, check=1, env=env)
 
 
 @needs('Rules')

@@ -2,7 +2,10 @@
 import harness
 import matrix
 import test_compiler
-from harness import HOOKS, PROGRAM, each, heavy, needs
+from harness import HOOKS, PROGRAM, each, heavy, needs, outliving_aborts
+
+
+ABORTS = 'controlled-execution'
 
 
 @needs('Threads')
@@ -11,11 +14,28 @@ from harness import HOOKS, PROGRAM, each, heavy, needs
 @each('framework', 'net8.0', 'net9.0', 'net10.0')
 @each('hooks', *HOOKS)
 def test_threads_that_come_and_go(t, framework, hooks):
-    r = t.record(PROGRAM.command('Threads', framework) + ['--scale', '5'], '--check-threads', '1', hooks=hooks, check=0)
+    r = t.record(PROGRAM.command('Threads', framework) + ['--scale', '5', '--except', ABORTS], '--check-threads', '1', hooks=hooks,
+                 check=0)
     t.equal(r.status, 0, str(r))
     numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks, share=0.1)
     t.true(not wrong, wrong)
     t.true(numbers['equal'] > 100, numbers)
+    t.note(matrix.describe_threads(numbers))
+
+
+@needs('Threads')
+@needs('Threads', framework='net9.0')
+@needs('Threads', framework='net8.0')
+@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('hooks', *HOOKS)
+def test_threads_that_are_aborted(t, framework, hooks):
+    command = PROGRAM.command('Threads', framework) + ['--scale', '5']
+    for case in ABORTS, ABORTS + '-finally', ABORTS + '-filter':
+        command += ['--case', case]
+    r = outliving_aborts(t, framework, lambda: t.record(command, '--check-threads', '1', hooks=hooks, check=0))
+    t.equal(r.status, 0, str(r))
+    numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks, share=0.1)
+    t.true(not wrong, wrong)
     t.note(matrix.describe_threads(numbers))
 
 

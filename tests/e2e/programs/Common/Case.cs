@@ -60,8 +60,9 @@ public sealed class OtherException : TestException
 }
 
 /// <summary>
-/// A program is a list of named cases. `--list` names them, `--case NAME` (repeatable) picks, `--scale N` says how often
-/// each one runs. A name that ends in `*` runs only when picked (without the star). Ends with the line `ok`, exit status 0.
+/// A program is a list of named cases. `--list` names them, `--case NAME` (repeatable) picks, `--except TEXT` leaves out what
+/// begins so, `--scale N` says how often each one runs. A name that ends in `*` runs only when picked (without the star). Ends
+/// with the line `ok`, exit status 0.
 /// </summary>
 public static class Cases
 {
@@ -69,6 +70,7 @@ public static class Cases
     {
         int scale = 1;
         var wanted = new List<string>();
+        string except = null;
         for (int i = 0; i < args.Length; i++)
         {
             if (args[i] == "--list")
@@ -81,6 +83,8 @@ public static class Cases
                 scale = int.Parse(args[++i]);
             else if (args[i] == "--case" && i + 1 < args.Length)
                 wanted.Add(args[++i]);
+            else if (args[i] == "--except" && i + 1 < args.Length)
+                except = args[++i];
             else
             {
                 Console.Error.WriteLine("unknown argument " + args[i]);
@@ -95,6 +99,8 @@ public static class Cases
             }
         foreach (var c in cases)
         {
+            if (except != null && c.Name.StartsWith(except, StringComparison.Ordinal))
+                continue;
             if (wanted.Count > 0 ? !wanted.Contains(c.Name.TrimEnd('*')) : c.Name.EndsWith('*'))
                 continue;
             for (int i = 0; i < scale; i++)
