@@ -110,6 +110,14 @@ static inline bool options_records(const struct options *o, enum options_family 
 }
 const char *options_family_name(enum options_family family);
 
+/* Does the runtime tell of every object: also where values are recorded, for what objects are is
+ * met at their allocation? Else it samples, or nobody records allocations. */
+static inline bool options_every_object(const struct options *o)
+{
+    return (options_records(o, OPTIONS_ALLOC) && !o->runtime_samples) || o->args.count ||
+           o->returns.count;
+}
+
 /* Must the log have each path on which an async method began to wait, whatever is left out? */
 static inline bool options_beginnings(const struct options *o)
 {

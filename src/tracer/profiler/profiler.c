@@ -112,13 +112,13 @@ static hresult event_mask_set(struct profiler *p)
     } needs[] = {
         {true, COR_PRF_MONITOR_MODULE_LOADS | COR_PRF_MONITOR_THREADS,
          COR_PRF_HIGH_BASIC_GC | COR_PRF_HIGH_MONITOR_EVENT_PIPE},
-        /* Values: what objects are is met at their allocation. */
-        {(options_records(o, OPTIONS_ALLOC) && !o->runtime_samples) || options_values(o),
+        {options_every_object(o),
          COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, 0},
         {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
         {!snapshots, COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS, 0},
         {wire_snapshot_flag(p), COR_PRF_ENABLE_STACK_SNAPSHOT, 0},
-        {(keeps || snapshots) && !p->attached, COR_PRF_MONITOR_CACHE_SEARCHES, 0},
+        /* Else precompiled code is all refused, or all welcome. */
+        {keeps || (snapshots && options_every_object(o)), COR_PRF_MONITOR_CACHE_SEARCHES, 0},
         {keeps && !snapshots, COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT, 0},
         {o->args.count, COR_PRF_ENABLE_FUNCTION_ARGS, 0},
         {o->returns.count, COR_PRF_ENABLE_FUNCTION_RETVAL, 0},

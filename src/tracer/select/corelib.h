@@ -5,7 +5,8 @@
  * by one that always takes the slow path, which reports.
  *
  * Only a body of exactly the known shape is touched. Elsewhere, and on 8 and 9, there is no such
- * method.
+ * method. Nor is it touched where the runtime samples: an object to be sampled does not fit where
+ * the fast path looks for room.
  */
 #ifndef SHADOWTRACE_SELECT_CORELIB_H
 #define SHADOWTRACE_SELECT_CORELIB_H
