@@ -15,6 +15,7 @@ struct samples {
     pthread_t self;         /* of the thread that starts the session, while it does */
     _Atomic(bool) asked;    /* to start */
     _Atomic(bool) starting; /* the runtime starts the session, asked by `self` */
+    _Atomic(bool) decided;  /* by `self`: it starts; or by who stops: it does not */
     _Atomic(bool) stopping, ended;
     _Atomic(uint64_t) since_ns, told, unread;
     _Atomic(hresult) failed;
@@ -92,7 +93,8 @@ static void *run(void *context)
     if (!samples->config.joined)
         pthread_detach(pthread_self());
     pthread_setname_np(pthread_self(), "shadowtrace-smp");
-    if (sleep_until(samples, clock_ns() + samples->config.delay_ms * UINT64_C(1000000))) {
+    if (sleep_until(samples, clock_ns() + samples->config.delay_ms * UINT64_C(1000000)) &&
+        !atomic_exchange(&samples->decided, true)) {
         samples->config.begin(samples->config.context);
         samples->self = pthread_self();
         store_release(&samples->starting, true);
@@ -124,7 +126,8 @@ void samples_stop(struct samples *samples, unsigned timeout_ms)
     if (!load_acquire(&samples->asked))
         return;
     parker_unpark(&samples->wake);
-    thread_await(&samples->ended, timeout_ms);
+    if (atomic_exchange(&samples->decided, true)) /* else it sleeps: nobody waits for that */
+        thread_await(&samples->ended, timeout_ms);
 }
 
 void samples_read(const struct samples *samples, struct samples_state *out)
