@@ -27,10 +27,11 @@ enum {
 struct metadata_module_entry {
     struct metadata_entry entry;
     struct metadata_module record;
-    uint32_t token[METADATA_TOKENS]; /* CoreLib only */
-    _Atomic(bool) gone;              /* unloaded: nothing of its metadata may be read */
-    struct readytorun *ready;        /* the resolver's: code compiled ahead of time; NULL: none */
-    bool ready_asked;                /* the resolver's */
+    _Atomic(bool) tokens_known;
+    _Atomic(uint32_t) token[METADATA_TOKENS]; /* CoreLib only, once tokens_known */
+    _Atomic(bool) gone;                       /* unloaded: nothing of its metadata may be read */
+    struct readytorun *ready; /* the resolver's: code compiled ahead of time; NULL: none */
+    bool ready_asked;         /* the resolver's */
 };
 
 /* Text for want of memory to make any. */

@@ -182,6 +182,7 @@ static void write_fallback(char out[METADATA_FALLBACK_SIZE], const char *kind, u
 
 /* ---- modules ---- */
 
+/* CoreLib's, when the first is asked for: each is looked for among all its types. */
 static void find_types(struct metadata_module_entry *m)
 {
     static const clr_wchar *const types[METADATA_TOKENS] = {
@@ -194,9 +195,27 @@ static void find_types(struct metadata_module_entry *m)
     };
     struct clr_metadata *import = m->record.import;
 
-    for (size_t i = 0; m->record.corelib && import && i < METADATA_TOKENS; i++)
-        if (import->vtbl->find_type_def_by_name(import, types[i], mdTokenNil, &m->token[i]) < 0)
-            m->token[i] = 0;
+    for (size_t i = 0; import && i < METADATA_TOKENS; i++) {
+        uint32_t token = 0;
+
+        if (import->vtbl->find_type_def_by_name(import, types[i], mdTokenNil, &token) < 0)
+            token = 0;
+        store_relaxed(&m->token[i], token); /* the same, whichever thread comes first */
+    }
+    store_release(&m->tokens_known, true);
+}
+
+/* Which of the types of CoreLib known by token a type is; METADATA_TOKENS: none. */
+static size_t known_type(struct metadata_module *module, uint32_t type)
+{
+    struct metadata_module_entry *m = metadata_module_entry(module);
+    size_t i = 0;
+
+    if (!load_acquire(&m->tokens_known))
+        find_types(m);
+    while (i < METADATA_TOKENS && (!type || load_relaxed(&m->token[i]) != type))
+        i++;
+    return i;
 }
 
 /* The file's name without folder and extension, for a module whose assembly has no name to tell. */
@@ -221,41 +240,67 @@ static void describe_build(struct metadata_module *m)
                    id.data4[4], id.data4[5], id.data4[6], id.data4[7]);
 }
 
+/* What a module is, without its metadata. The two texts are the caller's, also of a failure. */
+static int module_ask(struct metadata *metadata, uintptr_t module_id, struct metadata_module *out)
+{
+    struct module_facts facts = {0, 0};
+    hresult hr;
+
+    out->module_id = module_id;
+    out->path = get_text(metadata, MODULE_FILE, module_id, &facts, &hr);
+    if (hr < 0) {
+        metadata_failed(metadata, hr);
+        return -EINVAL;
+    }
+    out->collectible = facts.flags & COR_PRF_MODULE_COLLECTIBLE;
+    out->name = get_text(metadata, ASSEMBLY_NAME, facts.assembly, NULL, &hr);
+    if (out->path && out->name && !*out->name) {
+        memory_free(out->name);
+        out->name = name_of_path(out->path);
+    }
+    if (!out->path || !out->name)
+        return -ENOMEM;
+    out->corelib = strcmp(out->name, FRAMEWORK_CORELIB) == 0;
+    out->owner = (uint8_t)owners_ask(metadata->config.owners, out->path, out->name);
+    return 0;
+}
+
 static int module_describe(struct metadata *metadata, uintptr_t module_id,
                            struct metadata_module_entry **out)
 {
     struct metadata_module_entry *m = metadata_module_take(metadata);
-    struct module_facts facts = {0, 0};
     hresult hr;
+    int err;
 
     if (!m)
         return -ENOMEM;
-    m->record.module_id = module_id;
-    m->record.path = get_text(metadata, MODULE_FILE, module_id, &facts, &hr);
-    if (hr < 0) {
-        metadata_failed(metadata, hr);
+    err = module_ask(metadata, module_id, &m->record);
+    if (err) {
         metadata_module_give(metadata, m);
-        return -EINVAL;
+        return err;
     }
-    m->record.collectible = facts.flags & COR_PRF_MODULE_COLLECTIBLE;
-    m->record.name = get_text(metadata, ASSEMBLY_NAME, facts.assembly, NULL, &hr);
-    if (m->record.path && m->record.name && !*m->record.name) {
-        memory_free(m->record.name);
-        m->record.name = name_of_path(m->record.path);
-    }
-    if (!m->record.path || !m->record.name) {
-        metadata_module_give(metadata, m);
-        return -ENOMEM;
-    }
-    m->record.corelib = strcmp(m->record.name, FRAMEWORK_CORELIB) == 0;
-    m->record.owner = (uint8_t)owners_ask(metadata->config.owners, m->record.path, m->record.name);
     hr = clr_scope_open(metadata->config.info, module_id, m->record.path, &m->record.import);
     if (hr < 0)
         metadata_failed(metadata, hr);
     describe_build(&m->record);
-    find_types(m);
     *out = m;
     return 0;
+}
+
+bool metadata_module_is_others(struct metadata *metadata, uintptr_t module_id)
+{
+    struct metadata_entry *found = table_find(&metadata->modules.table, module_id);
+    struct metadata_module asked = {0}, *module = &asked;
+    bool others;
+
+    if (found)
+        module = &container_of(found, struct metadata_module_entry, entry)->record;
+    else if (module_ask(metadata, module_id, &asked))
+        module = NULL;
+    others = module && !module->collectible && module->owner != SST_OWNER_OWN &&
+             module->owner != SST_OWNER_UNKNOWN;
+    memory_free_all(asked.path, asked.name);
+    return others;
 }
 
 /* Modules loaded now; an id of an unloaded one is asked for anew. */
@@ -384,7 +429,7 @@ static int class_describe_definition(struct metadata *metadata, struct metadata_
     struct clr_info *info = metadata->config.info;
     struct arg_ids ids = {0, NULL, {0}};
     uintptr_t module_id = 0, parent;
-    const struct metadata_module_entry *m;
+    size_t type;
     hresult hr;
     int err = -EINVAL;
 
@@ -412,9 +457,9 @@ static int class_describe_definition(struct metadata *metadata, struct metadata_
         goto out;
     c->collectible = !c->module || c->module->collectible || args_collectible(c->arg, c->args);
     if (c->module && c->module->corelib) {
-        m = metadata_module_entry(c->module);
-        c->canon = c->token == m->token[METADATA_CANON];
-        c->variable_size = c->token == m->token[METADATA_STRING];
+        type = known_type(c->module, c->token);
+        c->canon = type == METADATA_CANON;
+        c->variable_size = type == METADATA_STRING;
     }
 out:
     args_fini(&ids);
@@ -590,23 +635,17 @@ void metadata_module_met(struct metadata *metadata, uintptr_t module_id)
 /* Which of the types of CoreLib known by token has the method; METADATA_TOKENS: none. */
 static size_t method_type(const struct metadata_method *m)
 {
-    const struct metadata_module_entry *module;
     uint32_t type = 0;
-    size_t i;
 
     if (!m->module || !m->module->corelib)
         return METADATA_TOKENS;
-    module = metadata_module_entry(m->module);
     if (m->owner)
         type = m->owner->token;
     else if (!m->module->import ||
              m->module->import->vtbl->get_method_props(m->module->import, m->token, &type, NULL, 0,
                                                        NULL, NULL, NULL, NULL, NULL, NULL) < 0)
         return METADATA_TOKENS;
-    for (i = 0; i < METADATA_TOKENS; i++)
-        if (module->token[i] && module->token[i] == type)
-            break;
-    return i;
+    return known_type(m->module, type);
 }
 
 /* Whether it stands for more than one type: System.__Canon is in it. */

@@ -108,6 +108,12 @@ int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
                         struct metadata_module **out);
 
 /*
+ * metadata_module_is_others - is a module surely no own code, now and for ever? One without a
+ * record gets none. Threads, may run: as metadata_method_map.
+ */
+bool metadata_module_is_others(struct metadata *metadata, uintptr_t module_id);
+
+/*
  * metadata_module_loaded - from ModuleLoadFinished: whose code it is may be told by a file beside
  * it. Before anything of the module is asked for.
  */

@@ -147,6 +147,27 @@ static bool is_own(const struct metadata_module *module)
     return !module || module->owner == SST_OWNER_OWN || module->owner == SST_OWNER_UNKNOWN;
 }
 
+/*
+ * Where nothing of others' code is hooked by name. Without samples their modules are described
+ * here, for their classes are met where less may be asked; before samples begin, all are.
+ */
+static bool is_others(struct selection *s, uintptr_t module_id)
+{
+    _Atomic(uintptr_t) *at = &s->others[hash_word(module_id) >> 32 & (SELECTION_OTHERS - 1)];
+    struct metadata_module *module;
+
+    if (load_relaxed(at) == module_id)
+        return true;
+    if (!s->options->runtime_samples || !metadata_module_is_others(s->metadata, module_id)) {
+        if (metadata_module_get(s->metadata, module_id, &module) || is_own(module))
+            return false;
+        if (module->collectible)
+            return true;
+    }
+    store_relaxed(at, module_id);
+    return true;
+}
+
 bool selection_may_want(struct selection *s, const struct selection_definition *function)
 {
     struct metadata_module *module;
@@ -154,11 +175,11 @@ bool selection_may_want(struct selection *s, const struct selection_definition *
 
     if (!s->keeps_precompiled)
         return true;
+    if (s->options->own && !s->named->count)
+        return !is_others(s, function->module_id);
     if (metadata_module_get(s->metadata, function->module_id, &module) ||
         (s->options->own && is_own(module)))
         return true;
-    if (!s->named->count)
-        return false;
     if (!module->import)
         return true;
     type = type_of(s, function, module->import);

@@ -20,7 +20,8 @@
 
 #include <pthread.h>
 
-#define SELECTION_TYPES 4096 /* a power of two */
+#define SELECTION_TYPES  4096 /* a power of two */
+#define SELECTION_OTHERS 64   /* a power of two */
 
 struct selection {
     struct clr_info *info; /* borrowed, as is all below */
@@ -48,7 +49,8 @@ struct selection {
     bool up;              /* the flag */
     struct selection_missed *missed; /* compiled without hooks: to be compiled again */
     _Atomic(uint64_t) missed_count;
-    _Atomic(uint64_t) types[SELECTION_TYPES]; /* what is known of types; see type_may_match() */
+    _Atomic(uint64_t) types[SELECTION_TYPES];    /* what is known of types; see type_may_match() */
+    _Atomic(uintptr_t) others[SELECTION_OTHERS]; /* modules that are others', and stay loaded */
 };
 
 void selection_init(struct selection *s, const struct clr_runtime *runtime,
