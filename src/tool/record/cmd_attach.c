@@ -301,7 +301,7 @@ static const struct args_option options[] = {
     FIELD("compress", NULL, "compress with zstd"),
     FIELD("sums-every", "TIME", "with --log sites: write the sums this often, 500ms, 10s",
           .unit = 1000000),
-    FIELD("max-log", "BYTES", "keep the log, all its parts, below this size"),
+    FIELD("max-log", "BYTES", "let the log, all its parts, grow to about this size"),
     FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
     FIELD("keep", "N", "with --max-log or --part-time: older parts that are kept"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),

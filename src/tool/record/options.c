@@ -120,7 +120,7 @@ const struct args_option record_options[] = {
     FIELD("sums-every", "TIME",
           "with --log sites: write the sums this often, 500ms, 10s; 0: within half a second",
           .unit = 1000000),
-    FIELD("max-log", "BYTES", "keep the log, all its parts, below this size"),
+    FIELD("max-log", "BYTES", "let the log, all its parts, grow to about this size"),
     FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
     FIELD("keep", "N",
           "with --max-log or --part-time: older parts that are kept; what is in those before "

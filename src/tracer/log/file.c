@@ -76,11 +76,13 @@ static struct ZSTD_CCtx_s *compressor_new(const struct log *log)
 
 int log_file_open(struct log *log, char *why, size_t why_size)
 {
+    const struct options *o = log->config.options;
     char path[PATH_MAX];
     int err = path_make(log, 0, path, sizeof(path));
 
     log->file.fd = -1;
-    if (log->config.options->compress && !(log->file.zstd = log_zstd_load())) {
+    log->file.share = o->max_log ? o->max_log / (o->keep + 1) : UINT64_MAX;
+    if (o->compress && !(log->file.zstd = log_zstd_load())) {
         snprintf(why, why_size,
                  "--compress needs libzstd.so.1 (package libzstd1), which cannot be loaded");
         return -ENOSYS;
@@ -279,7 +281,7 @@ bool log_file_due(const struct log *log)
 
     if (file->error)
         return false;
-    if (o->max_log && file->part_bytes >= o->max_log / (o->keep + 1))
+    if (log_file_has_its_share(log))
         return true;
     return o->part_time && clock_ns() - file->part_began_ns >= o->part_time * UINT64_C(1000000000);
 }

@@ -90,6 +90,7 @@ struct log_file {
     bool in_frame;       /* --compress: the frame is not ended */
     uint64_t bytes;      /* written so far, to all parts */
     uint64_t part_bytes; /* to this part */
+    uint64_t share;      /* of --max-log, for each part; UINT64_MAX without */
     uint32_t part;       /* 1, 2, ...: --max-log */
     uint64_t oldest_ns;  /* when the first byte of the buffer came; 0: empty */
     /* --compress: `put` as of what is in the file for sure; as of `packed` */
@@ -261,6 +262,12 @@ int log_file_reopen(struct log *log, bool aside);
 void log_file_restart(struct log *log);
 void log_file_close(struct log *log);
 void log_file_free(struct log *log);
+
+/* Of --max-log. Without it there is no end to that. */
+static inline bool log_file_has_its_share(const struct log *log)
+{
+    return log->file.part_bytes >= log->file.share;
+}
 
 /* Between lines: before they take much memory. */
 static inline void log_file_flush_large(struct log *log)

@@ -46,7 +46,8 @@ static enum found drain(struct log *log, struct log_thread *thread)
 {
     struct event_ring *ring = thread->ring;
     uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head),
-             from = tail; /* slots after head */
+             from = tail;                          /* slots after head */
+    const bool over = log_file_has_its_share(log); /* the next part could not be begun */
     unsigned done = 0;
 
     if (log->headless && log_write_header(log))
@@ -64,7 +65,7 @@ static enum found drain(struct log *log, struct log_thread *thread)
         log_deferred_pop(log, &thread->deferred);
         log_file_flush_large(log);
     }
-    for (; tail != head && tail - from < BATCH; tail++) {
+    for (; tail != head && tail - from < BATCH && (over || !log_file_has_its_share(log)); tail++) {
         const struct event *event = event_at(ring, tail);
         uint64_t calls = drain_calls(log, thread, tail, head);
 
@@ -80,7 +81,7 @@ static enum found drain(struct log *log, struct log_thread *thread)
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
     store_release(&ring->tail, tail); /* slots read before they are written again */
-    if (done == BATCH || tail - from >= BATCH)
+    if (done == BATCH || tail - from >= BATCH || (!over && log_file_has_its_share(log)))
         return FOUND_MORE;
     return done || tail != from ? FOUND_SOME : FOUND_NOTHING;
 }

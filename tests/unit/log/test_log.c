@@ -1346,6 +1346,39 @@ TEST(a_log_of_limited_size_is_its_last_two_parts)
     json_decref(newer);
 }
 
+TEST(what_waited_for_a_late_writer_goes_to_as_many_parts_as_it_needs)
+{
+    struct metadata_class *class = class_new(w, "C");
+    struct tree_node *node = node_new(w, NULL, method_new(w, "A()"), 1);
+    struct stat status;
+    uint64_t room;
+    json_t *lines;
+
+    w->options.max_log = 60000;
+    assert_int_equal(world_open(w), 0);
+    w->ring = ring_new(w);
+    room = w->ring->room;
+    for (uint64_t i = 0; i < room; i++) /* some 80 KB */
+        allocate(w, class, node, 1u << 20);
+    start(w);
+    stop(w);
+    assert_true(w->log->file.part > 2);
+    lines = part_read(".1");
+    assert_string_equal(kind_of(last(lines)), "alloc");
+    assert_int_equal(access(w->path, F_OK), 0);
+    json_decref(lines);
+    lines = part_read("");
+    assert_int_equal(number(last(lines), "written"), room);
+    json_decref(lines);
+    for (unsigned i = 0; i < 2; i++) { /* its share, and what is written at once */
+        char path[128];
+
+        snprintf(path, sizeof(path), "%s%s", w->path, i ? ".1" : "");
+        assert_int_equal(stat(path, &status), 0);
+        assert_true(status.st_size < 30000 + LOG_FLUSH_BYTES + 2000);
+    }
+}
+
 TEST(as_many_older_parts_are_kept_as_asked_for_and_the_rest_is_counted)
 {
     json_t *lines, *gone;
