@@ -50,7 +50,7 @@ void calls_pushed(uint32_t values)
     struct calls_thread *t = s && stack_depth(s) ? calls_of(s) : NULL;
 
     /* A frame without memory is not on the stack; the top one was dealt with before. */
-    if (t && !(s->top[-1].flags & (FRAME_TRACED | FRAME_HELD)))
+    if (t && !(frame_flags(&s->top[-1]) & (FRAME_TRACED | FRAME_HELD)))
         calls_entered(s, t, s->top - 1, values);
     errno = saved;
 }
@@ -78,7 +78,7 @@ void calls_cutting(struct stack *s, uint32_t from, uint32_t to)
     if (!t)
         return;
     for (uint32_t i = to; i < depth; i++)
-        younger += stack_frame(s, i)->flags & FRAME_TRACED ? 1 : 0;
+        younger += frame_flags(stack_frame(s, i)) & FRAME_TRACED ? 1 : 0;
     for (uint32_t i = to; i-- > from;)
         calls_leaving(s, t, stack_frame(s, i), EVENT_CALL_UNWOUND, younger, 0);
     if (t->entered && to < depth && depth <= CALLS_HELD_MAX)

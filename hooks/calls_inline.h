@@ -73,15 +73,15 @@ static inline void calls_post_held(struct stack *s, struct calls_thread *t, stru
 {
     struct frame *first = last, *frames = load_relaxed(&s->block)->frames + 1;
 
-    while (first > frames && !(first[-1].flags & FRAME_TRACED))
+    while (first > frames && !(frame_flags(&first[-1]) & FRAME_TRACED))
         first--;
     for (; first <= last; first++) {
-        if (!(first->flags & FRAME_HELD))
+        if (!(frame_flags(first) & FRAME_HELD))
             continue;
-        first->flags &= ~FRAME_HELD;
+        frame_flags_set(first, frame_flags(first) & ~FRAME_HELD);
         if (calls_post_enter(t, (const struct metadata_method *)load_relaxed(&first->method),
                              t->entered[first - frames], 0))
-            first->flags |= FRAME_TRACED;
+            frame_flags_set(first, frame_flags(first) | FRAME_TRACED);
         else if (first != last)
             t->open--;
     }
@@ -103,10 +103,10 @@ static inline void calls_entered(struct stack *s, struct calls_thread *t, struct
         if (depth >= CALLS_HELD_MAX)
             return;
         t->entered[depth] = clock_ticks();
-        frame->flags |= FRAME_HELD;
+        frame_flags_set(frame, frame_flags(frame) | FRAME_HELD);
         t->open++;
     } else if (calls_post_enter(t, method, clock_ticks(), values)) {
-        frame->flags |= FRAME_TRACED;
+        frame_flags_set(frame, frame_flags(frame) | FRAME_TRACED);
         t->open++;
     }
 }
@@ -117,17 +117,17 @@ static inline void calls_leaving(struct stack *s, struct calls_thread *t, struct
 {
     uint64_t now;
 
-    if (!(frame->flags & (FRAME_TRACED | FRAME_HELD)))
+    if (!(frame_flags(frame) & (FRAME_TRACED | FRAME_HELD)))
         return;
     t->open--;
     if (UNLIKELY(load_relaxed(&t->ring->hub->stopped)))
         return;
     now = clock_ticks();
-    if (frame->flags & FRAME_HELD) {
+    if (frame_flags(frame) & FRAME_HELD) {
         if (now - t->entered[frame - load_relaxed(&s->block)->frames - 1] < calls_config.min_ticks)
             return;
         calls_post_held(s, t, frame);
-        if (!(frame->flags & FRAME_TRACED))
+        if (!(frame_flags(frame) & FRAME_TRACED))
             return;
     }
     if (LIKELY(calls_room(t->ring, 1)))

@@ -44,7 +44,6 @@ hook_places:
         movq    %r14, FRAME_METHOD(%r10)
         movq    %r15, FRAME_SP(%r10)
         movq    %r11, FRAME_RET(%r10)
-        movq    $0, FRAME_NODE_FLAGS(%r10)
         .endm
 
 /* Seen from now on. Slots before state: x86 keeps the order of stores. */

@@ -158,7 +158,7 @@ static void enter(unsigned method, uintptr_t sp, uintptr_t from)
         model_again(stack_self);
     if (!lossy) {
         MUST(depth && model[depth - 1].sp == sp && model[depth - 1].method == method_of(method));
-        MUST(load_relaxed(&stack_self->top[-1].ret) == from);
+        MUST(frame_ret(&stack_self->top[-1]) == from);
     }
 }
 
@@ -231,7 +231,7 @@ static void event(uint8_t what, uint8_t which)
             MUST(count == stack_depth(stack_self) && top == stack_self->top);
             MUST(stack_self->dispatch.pending == STACK_NONE);
             if (count)
-                top[-1].node = 1;
+                frame_node_set(&top[-1], 1);
         }
     }
 }

@@ -278,12 +278,12 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
     struct tree_node *node;
     uint32_t begun;
 
-    while (on >= oldest && !(on->flags >> FRAME_BEGUN_SHIFT))
+    while (on >= oldest && !(frame_flags(on) >> FRAME_BEGUN_SHIFT))
         on--;
     *depth = 1;
     if (on < oldest)
-        return frame->node;
-    begun = on->flags >> FRAME_BEGUN_SHIFT;
+        return frame_node(frame);
+    begun = frame_flags(on) >> FRAME_BEGUN_SHIFT;
     *depth += tree_begun_depth(tree, begun);
     if (*depth == 1 || *depth > TREE_BEGUN_DEPTH)
         return 0;
@@ -414,7 +414,7 @@ INTO_CALLER bool allocating_instruction(struct alloc *a, struct frame *top, size
                                         struct site_places *out)
 {
     const struct frame *frame = top - 1;
-    bool in_filter = load_relaxed(&frame->ret) == FRAME_RET_FILTER;
+    bool in_filter = frame_ret(frame) == FRAME_RET_FILTER;
 
     while (in_filter && frame > top - depth) {
         frame--;

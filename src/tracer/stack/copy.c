@@ -40,7 +40,7 @@ static void frames_copy(struct stack_copied *to, const struct look *look, uint32
 
         to[i].method = load_relaxed(&from->method);
         to[i].sp = load_relaxed(&from->sp);
-        to[i].ret = load_relaxed(&from->ret);
+        to[i].ret = frame_ret(from);
     }
 }
 

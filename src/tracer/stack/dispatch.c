@@ -119,7 +119,7 @@ static bool calls_itself(const struct stack *s, uint32_t index)
     uintptr_t function = stack_function(frame);
 
     return config->function_at && index && stack_function(stack_frame(s, index - 1)) == function &&
-           config->function_at(load_relaxed(&frame->ret)) == function;
+           config->function_at(frame_ret(frame)) == function;
 }
 
 uint32_t stack_run_end(const struct stack *s, uint32_t index)

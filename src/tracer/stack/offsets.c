@@ -11,10 +11,7 @@ void stack_offsets(void)
     OFFSET(STACK_STATE, offsetof(struct stack, state));
     OFFSET(FRAME_METHOD, offsetof(struct frame, method));
     OFFSET(FRAME_SP, offsetof(struct frame, sp));
-    OFFSET(FRAME_RET, offsetof(struct frame, ret));
-    OFFSET(FRAME_NODE_FLAGS, offsetof(struct frame, node));
-    _Static_assert(offsetof(struct frame, flags) == offsetof(struct frame, node) + 4,
-                   "cleared by one store");
+    OFFSET(FRAME_RET, offsetof(struct frame, marked_ret));
     OFFSET(FRAME_SIZE, sizeof(struct frame));
     OFFSET(STACK_RESUMABLE, STACK_RESUMABLE);
     OFFSET(STACK_CALL_IF_SOME, STACK_CALL_IF_SOME);

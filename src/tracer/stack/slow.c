@@ -66,7 +66,9 @@ void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *pass
     top = s->top;
     if (s == &stack_none || !config->begun || load_relaxed(&top[-1].sp) != sp)
         return; /* there was no memory for it */
-    top[-1].flags |= config->begun(config->context, s, method, sp, passed) << FRAME_BEGUN_SHIFT;
+    frame_flags_set(&top[-1],
+                    frame_flags(&top[-1]) | config->begun(config->context, s, method, sp, passed)
+                                                << FRAME_BEGUN_SHIFT);
 }
 
 void stack_leave_slow(uintptr_t method, uintptr_t sp)
@@ -124,7 +126,7 @@ void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp, bool leaving)
     if (leaving && s->top < s->end && load_relaxed(&left->method) == method &&
         load_relaxed(&left->sp) >= sp && load_relaxed(&left->sp) < stack_top_sp(s)) {
         sp = load_relaxed(&left->sp);
-        ret = load_relaxed(&left->ret);
+        ret = frame_ret(left);
     } else if (leaving && stack_function(s->top - 1) == *(const uintptr_t *)method) {
         return; /* its Leave hook is yet to be called */
     }

@@ -24,11 +24,13 @@
 struct frame {
     _Atomic(uintptr_t) method; /* record of the method, see above; lives as long as the process */
     _Atomic(uintptr_t) sp;     /* the caller's stack pointer, bytes */
-    /* Return address as Enter read it (the word may be replaced later), or FRAME_RET_FILTER. */
-    _Atomic(uintptr_t) ret;
-    uint32_t node;  /* id of the context node, 0 until an event first needs it; the owner's alone */
-    uint32_t flags; /* FRAME_ flags; the owner's alone */
+    /* frame_ret(), and FRAME_KEPT once one of the next two is written: an Enter writes neither. */
+    _Atomic(uintptr_t) marked_ret;
+    uint32_t kept_node, kept_flags; /* frame_node(), frame_flags() */
 };
+
+/* No address of a program has this bit (x86-64: they end below 1 << 63). */
+#define FRAME_KEPT ((uintptr_t)1 << 63)
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
 #define FRAME_TRACED  2u /* its call is an event, posted (hooks/calls.h) */
@@ -38,6 +40,46 @@ struct frame {
 /* From this bit on: where the method that goes on in it was begun (config.begun); 0: not known. */
 #define FRAME_BEGUN_SHIFT 4
 #define FRAME_BEGUN_MAX   (UINT32_MAX >> FRAME_BEGUN_SHIFT)
+
+/* Return address as Enter read it (the word may be replaced later), or FRAME_RET_FILTER. */
+static inline uintptr_t frame_ret(const struct frame *frame)
+{
+    return load_relaxed(&frame->marked_ret) & ~FRAME_KEPT;
+}
+
+static inline bool frame_keeps(const struct frame *frame)
+{
+    return load_relaxed(&frame->marked_ret) & FRAME_KEPT;
+}
+
+/* Id of the context node, 0 until an event first needs it. Owner only, as all that follows. */
+static inline uint32_t frame_node(const struct frame *frame)
+{
+    return frame_keeps(frame) ? frame->kept_node : 0;
+}
+
+/* FRAME_ flags. */
+static inline uint32_t frame_flags(const struct frame *frame)
+{
+    return frame_keeps(frame) ? frame->kept_flags : 0;
+}
+
+static inline void frame_keep(struct frame *frame, uint32_t node, uint32_t flags)
+{
+    frame->kept_node = node;
+    frame->kept_flags = flags;
+    store_relaxed(&frame->marked_ret, load_relaxed(&frame->marked_ret) | FRAME_KEPT);
+}
+
+static inline void frame_node_set(struct frame *frame, uint32_t node)
+{
+    frame_keep(frame, node, frame_flags(frame));
+}
+
+static inline void frame_flags_set(struct frame *frame, uint32_t flags)
+{
+    frame_keep(frame, frame_node(frame), flags);
+}
 
 /* Not an address: of the second frame that a method has while its filter runs. */
 #define FRAME_RET_FILTER 1

@@ -125,8 +125,7 @@ static inline void stack_enter(uintptr_t method, uintptr_t sp)
     fence_release();
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
-    store_relaxed(&top->ret, ((const uintptr_t *)sp)[-1]);
-    top->node = top->flags = 0;
+    store_relaxed(&top->marked_ret, ((const uintptr_t *)sp)[-1]);
     s->top = top + 1;
     store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER); /* slots before state */
 }

@@ -176,8 +176,7 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
     fence_release(); /* as in stack_enter */
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
-    store_relaxed(&top->ret, ret);
-    top->node = top->flags = 0;
+    store_relaxed(&top->marked_ret, ret);
     s->top = top + 1;
     store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER);
 }
@@ -198,9 +197,8 @@ void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair
 
         store_relaxed(&to_frame->method, load_relaxed(&from_frame->method));
         store_relaxed(&to_frame->sp, load_relaxed(&from_frame->sp));
-        store_relaxed(&to_frame->ret, load_relaxed(&from_frame->ret));
-        to_frame->node = 0; /* its context has changed */
-        to_frame->flags = from_frame->flags;
+        store_relaxed(&to_frame->marked_ret, frame_ret(from_frame));
+        frame_keep(to_frame, 0, frame_flags(from_frame)); /* its context has changed */
     }
     s->top -= to - from;
     store_release(&s->state, state + STATE_CHANGE - (to - from));

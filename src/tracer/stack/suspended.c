@@ -67,13 +67,13 @@ static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
 static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t called_from)
 {
     uintptr_t sp = load_relaxed(&frame->sp), returns_to = ((const uintptr_t *)sp)[-1];
-    bool same = returns_to == load_relaxed(&frame->ret);
+    bool same = returns_to == frame_ret(frame);
     enum met met = chain_meets(at, sp);
 
     if (LIKELY(same && met == MET))
         return false;
     /* Both are the program's: another call. Enter may have read an address put for a suspension. */
-    if (!same && function_at(returns_to) && function_at(load_relaxed(&frame->ret)))
+    if (!same && function_at(returns_to) && function_at(frame_ret(frame)))
         return true;
     if (called_from && function_at(called_from) == stack_function(frame))
         return false;
@@ -104,11 +104,11 @@ void stack_drop_suspended(struct stack *s, const void *frame_address)
             continue;
         take_out(s, i + 1, live);
         live = i;
-        if (frame->flags & FRAME_LIVE_BELOW)
+        if (frame_flags(frame) & FRAME_LIVE_BELOW)
             return;
-        frame->flags |= FRAME_LIVE_BELOW;
+        frame_flags_set(frame, frame_flags(frame) | FRAME_LIVE_BELOW);
         at = (const uintptr_t *)(load_relaxed(&frame->sp) - 2 * sizeof(uintptr_t));
-        called_from = load_relaxed(&frame->ret);
+        called_from = frame_ret(frame);
     }
     take_out(s, 0, live);
 }

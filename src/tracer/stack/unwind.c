@@ -231,7 +231,7 @@ void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp)
     handler_enter(function, sp);
     s = stack_peek();
     if (s && stack_depth(s))
-        s->top[-1].flags |= FRAME_FINALLY;
+        frame_flags_set(&s->top[-1], frame_flags(&s->top[-1]) | FRAME_FINALLY);
 }
 
 void stack_catcher_enter(uintptr_t function, uintptr_t sp)
@@ -247,9 +247,9 @@ void stack_unwind_finally_leave(void)
 
     if (!depth || !RULE(RULE_FINALLY_LEAVE))
         return;
-    if (!(s->top[-1].flags & FRAME_FINALLY) && RULE(RULE_FINALLY_PAIR))
+    if (!(frame_flags(&s->top[-1]) & FRAME_FINALLY) && RULE(RULE_FINALLY_PAIR))
         return;
-    s->top[-1].flags &= ~FRAME_FINALLY;
+    frame_flags_set(&s->top[-1], frame_flags(&s->top[-1]) & ~FRAME_FINALLY);
     s->dispatch.pending = depth - 1; /* its method is the top, and is left next */
     s->dispatch.mark = depth;
     stack_limit_set(s);

@@ -11,7 +11,7 @@ void context_start(const struct context_config *config)
 
 uintptr_t context_call(const struct frame *frame)
 {
-    uintptr_t ret = load_relaxed(&frame->ret);
+    uintptr_t ret = frame_ret(frame);
 
     return LIKELY(self.lines) || ret == FRAME_RET_FILTER ? ret : 0;
 }
@@ -21,7 +21,7 @@ static __attribute__((noinline)) uint32_t context_cut(struct frame *frame, struc
                                                       uint32_t path)
 {
     for (; frame < top; frame++)
-        frame->node = path | TREE_CUT;
+        frame_node_set(frame, path | TREE_CUT);
     return path | TREE_CUT;
 }
 
@@ -37,7 +37,7 @@ static __attribute__((noinline)) struct tree_node *through_dynamic(struct tree_n
     const struct metadata_method *method =
         (const struct metadata_method *)load_relaxed(&frame->method);
     uintptr_t sp = load_relaxed(&frame[1].sp), ip;
-    const struct code_place place = {load_relaxed(&frame[1].ret), sp,
+    const struct code_place place = {frame_ret(&frame[1]), sp,
                                      *(const uintptr_t *)(sp - 2 * sizeof(sp))};
 
     ip = code_caller(self.metadata, method, &place, limit);
@@ -51,15 +51,15 @@ uint32_t context_of(struct frame *top, size_t depth)
     struct tree_node *node = tree_root(tree), *parent;
     struct frame *frame = top, *oldest = top - depth;
 
-    while (frame > oldest && !frame[-1].node)
+    while (frame > oldest && !frame_node(&frame[-1]))
         frame--;
     if (frame > oldest) {
-        node = tree_node_by_id(tree, frame[-1].node);
+        node = tree_node_by_id(tree, frame_node(&frame[-1]));
         if (UNLIKELY(!node))
-            return context_cut(frame, top, frame[-1].node);
+            return context_cut(frame, top, frame_node(&frame[-1]));
     }
     for (; frame < top; frame++) {
-        uint32_t begun = frame->flags >> FRAME_BEGUN_SHIFT;
+        uint32_t begun = frame_flags(frame) >> FRAME_BEGUN_SHIFT;
         struct tree_node *on = UNLIKELY(begun) ? tree_go_on(tree, node, begun) : NULL;
 
         parent = on ? on : node;
@@ -67,8 +67,8 @@ uint32_t context_of(struct frame *top, size_t depth)
         if (UNLIKELY(node && tree_call(tree, node)->outside == TREE_OUTSIDE_DYNAMIC))
             node = through_dynamic(parent, node, frame - 1, context_limit(top, depth));
         if (UNLIKELY(!node))
-            return context_cut(frame, top, frame > oldest ? frame[-1].node : 0);
-        frame->node = tree_id(tree, node);
+            return context_cut(frame, top, frame > oldest ? frame_node(&frame[-1]) : 0);
+        frame_node_set(frame, tree_id(tree, node));
     }
     return tree_id(tree, node);
 }

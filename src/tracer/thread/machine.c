@@ -141,7 +141,7 @@ bool machine_unhooked(uintptr_t since, const struct frame *of, struct stack_plac
         const uintptr_t *caller = (const uintptr_t *)frame[0];
 
         if ((uintptr_t)caller == target)
-            return out->fp && out->fp != (uintptr_t)frame && caller[1] == load_relaxed(&of->ret);
+            return out->fp && out->fp != (uintptr_t)frame && caller[1] == frame_ret(of);
         if ((uintptr_t)caller > target)
             return is_code(frame[1]) || stub_saved(frame);
         if ((uintptr_t)caller < since && is_code(frame[1]))

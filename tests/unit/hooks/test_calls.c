@@ -279,6 +279,7 @@ TEST(the_middle_of_a_stack_can_go)
     expect(EVENT_CALL_UNWOUND, 1, 4);
     expect(EVENT_CALL_UNWOUND, 1, 3);
     expect_none();
-    stack_frame(stack_peek(), 1)->flags = stack_frame(stack_peek(), 2)->flags = 0;
+    frame_flags_set(stack_frame(stack_peek(), 1), 0);
+    frame_flags_set(stack_frame(stack_peek(), 2), 0);
     end();
 }

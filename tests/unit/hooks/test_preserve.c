@@ -96,8 +96,8 @@ TEST(everything_is_kept_on_the_fast_path)
         expect_depth(2);
         assert_true(load_relaxed(&stack_frame(stack_self, 1)->method) == METHOD(1));
         assert_true(load_relaxed(&stack_frame(stack_self, 1)->sp) == sp_of(2));
-        assert_true(load_relaxed(&stack_frame(stack_self, 1)->ret) == 0x402002);
-        assert_int_equal(stack_frame(stack_self, 1)->node, 0);
+        assert_true(frame_ret(stack_frame(stack_self, 1)) == 0x402002);
+        assert_int_equal(frame_node(stack_frame(stack_self, 1)), 0);
         if (i % 2)
             LEAVE(1, 2);
         else
@@ -195,12 +195,12 @@ TEST(everything_is_kept_where_a_method_goes_on)
         expect_depth(level);
         assert_int_equal(asked, level - 1);
         assert_true(load_relaxed(&stack_self->top[-1].method) == METHOD(2));
-        assert_int_equal(stack_self->top[-1].flags >> FRAME_BEGUN_SHIFT, 0x42);
+        assert_int_equal(frame_flags(&stack_self->top[-1]) >> FRAME_BEGUN_SHIFT, 0x42);
     }
     LEAVE(2, 3);
     LEAVE(2, 2);
     ENTER(1, 2); /* the next one there is not told so */
-    assert_int_equal(stack_self->top[-1].flags, 0);
+    assert_int_equal(frame_flags(&stack_self->top[-1]), 0);
     LEAVE(1, 2);
     LEAVE(0, 1);
 }

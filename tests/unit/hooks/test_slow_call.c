@@ -127,7 +127,7 @@ TEST(enter_keeps_its_promise_on_the_fast_path)
         assert_ptr_equal(fake.top, frames + 2);
         assert_true(load_relaxed(&frames[1].method) == 0x1230);
         assert_true(load_relaxed(&frames[1].sp) == SP);
-        assert_true(load_relaxed(&frames[1].ret) == 0x4711);
+        assert_true(frame_ret(&frames[1]) == 0x4711);
         assert_int_equal(STATE_DEPTH(load_relaxed(&fake.state)), 1);
     }
 }

@@ -27,21 +27,21 @@ TEST(the_return_address_is_the_word_read_at_enter)
 
     call('A', 1);
     frame = stack_frame(stack_self, 0);
-    assert_true(load_relaxed(&frame->ret) == FROM_JITTED + 1);
+    assert_true(frame_ret(frame) == FROM_JITTED + 1);
     machine[(LEVELS + 1 - 1) * STRIDE - 1] = 0x666; /* hijacked for a suspension */
     call('B', 2);
     leave('B', 2);
-    assert_true(load_relaxed(&frame->ret) == FROM_JITTED + 1);
+    assert_true(frame_ret(frame) == FROM_JITTED + 1);
     assert_true(load_relaxed(&frame->sp) == sp_of(1));
 }
 
 TEST(a_new_frame_has_no_node)
 {
     calls("AB");
-    stack_frame(stack_self, 1)->node = 77;
+    frame_node_set(stack_frame(stack_self, 1), 77);
     leave('B', 2);
     call('C', 2); /* in the same slot */
-    assert_int_equal(stack_frame(stack_self, 1)->node, 0);
+    assert_int_equal(frame_node(stack_frame(stack_self, 1)), 0);
 }
 
 TEST(an_enter_drops_frames_at_or_below_its_own_sp)

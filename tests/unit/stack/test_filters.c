@@ -13,7 +13,7 @@ TEST(a_filter_shows_its_method_a_second_time)
     search("CB");
     stack_search_filter_enter(function('B'));
     expect("ABCB");
-    assert_true(load_relaxed(&stack_frame(stack_self, 3)->ret) == FRAME_RET_FILTER);
+    assert_true(frame_ret(stack_frame(stack_self, 3)) == FRAME_RET_FILTER);
     assert_true(load_relaxed(&stack_frame(stack_self, 3)->sp) == sp_of(3) - sizeof(uintptr_t));
     call('F', 5);
     expect("ABCBF");

@@ -54,7 +54,7 @@ TEST(growth_keeps_every_frame_and_node)
 
     for (unsigned i = 1; i <= 6000; i++) {
         enter((char)('A' + i % 26), i, i % 100 ? FROM_JITTED + i : FROM_NATIVE);
-        stack_frame(stack_self, i - 1)->node = i;
+        frame_node_set(stack_frame(stack_self, i - 1), i);
     }
     expect_invariants();
     depth = stack_settle(stack_self, &top);
@@ -64,8 +64,8 @@ TEST(growth_keeps_every_frame_and_node)
 
         assert_true(load_relaxed(&frame->method) == id((char)('A' + i % 26)));
         assert_true(load_relaxed(&frame->sp) == sp_of(i));
-        assert_true(load_relaxed(&frame->ret) == (i % 100 ? FROM_JITTED + i : FROM_NATIVE));
-        assert_int_equal(frame->node, i);
+        assert_true(frame_ret(frame) == (i % 100 ? FROM_JITTED + i : FROM_NATIVE));
+        assert_int_equal(frame_node(frame), i);
     }
     for (unsigned i = 6000; i > 0; i--)
         leave((char)('A' + i % 26), i);

@@ -293,7 +293,7 @@ TEST(a_frame_left_too_early_comes_back_as_it_was)
                  true); /* a body entered by on-stack replacement: a little low */
     expect("AB");
     assert_true(stack_top_sp(stack_self) == sp_of(2));
-    assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);
+    assert_true(frame_ret(&stack_self->top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
     stack_inside(stack_self, id('B'), sp_of(2), true); /* it is there */
     expect("AB");
@@ -306,7 +306,7 @@ TEST(a_frame_that_no_hook_told_of_yet_is_pushed)
     machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
     stack_inside(stack_self, id('B'), sp_of(2), false);
     expect("AB");
-    assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 2);
+    assert_true(frame_ret(&stack_self->top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
 }
 
@@ -319,7 +319,7 @@ TEST(a_frame_that_is_entered_is_not_the_one_last_left)
     stack_inside(stack_self, id('B'), sp_of(2) - 16, false);
     expect_only(STACK_IN_WRAPPER, 1);
     assert_true(stack_top_sp(stack_self) == sp_of(2) - 16);
-    assert_true(load_relaxed(&stack_self->top[-1].ret) == FROM_JITTED + 7);
+    assert_true(frame_ret(&stack_self->top[-1]) == FROM_JITTED + 7);
 }
 
 TEST(a_frame_whose_leave_is_yet_to_come_is_there)

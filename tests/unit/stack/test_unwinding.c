@@ -232,12 +232,12 @@ TEST(what_an_unreported_handler_calls_is_kept)
     unwind("DC");
     call('E', 6); /* B's dynamic callee has caught it */
     call('F', 7);
-    stack_frame(stack_self, 5)->node = 77;
+    frame_node_set(stack_frame(stack_self, 5), 77);
     assert_int_equal(settle(), 4); /* an allocation in F */
     expect("ABEF");
     expect_only(STACK_UNWOUND, 1);
-    assert_int_equal(stack_frame(stack_self, 3)->node, 0); /* its context is another now */
-    assert_true(load_relaxed(&stack_frame(stack_self, 2)->ret) == FROM_JITTED + 6);
+    assert_int_equal(frame_node(stack_frame(stack_self, 3)), 0); /* its context is another now */
+    assert_true(frame_ret(stack_frame(stack_self, 2)) == FROM_JITTED + 6);
     assert_true(load_relaxed(&stack_frame(stack_self, 3)->sp) == sp_of(7));
     assert_ptr_equal(stack_self->limit, stack_self->end); /* the dispatch is over */
     leave('F', 7);
