@@ -17,11 +17,8 @@ class Receiver:
     def __init__(self, version='3', certificate=None):
         self.mode, self.version, self.requests, self.taken = 'ok', version, 0, 0
         self.rows, self.recordings, self.defined, self.headers = {}, {}, {}, []
-        self.lock, self.released, self.server = threading.Lock(), threading.Event(), None
+        self.lock, self.released = threading.Lock(), threading.Event()
         self.certificate = certificate
-        with socket.socket() as one:
-            one.bind(('127.0.0.1', 0))
-            self.port = one.getsockname()[1]
         self.listen()
 
     @property
@@ -50,12 +47,24 @@ class Receiver:
             def handle_error(self, *_):
                 pass  # a client that is killed
 
-        self.server = Server(('127.0.0.1', self.port), Handler)
+        with socket.socket() as free:
+            free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            free.bind(('127.0.0.1', 0))
+            self.port = free.getsockname()[1]
+            self.server = Server(('127.0.0.1', self.port), Handler)  # asked for by number, it keeps it: see refuse()
         if self.certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(self.certificate)
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
+        self.serve()
+
+    def serve(self):
         threading.Thread(target=self.server.serve_forever, kwargs={'poll_interval': 0.02}, daemon=True).start()
+
+    def refuse(self):
+        """The socket stays bound, so that the port is nobody else's meanwhile."""
+        self.server.shutdown()
+        self.server.socket.shutdown(socket.SHUT_RDWR)
 
     def be(self, mode):
         """From here on."""
@@ -64,16 +73,16 @@ class Receiver:
         if mode == 'hang':
             self.released = threading.Event()
         if mode == 'refuse' and before != 'refuse':
-            self.end()
+            self.refuse()
         elif before == 'refuse' and mode != 'refuse':
-            self.listen()
+            self.server.server_activate()
+            self.serve()
 
     def end(self):
         self.released.set()
-        if self.server:
+        if self.mode != 'refuse':
             self.server.shutdown()
-            self.server.server_close()
-            self.server = None
+        self.server.server_close()
 
     # ---- requests
 
