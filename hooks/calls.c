@@ -50,8 +50,8 @@ void calls_pushed(uint32_t values)
     struct calls_thread *t = s && stack_depth(s) ? calls_of(s) : NULL;
 
     /* A frame without memory is not on the stack; the top one was dealt with before. */
-    if (t && !(frame_flags(&s->top[-1]) & (FRAME_TRACED | FRAME_HELD)))
-        calls_entered(s, t, s->top - 1, values);
+    if (t && !(frame_flags(&s->words->top[-1]) & (FRAME_TRACED | FRAME_HELD)))
+        calls_entered(s, t, s->words->top - 1, values);
     errno = saved;
 }
 

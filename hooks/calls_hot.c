@@ -7,9 +7,9 @@
 bool calls_enter(uintptr_t method, uintptr_t sp)
 {
     struct stack *s = stack_self;
-    struct frame *top = s->top;
+    struct frame *top = stack_words.top;
 
-    if (UNLIKELY(top >= s->limit || load_relaxed(&top[-1].sp) <= sp || !s->calls ||
+    if (UNLIKELY(top >= stack_words.limit || load_relaxed(&top[-1].sp) <= sp || !s->calls ||
                  !clock_uses_tsc))
         return false;
     stack_enter(method, sp);
@@ -20,7 +20,7 @@ bool calls_enter(uintptr_t method, uintptr_t sp)
 bool calls_leave(uintptr_t method, uintptr_t sp, uint32_t what)
 {
     struct stack *s = stack_self;
-    struct frame *top = s->top;
+    struct frame *top = stack_words.top;
 
     if (UNLIKELY(load_relaxed(&top[-1].sp) != sp || !s->calls || !clock_uses_tsc))
         return false;

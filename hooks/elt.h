@@ -18,23 +18,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* For SetEnterLeaveFunctionHooks3. The argument is where the stub says, not where C would look. */
-void hook_enter3(uintptr_t client_id);
-void hook_leave3(uintptr_t client_id);
-void hook_tailcall3(uintptr_t client_id);
+/*
+ * For SetEnterLeaveFunctionHooks3, in two forms (elt3.S). The argument is where the stub says, not
+ * where C would look. A tail call ends its method as a return does.
+ */
+void hook_enter3_far(uintptr_t client_id);
+void hook_leave3_far(uintptr_t client_id);
+void hook_enter3_near(uintptr_t client_id);
+void hook_leave3_near(uintptr_t client_id);
+
+/*
+ * pair: one enter and leave of `method` at `sp`, through the stubs as jitted code would call them.
+ * For measuring; needs a readable word at sp - 8.
+ */
+struct elt3_hooks {
+    void (*enter)(uintptr_t client_id), (*leave)(uintptr_t client_id);
+    void (*pair)(uintptr_t method, uintptr_t sp);
+};
+void elt3_pair_far(uintptr_t method, uintptr_t sp);
+void elt3_pair_near(uintptr_t method, uintptr_t sp);
+
+/*
+ * hooks_elt3 - those of this process: near, if it may write code; else far. Threads: one at first,
+ * while nobody runs them yet; then any.
+ */
+const struct elt3_hooks *hooks_elt3(void);
 
 /* The same with every call traced (hooks/calls.h): stubs of their own, those above stay short. */
 void hook_enter3_calls(uintptr_t client_id);
 void hook_leave3_calls(uintptr_t client_id);
 void hook_tailcall3_calls(uintptr_t client_id);
-
-/*
- * hooks_shorten - makes the ELT3 stubs shorter by what the loader knows: where in a thread's own
- * memory its stack hangs. Once, before they are set: nobody runs them yet.
- * Returns: how many places were written; 0: this process may not write code, and the stubs load
- *          that distance each time, as they are linked to.
- */
-unsigned hooks_shorten(void);
 
 /* For SetEnterLeaveFunctionHooks2. */
 void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
@@ -119,11 +132,5 @@ struct elt2_wrapped {
     bool leaving; /* the wrapper of a Leave or a Tailcall */
 };
 bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out);
-
-/*
- * elt3_pair - one enter and leave of `method` at `sp`, through the stubs as jitted code would call
- * them. For measuring; needs a readable word at sp - 8.
- */
-void elt3_pair(uintptr_t method, uintptr_t sp);
 
 #endif

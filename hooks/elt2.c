@@ -55,7 +55,7 @@ INTO_CALLER void leave(uintptr_t method, uintptr_t sp)
 {
     struct stack *s = stack_self;
 
-    if (LIKELY(load_relaxed(&s->top[-1].sp) == sp))
+    if (LIKELY(load_relaxed(&s->words->top[-1].sp) == sp))
         stack_leave(method, sp);
     else
         stack_leave_low(method, sp);
@@ -159,7 +159,7 @@ void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
 /* The frame that a Leave at sp is of, or NULL. Its sp may lie a little higher: stack_leave_low. */
 static const struct frame *left_frame(uintptr_t method, uintptr_t sp)
 {
-    const struct frame *frame = stack_self->top - 1;
+    const struct frame *frame = stack_self->words->top - 1;
 
     while (load_relaxed(&frame->sp) < sp)
         frame--;

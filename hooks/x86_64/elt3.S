@@ -20,23 +20,60 @@ hook_places:
         .text
 
 /*
- * This thread's stack (never NULL) into `to`. A library learns only when it is loaded how far its
- * thread-local words lie from the thread's own: hooks_shorten() writes that in here, over the load
- * of it, and notes of these places are in hook_places.
+ * The hooks in two forms. A library learns only when it is loaded how far its thread-local words
+ * lie from the thread's own. `far` loads that distance each time, as it is linked to; in `near` it
+ * is a part of each instruction, where near.c writes it, if it may: notes of these places are
+ * in hook_places. WORD is how an instruction names a word of struct stack_words.
  */
-        .macro THREAD_STACK to
-900:    movq    stack_self@gottpoff(%rip), %\to
-        movq    %fs:(%\to), %\to
-        .pushsection .rodata.hook_places, "a", @progbits
-        .long   900b - .
+        .macro NOTE behind /* the distance ends so many bytes before here */
+900:    .pushsection .rodata.hook_places, "a", @progbits
+        .long   900b - 4 - \behind - .
         .popsection
         .endm
 
+        .macro THREAD_WORDS near, to
+        .if     !\near
+        movq    stack_words@gottpoff(%rip), %\to
+        .endif
+        .endm
+
+        .macro LOAD_TOP near, words, to
+        .if     \near
+        movq    %fs:STACK_TOP, %\to
+        NOTE    0
+        .else
+        movq    %fs:STACK_TOP(%\words), %\to
+        .endif
+        .endm
+
+        .macro STORE_TOP near, words, from
+        .if     \near
+        movq    %\from, %fs:STACK_TOP
+        NOTE    0
+        .else
+        movq    %\from, %fs:STACK_TOP(%\words)
+        .endif
+        .endm
+
+        .macro COUNT near, words, by
+        .if     \near
+        addq    $\by, %fs:STACK_STATE
+        NOTE    4
+        .else
+        addq    $\by, %fs:STACK_STATE(%\words)
+        .endif
+        .endm
+
 /* The new frame, its method as the hook got it. slow: no stack, full, pending, or dead frames. */
-        .macro PUSH_FRAME slow
-        THREAD_STACK rax
-        movq    STACK_TOP(%rax), %r10
-        cmpq    STACK_LIMIT(%rax), %r10
+        .macro PUSH_FRAME near, slow
+        THREAD_WORDS \near, rax
+        LOAD_TOP \near, rax, r10
+        .if     \near
+        cmpq    %fs:STACK_LIMIT, %r10
+        NOTE    0
+        .else
+        cmpq    %fs:STACK_LIMIT(%rax), %r10
+        .endif
         jae     \slow
         cmpq    %r15, FRAME_SP-FRAME_SIZE(%r10)
         jbe     \slow
@@ -47,10 +84,10 @@ hook_places:
         .endm
 
 /* Seen from now on. Slots before state: x86 keeps the order of stores. */
-        .macro SHOW_FRAME
+        .macro SHOW_FRAME near
         addq    $FRAME_SIZE, %r10
-        movq    %r10, STACK_TOP(%rax)
-        addq    $STACK_STATE_ENTER, STACK_STATE(%rax)
+        STORE_TOP \near, rax, r10
+        COUNT   \near, rax, STACK_STATE_ENTER
         .endm
 
 /*
@@ -59,16 +96,17 @@ hook_places:
  * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and
  * xmm0-7 above all.
  */
-        .globl  hook_enter3
-        .hidden hook_enter3
-        .type   hook_enter3, @function
+        .macro ENTER name, near
+        .globl  \name
+        .hidden \name
+        .type   \name, @function
         .p2align 6
-hook_enter3:
+\name:
         .cfi_startproc
         testb   $STACK_RESUMABLE, %r14b
         jnz     2f
-        PUSH_FRAME 1f
-        SHOW_FRAME
+        PUSH_FRAME \near, 1f
+        SHOW_FRAME \near
         ret
 1:      SAVE_ALL
         movq    %r14, %rdi
@@ -84,9 +122,9 @@ hook_enter3:
         leal    2(%rax,%rax), %eax
         testb   %al, %r14b
         jz      3f
-        PUSH_FRAME 1b
+        PUSH_FRAME \near, 1b
         andq    $~STACK_TAGS, FRAME_METHOD(%r10)
-        SHOW_FRAME
+        SHOW_FRAME \near
         ret
 3:      SAVE_ALL
         leaq    SAVED_ARGUMENTS(%rsp), %rdx
@@ -96,7 +134,8 @@ hook_enter3:
         RESTORE_ALL
         ret
         .cfi_endproc
-        .size   hook_enter3, .-hook_enter3
+        .size   \name, .-\name
+        .endm
 
 /*
  * In:  rdi our method record (client id), rsi the caller's SP; rsp % 16 == 8.
@@ -105,21 +144,20 @@ hook_enter3:
  * .NET 10 let a hook change it. A tail call ends its frame just the same; its arguments are set up
  * after the hook.
  */
-        .globl  hook_leave3, hook_tailcall3
-        .hidden hook_leave3, hook_tailcall3
-        .type   hook_leave3, @function
-        .type   hook_tailcall3, @function
+        .macro LEAVE name, near
+        .globl  \name
+        .hidden \name
+        .type   \name, @function
         .p2align 6
-hook_leave3:
-hook_tailcall3:
+\name:
         .cfi_startproc
-        THREAD_STACK r9
-        movq    STACK_TOP(%r9), %r8
+        THREAD_WORDS \near, r9
+        LOAD_TOP \near, r9, r8
         cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the top frame ends: the usual case */
         jne     1f                                /* dead frames above it, or an orphan */
         subq    $FRAME_SIZE, %r8
-        movq    %r8, STACK_TOP(%r9)
-        addq    $STACK_STATE_LEAVE, STACK_STATE(%r9)
+        STORE_TOP \near, r9, r8
+        COUNT   \near, r9, STACK_STATE_LEAVE
         ret
 1:      SAVE_ALL
         andq    $~STACK_TAGS, %rdi
@@ -127,23 +165,15 @@ hook_tailcall3:
         RESTORE_ALL
         ret
         .cfi_endproc
-        .size   hook_leave3, .-hook_leave3
-        .size   hook_tailcall3, .-hook_tailcall3
+        .size   \name, .-\name
+        .endm
 
-        .globl  hook_empty3
-        .hidden hook_empty3
-        .type   hook_empty3, @function
-hook_empty3:
-        .cfi_startproc
-        ret
-        .cfi_endproc
-        .size   hook_empty3, .-hook_empty3
-
-/* void elt3_pair(uintptr_t method, uintptr_t sp): one call pair, as jitted code makes it. */
-        .globl  elt3_pair
-        .hidden elt3_pair
-        .type   elt3_pair, @function
-elt3_pair:
+/* void name(uintptr_t method, uintptr_t sp): one call pair, as jitted code makes it. */
+        .macro PAIR name, enter, leave
+        .globl  \name
+        .hidden \name
+        .type   \name, @function
+\name:
         .cfi_startproc
         pushq   %r14
         .cfi_adjust_cfa_offset 8
@@ -153,10 +183,10 @@ elt3_pair:
         .cfi_adjust_cfa_offset 8
         movq    %rdi, %r14
         movq    %rsi, %r15
-        call    hook_enter3
+        call    \enter
         movq    %r14, %rdi
         movq    %r15, %rsi
-        call    hook_leave3
+        call    \leave
         addq    $8, %rsp
         .cfi_adjust_cfa_offset -8
         popq    %r15
@@ -165,7 +195,24 @@ elt3_pair:
         .cfi_adjust_cfa_offset -8
         ret
         .cfi_endproc
-        .size   elt3_pair, .-elt3_pair
+        .size   \name, .-\name
+        .endm
+
+        ENTER   hook_enter3_far, 0
+        LEAVE   hook_leave3_far, 0
+        PAIR    elt3_pair_far, hook_enter3_far, hook_leave3_far
+        ENTER   hook_enter3_near, 1
+        LEAVE   hook_leave3_near, 1
+        PAIR    elt3_pair_near, hook_enter3_near, hook_leave3_near
+
+        .globl  hook_empty3
+        .hidden hook_empty3
+        .type   hook_empty3, @function
+hook_empty3:
+        .cfi_startproc
+        ret
+        .cfi_endproc
+        .size   hook_empty3, .-hook_empty3
 
         .section .rodata.hook_places, "a", @progbits
         .globl  hook_places_end

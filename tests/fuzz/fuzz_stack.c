@@ -86,7 +86,7 @@ static void model_leave_low(uintptr_t method, uintptr_t sp)
 
 static bool unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out)
 {
-    MUST(since && frame == stack_self->top - 1 && stack_self->dispatch.searching);
+    MUST(since && frame == stack_words.top - 1 && stack_self->dispatch.searching);
     *out = (struct stack_place){above / 2, above};
     return above;
 }
@@ -110,14 +110,14 @@ static void check_invariants(const struct stack *s)
     const struct stack_block *block = load_relaxed(&s->block);
     uint32_t count = stack_depth(s);
 
-    MUST(s->top == block->frames + 1 + count); /* I3 */
-    MUST(s->end == block->frames + 1 + block->capacity && s->top <= s->end);
+    MUST(s->words->top == block->frames + 1 + count); /* I3 */
+    MUST(s->end == block->frames + 1 + block->capacity && s->words->top <= s->end);
     MUST(load_relaxed(&block->frames[0].sp) == UINTPTR_MAX); /* I1 */
     for (uint32_t i = count; ordered && i > 0 && count - i < 64;
          i--) /* those at the bottom were looked at as they came */
         MUST(load_relaxed(&block->frames[i].sp) < load_relaxed(&block->frames[i - 1].sp));
-    MUST(s->limit == NULL || s->limit == s->end); /* I2 */
-    MUST(quiet(s) || s->limit == NULL);           /* I5 */
+    MUST(s->words->limit == NULL || s->words->limit == s->end); /* I2 */
+    MUST(quiet(s) || s->words->limit == NULL);                  /* I5 */
     MUST(s->save_count <= s->save_capacity);
     for (uint32_t i = 1; i < s->save_count; i++) /* not two for the same code without hooks */
         MUST(!s->saves[i].unhooked.fp || !s->saves[i - 1].unhooked.fp ||
@@ -149,7 +149,7 @@ static void enter(unsigned method, uintptr_t sp, uintptr_t from)
 
     if (sp < (uintptr_t)&machine[4] || sp >= (uintptr_t)&machine[WORDS])
         return;
-    ordered = ordered && (quiet(stack_self) || load_relaxed(&stack_self->top[-1].sp) > sp);
+    ordered = ordered && (quiet(stack_self) || load_relaxed(&stack_words.top[-1].sp) > sp);
     ((uintptr_t *)sp)[-1] = from;
     stack_enter(method_of(method), sp);
     if (exact)
@@ -158,7 +158,7 @@ static void enter(unsigned method, uintptr_t sp, uintptr_t from)
         model_again(stack_self);
     if (!lossy) {
         MUST(depth && model[depth - 1].sp == sp && model[depth - 1].method == method_of(method));
-        MUST(frame_ret(&stack_self->top[-1]) == from);
+        MUST(frame_ret(&stack_words.top[-1]) == from);
     }
 }
 
@@ -228,7 +228,7 @@ static void event(uint8_t what, uint8_t which)
         if (stack_peek()) {
             size_t count = stack_settle(stack_self, &top);
 
-            MUST(count == stack_depth(stack_self) && top == stack_self->top);
+            MUST(count == stack_depth(stack_self) && top == stack_words.top);
             MUST(stack_self->dispatch.pending == STACK_NONE);
             if (count)
                 frame_node_set(&top[-1], 1);
@@ -302,6 +302,8 @@ static void end(void)
     s = stack_peek();
     if (s) {
         stack_self = &stack_none;
+        stack_words_give(s);
+        store_relaxed(&stack_words.state, 0); /* the next is another thread's */
         store_release(&s->gone, true);
     }
     if (++inputs % 64 == 0)

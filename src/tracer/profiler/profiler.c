@@ -96,10 +96,10 @@ static hresult hooks_set(struct profiler *p)
         return info->vtbl->set_enter_leave_function_hooks2(
             info, calls ? hook_enter2_calls : hook_enter2, calls ? hook_leave2_calls : hook_leave2,
             calls ? hook_tailcall2_calls : hook_tailcall2);
-    hooks_shorten();
     return info->vtbl->set_enter_leave_function_hooks3(
-        info, calls ? hook_enter3_calls : hook_enter3, calls ? hook_leave3_calls : hook_leave3,
-        calls ? hook_tailcall3_calls : hook_tailcall3);
+        info, calls ? hook_enter3_calls : hooks_elt3()->enter,
+        calls ? hook_leave3_calls : hooks_elt3()->leave,
+        calls ? hook_tailcall3_calls : hooks_elt3()->leave);
 }
 
 static hresult event_mask_set(struct profiler *p)

@@ -21,12 +21,12 @@ struct look {
 };
 
 /* In a read-side section, for as long as the block is read. */
-static struct look look_begin(const struct stack *s)
+static struct look look_begin(const struct stack *s, const struct stack_words *words)
 {
     uint32_t jumps =
         load_acquire(&s->jumps_ended); /* before the state; pairs with stack_jump_end() */
     uint64_t state =
-        load_acquire(&s->state); /* slots of that state; pairs with the release of its store */
+        load_acquire(&words->state); /* slots of that state; pairs with the release of its store */
 
     return (struct look){jumps, state, load_acquire(&s->block)};
 }
@@ -51,12 +51,13 @@ struct look_after {
     bool holds;  /* nothing has changed in between */
 };
 
-static struct look_after look_again(const struct stack *s, const struct look *look)
+static struct look_after look_again(const struct stack *s, const struct stack_words *words,
+                                    const struct look *look)
 {
     struct look_after after;
 
     fence_acquire(); /* slots before this look; pairs with the fences of stack_enter and jumps */
-    after.state = load_acquire(&s->state);
+    after.state = load_acquire(&words->state);
     after.jumped = load_relaxed(&s->jumps_begun) != look->jumps_ended; /* up to that state (I6) */
     after.holds =
         !after.jumped && after.state == look->state && load_acquire(&s->block) == look->block;
@@ -64,9 +65,10 @@ static struct look_after look_again(const struct stack *s, const struct look *lo
 }
 
 /* One try. In a read-side section. */
-static bool copy_once(const struct stack *s, struct stack_copy *out)
+static bool copy_once(const struct stack *s, const struct stack_words *words,
+                      struct stack_copy *out)
 {
-    struct look look = look_begin(s);
+    struct look look = look_begin(s, words);
     uint32_t depth = STATE_DEPTH(look.state);
 
     out->depth = depth;
@@ -75,23 +77,27 @@ static bool copy_once(const struct stack *s, struct stack_copy *out)
     if (depth < look.block->capacity)
         frames_copy(&out->left, &look, depth, 1);
     out->dispatching = load_relaxed(&s->dispatching);
-    return look_again(s, &look).holds && depth <= out->capacity;
+    return look_again(s, words, &look).holds && depth <= out->capacity;
 }
 
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
 {
     struct grace_section section =
         grace_enter(); /* keeps every listed stack and its block alive (I4) */
-    const struct stack *s;
+    const struct stack_words *words;
+    struct stack *s;
 
     for (s = stack_registry(); s; s = load_acquire(&s->next))
         if (s->os_thread == os_thread && !load_acquire(&s->gone))
             break;
     out->exact = false;
-    for (unsigned i = 0; s && i < COPY_TRIES && !out->exact; i++)
-        out->exact = copy_once(s, out);
+    words = s ? stack_hold(s) : NULL;
+    for (unsigned i = 0; words && i < COPY_TRIES && !out->exact; i++)
+        out->exact = copy_once(s, words, out);
+    if (words)
+        stack_let_go(s);
     grace_leave(section); /* s is dead from here on; out is ours */
-    return s ? 0 : -ESRCH;
+    return words ? 0 : -ESRCH;
 }
 
 /*
@@ -111,10 +117,10 @@ static uint32_t untouched(uint64_t before, uint64_t after)
 }
 
 /* One try. In a read-side section. `room` is what frames[] takes. */
-static void copy_try(const struct stack *s, struct stack_copied *frames, size_t room,
-                     struct stack_copied_thread *out)
+static void copy_try(const struct stack *s, const struct stack_words *words,
+                     struct stack_copied *frames, size_t room, struct stack_copied_thread *out)
 {
-    struct look look = look_begin(s);
+    struct look look = look_begin(s, words);
     struct look_after after;
     uint32_t depth = STATE_DEPTH(look.state);
 
@@ -122,7 +128,7 @@ static void copy_try(const struct stack *s, struct stack_copied *frames, size_t 
     out->count = depth < room ? depth : (uint32_t)room;
     frames_copy(frames, &look, depth - out->count, out->count);
     out->dispatching = load_relaxed(&s->dispatching);
-    after = look_again(s, &look);
+    after = look_again(s, words, &look);
     out->exact = after.holds;
     out->state = look.state;
     if (out->exact)
@@ -144,10 +150,10 @@ static size_t find_seen(const struct stack *s, const struct stack_copies *all, s
 }
 
 /* Whether it is as it was when it was seen; then that is its copy. In a read-side section. */
-static bool is_unchanged(const struct stack *s, const struct stack_seen *seen,
-                         struct stack_copied_thread *out)
+static bool is_unchanged(const struct stack *s, const struct stack_words *words,
+                         const struct stack_seen *seen, struct stack_copied_thread *out)
 {
-    out->state = load_acquire(&s->state);
+    out->state = load_acquire(&words->state);
     out->dispatching = load_relaxed(&s->dispatching);
     if (out->state != seen->state || out->dispatching != seen->dispatching)
         return false;
@@ -156,8 +162,8 @@ static bool is_unchanged(const struct stack *s, const struct stack_seen *seen,
     return out->exact = out->unchanged = true;
 }
 
-static void copy_thread(const struct stack *s, struct stack_copies *all, size_t earlier,
-                        struct stack_copied_thread *out)
+static void copy_thread(const struct stack *s, const struct stack_words *words,
+                        struct stack_copies *all, size_t earlier, struct stack_copied_thread *out)
 {
     size_t room = all->capacity - all->used;
 
@@ -167,10 +173,10 @@ static void copy_thread(const struct stack *s, struct stack_copies *all, size_t 
                                         .os_thread = s->os_thread,
                                         .first = all->used,
                                         .earlier = earlier < all->seen_count ? earlier : SIZE_MAX};
-    if (earlier < all->seen_count && is_unchanged(s, &all->seen[earlier], out))
+    if (earlier < all->seen_count && is_unchanged(s, words, &all->seen[earlier], out))
         return;
     while (out->tries < COPY_TRIES && !out->exact) {
-        copy_try(s, all->frames + all->used, room, out);
+        copy_try(s, words, all->frames + all->used, room, out);
         out->tries++;
     }
     all->used += out->count;
@@ -187,19 +193,23 @@ int stack_copy_all(struct stack_copies *out)
         newest = out->seen[i].number > newest ? out->seen[i].number : newest;
     out->count = out->used = out->threads_wanted = out->frames_wanted = 0;
     section = grace_enter(); /* keeps every listed stack and its block alive (I4) */
-    for (const struct stack *s = stack_registry(); s; s = load_acquire(&s->next)) {
+    for (struct stack *s = stack_registry(); s; s = load_acquire(&s->next)) {
+        const struct stack_words *words = load_acquire(&s->gone) ? NULL : stack_hold(s);
         size_t earlier = out->seen_count;
+        uint32_t depth;
 
-        if (load_acquire(&s->gone))
+        if (!words)
             continue;
+        depth = STATE_DEPTH(load_acquire(&words->state));
         if (s->number <= newest)
             earlier = find_seen(s, out, next);
         if (earlier < out->seen_count)
             next = earlier + 1;
         if (out->threads_wanted++ < out->thread_capacity)
-            copy_thread(s, out, earlier, &out->threads[out->count++]);
+            copy_thread(s, words, out, earlier, &out->threads[out->count++]);
         else
-            out->frames_wanted += out->most < stack_depth(s) ? out->most : stack_depth(s);
+            out->frames_wanted += out->most < depth ? out->most : depth;
+        stack_let_go(s);
     }
     grace_leave(section); /* every s is dead from here on; out is ours */
     return out->threads_wanted > out->count || out->frames_wanted > out->used ? -ENOSPC : 0;
@@ -226,9 +236,10 @@ void stack_copies_free(struct stack_copies *copies)
 }
 
 /* One look; frames that come meanwhile are not asked for. Returns false: they moved, look again. */
-static bool look_for(const struct stack *s, bool (*is)(uintptr_t method), bool *found)
+static bool look_for(const struct stack *s, const struct stack_words *words,
+                     bool (*is)(uintptr_t method), bool *found)
 {
-    struct look look = look_begin(s);
+    struct look look = look_begin(s, words);
     uint32_t depth = STATE_DEPTH(look.state);
 
     *found = false;
@@ -237,7 +248,7 @@ static bool look_for(const struct stack *s, bool (*is)(uintptr_t method), bool *
 
         *found = method && is(method);
     }
-    return !look_again(s, &look).jumped;
+    return !look_again(s, words, &look).jumped;
 }
 
 bool stack_any(bool (*is)(uintptr_t method))
@@ -245,11 +256,14 @@ bool stack_any(bool (*is)(uintptr_t method))
     struct grace_section section = grace_enter(); /* as in stack_copy_all */
     bool found = false;
 
-    for (const struct stack *s = stack_registry(); s && !found; s = load_acquire(&s->next)) {
+    for (struct stack *s = stack_registry(); s && !found; s = load_acquire(&s->next)) {
         bool looked = load_acquire(&s->gone);
+        const struct stack_words *words = looked ? NULL : stack_hold(s);
 
-        for (unsigned i = 0; i < COPY_TRIES && !looked; i++)
-            looked = look_for(s, is, &found);
+        for (unsigned i = 0; i < COPY_TRIES && words && !looked; i++)
+            looked = look_for(s, words, is, &found);
+        if (words)
+            stack_let_go(s);
         found |= !looked;
     }
     grace_leave(section);

@@ -6,9 +6,9 @@
 void stack_offsets(void);
 void stack_offsets(void)
 {
-    OFFSET(STACK_TOP, offsetof(struct stack, top));
-    OFFSET(STACK_LIMIT, offsetof(struct stack, limit));
-    OFFSET(STACK_STATE, offsetof(struct stack, state));
+    OFFSET(STACK_TOP, offsetof(struct stack_words, top));
+    OFFSET(STACK_LIMIT, offsetof(struct stack_words, limit));
+    OFFSET(STACK_STATE, offsetof(struct stack_words, state));
     OFFSET(FRAME_METHOD, offsetof(struct frame, method));
     OFFSET(FRAME_SP, offsetof(struct frame, sp));
     OFFSET(FRAME_RET, offsetof(struct frame, marked_ret));

@@ -8,10 +8,8 @@
 #include "rcu/grace.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
-
-/* Without memory for a stack: the SP of the oldest frame that it would have; 0: none is missing. */
-static _Thread_local uintptr_t refused_sp;
 
 static pthread_key_t key;
 _Atomic(bool) stack_stopped;
@@ -36,6 +34,54 @@ static void generation_take(struct stack *s)
     cas_acq_rel(&s->generation, &none, load_acquire(&generation));
 }
 
+/*
+ * While a thread has no stack, `state` of its words says what went before: without memory for one,
+ * the SP of the oldest frame that it would have; and whether it has had one that was given back.
+ */
+#define HAD_ONE 1u
+
+static uintptr_t refused_sp(void)
+{
+    return stack_self == &stack_none ? load_relaxed(&stack_words.state) & ~(uintptr_t)HAD_ONE : 0;
+}
+
+static bool had_one(void)
+{
+    return load_relaxed(&stack_words.state) & HAD_ONE;
+}
+
+static void words_copy(struct stack_words *to, const struct stack_words *from)
+{
+    to->top = from->top;
+    to->limit = from->limit;
+    store_relaxed(&to->state, load_relaxed(&from->state));
+}
+
+/*
+ * Into the thread's memory. Of a thread whose destructors run nobody may tell its end: they run a
+ * few times, and then no more.
+ */
+static void words_take(struct stack *s)
+{
+    bool last = had_one();
+
+    words_copy(&stack_words, &s->own);
+    s->words = &stack_words;
+    store_release(&s->shown, last ? NULL : &stack_words);
+}
+
+void stack_words_give(struct stack *s)
+{
+    words_copy(&s->own, &stack_words);
+    s->words = &s->own;
+    store_release(&s->shown, &s->own);
+    fence_full(); /* pairs with the fence in stack_hold() */
+    while (RULE(RULE_GRACE_PERIOD) && load_acquire(&s->holds) && !load_relaxed(&stack_stopped))
+        sched_yield(); /* a copy of this stack is being made */
+    words_copy(&stack_words, &stack_none.own);
+    store_relaxed(&stack_words.state, HAD_ONE);
+}
+
 /* First frame of this thread. Lock-free: pushes onto the registry; the kernel gives the pages. */
 static struct stack *stack_attach(void)
 {
@@ -51,6 +97,10 @@ static struct stack *stack_attach(void)
         add_relaxed(&refused, 1);
         return NULL;
     }
+    if (stack_config()->unannounced)
+        store_release(&s->shown, &s->own); /* there are no hooks */
+    else
+        words_take(s);
     s->number = add_relaxed(&attached, 1) + 1;
     head = load_relaxed(&registry);
     do
@@ -70,12 +120,13 @@ struct stack *stack_entered(uintptr_t sp)
 {
     struct stack *s = stack_self;
 
-    if (load_relaxed(&stack_stopped) || sp < refused_sp)
+    if (load_relaxed(&stack_stopped) || sp < refused_sp())
         return NULL;
     if (s != &stack_none)
         return s;
     s = stack_attach();
-    refused_sp = s ? 0 : sp;
+    if (!s)
+        store_relaxed(&stack_words.state, sp | had_one());
     return s;
 }
 
@@ -92,6 +143,7 @@ static void give_back(struct stack *s)
 static void stack_detach(void *data)
 {
     stack_self = &stack_none;
+    stack_words_give(data);
     give_back(data);
 }
 
@@ -156,7 +208,7 @@ struct stack *stack_current(void)
         return NULL;
     if (LIKELY(stack_self != &stack_none))
         return stack_self;
-    return refused_sp ? NULL : stack_attach();
+    return refused_sp() ? NULL : stack_attach();
 }
 
 uint32_t stack_os_thread(const struct stack *s)
@@ -169,9 +221,15 @@ void stack_count_without(enum stack_repair why)
     add_relaxed(&ended_repairs[why], 1);
 }
 
-static void totals_add(struct stack_totals *out, const struct stack *s)
+static void totals_add(struct stack_totals *out, struct stack *s)
 {
-    out->calls += (load_acquire(&s->state) >> STATE_DEPTH_BITS) - load_relaxed(&s->repair_changes);
+    const struct stack_words *words = stack_hold(s);
+
+    if (words) {
+        out->calls +=
+            (load_acquire(&words->state) >> STATE_DEPTH_BITS) - load_relaxed(&s->repair_changes);
+        stack_let_go(s);
+    }
     for (unsigned i = 0; i < STACK_REPAIRS; i++)
         out->repairs[i] += load_relaxed(&s->repairs[i]);
 }
@@ -202,23 +260,28 @@ double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned coun
     static const uintptr_t function = 0;
     uintptr_t words[2] = {0};
     struct stack *own = stack_self, *s = count ? stack_new() : NULL;
+    struct stack_words kept;
     uint64_t before, after;
 
     if (!s)
         return 0;
-    s->limit = s->end; /* the price of a call as it is, not of looking at it (call_interval) */
+    words_copy(&kept, &stack_words);
+    words_copy(&stack_words, &s->own);
+    stack_words.limit = s->end; /* the price of a call as it is, not of looking at it */
+    s->words = &stack_words;
     stack_self = s;
     before = clock_ticks();
     for (unsigned i = 0; i < count; i++)
         pair((uintptr_t)&function, (uintptr_t)&words[1]);
     after = clock_ticks();
     stack_self = own;
+    words_copy(&stack_words, &kept);
     stack_free(s);
     return (double)clock_duration_ns(after - before) / count;
 }
 
 /* From the registry to the sums of ended threads. */
-static void ended_add(const struct stack *s)
+static void ended_add(struct stack *s)
 {
     struct stack_totals sum = {0};
 

@@ -35,7 +35,7 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
         return;
     }
     stack_normalise(s);
-    if (searches(s) && load_relaxed(&s->top[-1].sp) <= sp && RULE(RULE_STALE))
+    if (searches(s) && load_relaxed(&s->words->top[-1].sp) <= sp && RULE(RULE_STALE))
         stack_swallowed(s); /* the thrower is gone */
     if (!s->dispatch.searching && s->dispatch.pending == STACK_NONE && RULE(RULE_DEAD_ON_ENTER))
         drop_dead(s, sp);
@@ -63,7 +63,7 @@ void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *pass
     method &= ~STACK_TAGS;
     stack_enter(method, sp);
     s = stack_self;
-    top = s->top;
+    top = s->words->top;
     if (s == &stack_none || !config->begun || load_relaxed(&top[-1].sp) != sp)
         return; /* there was no memory for it */
     frame_flags_set(&top[-1],
@@ -93,8 +93,8 @@ void stack_leave_slow(uintptr_t method, uintptr_t sp)
     if (!RULE(RULE_DEAD_ON_LEAVE))
         at = depth;
     stack_cut(s, at, STACK_DEAD_ON_LEAVE);
-    s->top--;
-    store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+    s->words->top--;
+    store_release(&s->words->state, load_relaxed(&s->words->state) + STATE_LEAVE);
 }
 
 void stack_leave_low(uintptr_t method, uintptr_t sp)
@@ -112,22 +112,22 @@ void stack_leave_low(uintptr_t method, uintptr_t sp)
 
 uintptr_t stack_top_sp(const struct stack *s)
 {
-    return load_relaxed(&s->top[-1].sp);
+    return load_relaxed(&s->words->top[-1].sp);
 }
 
 void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp, bool leaving)
 {
-    const struct frame *left = s->top; /* as Leave found it, if nothing was entered since */
+    const struct frame *left = s->words->top; /* as Leave found it, if nothing was entered since */
     uintptr_t ret;
 
     if (stack_top_sp(s) <= sp || !RULE(RULE_IN_WRAPPER))
         return;
     ret = ((const uintptr_t *)sp)[-1];
-    if (leaving && s->top < s->end && load_relaxed(&left->method) == method &&
+    if (leaving && s->words->top < s->end && load_relaxed(&left->method) == method &&
         load_relaxed(&left->sp) >= sp && load_relaxed(&left->sp) < stack_top_sp(s)) {
         sp = load_relaxed(&left->sp);
         ret = frame_ret(left);
-    } else if (leaving && stack_function(s->top - 1) == *(const uintptr_t *)method) {
+    } else if (leaving && stack_function(s->words->top - 1) == *(const uintptr_t *)method) {
         return; /* its Leave hook is yet to be called */
     }
     stack_push(s, method, sp, ret);
@@ -139,14 +139,14 @@ size_t stack_settle(struct stack *s, struct frame **top)
 {
     const struct stack_config *config = stack_config();
 
-    if (UNLIKELY(s->limit != s->end))
+    if (UNLIKELY(s->words->limit != s->end))
         stack_normalise(s);
     if (UNLIKELY(searches(s)) && config->left && config->left(stack_top_sp(s)) &&
         RULE(RULE_SILENT_PASS))
         stack_swallowed(s);
     if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))
         stack_settle_pending(s, STACK_UNWOUND);
-    *top = s->top;
+    *top = s->words->top;
     return stack_depth(s);
 }
 

@@ -46,6 +46,16 @@ struct stack_save {
 };
 
 /*
+ * What each call changes. While a thread has a stack they lie in the thread's own memory
+ * (stack_words), where a hook finds them at a constant distance: a processor that renames memory
+ * then does not wait for the store of the call before. Else in struct stack.
+ */
+struct stack_words {
+    struct frame *top, *limit; /* owner only */
+    _Atomic(uint64_t) state;   /* I3 */
+};
+
+/*
  * One thread's shadow stack. Writer: the owning thread only. Readers: any thread, in an RCU
  * read-side section.
  * I1  top[-1] always exists: below the oldest frame lies a sentinel with sp UINTPTR_MAX. sp falls
@@ -64,19 +74,23 @@ struct stack_save {
  *     state) and again after its last. Where all that had ended before a look are all that had
  *     begun after it, no jump touched what lies between: neither the slots nor, of two states, the
  *     way from one to the other.
+ * I7  a thread's memory goes with it. Readers look at words only where `shown` says, between
+ *     stack_hold and stack_let_go; it says the thread's memory no more when the thread goes on
+ *     from stack_detach.
  */
 struct stack {
-    /* the hot line */
-    struct frame *top, *limit;           /* owner only */
-    _Atomic(uint64_t) state;             /* I3 */
+    struct stack_words *words;           /* owner only */
     struct frame *end;                   /* owner only: where the block is full */
     _Atomic(struct stack_block *) block; /* republished on growth; readers under RCU */
     struct stack_dispatch dispatch;      /* owner only */
     uint32_t touched;                    /* owner only: repairs since last asked */
     /* the rest */
     _Alignas(CACHE_LINE) _Atomic(struct stack *)
-        next;                  /* registry; written by pushers and stack_reclaim */
-    _Atomic(bool) gone;        /* release, the owner's last store */
+        next;                            /* registry; written by pushers and stack_reclaim */
+    _Atomic(struct stack_words *) shown; /* I7; NULL: nobody may look */
+    _Atomic(uint32_t) holds;             /* readers that look */
+    struct stack_words own;              /* before the thread has it, and after */
+    _Atomic(bool) gone;                  /* release, the owner's last store */
     _Atomic(bool) dispatching; /* an exception is on its way, or a filter runs; for readers */
     uint32_t os_thread;
     _Atomic(uint32_t) jumps_begun, jumps_ended; /* I6 */
@@ -100,8 +114,13 @@ struct stack {
 };
 
 extern _Thread_local struct stack *stack_self; /* never NULL: &stack_none before the first frame */
-extern struct stack stack_none;                /* never written */
-extern _Atomic(bool) stack_stopped;            /* stack_stop() was called */
+/* Its words; without a stack those of an empty one that is full, and state: see registry.c. */
+extern _Thread_local struct stack_words stack_words;
+extern struct stack stack_none;     /* never written */
+extern _Atomic(bool) stack_stopped; /* stack_stop() was called */
+
+/* The thread's end: its words leave its memory (I7). Owner; stack_self is &stack_none before. */
+void stack_words_give(struct stack *s);
 
 /* The newest stack of the registry, in a read section. Those of ended threads are marked gone. */
 struct stack *stack_registry(void);
@@ -114,10 +133,10 @@ void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *pass
 /* Wait-free but for the slow path (lock-free); keeps errno. Threads: the owner; in hooks. */
 static inline void stack_enter(uintptr_t method, uintptr_t sp)
 {
-    struct stack *s = stack_self;
-    struct frame *top = s->top; /* our own store: no ordering needed */
+    struct stack_words *w = &stack_words;
+    struct frame *top = w->top; /* our own store: no ordering needed */
 
-    if (UNLIKELY(top >= s->limit || load_relaxed(&top[-1].sp) <= sp)) {
+    if (UNLIKELY(top >= w->limit || load_relaxed(&top[-1].sp) <= sp)) {
         stack_enter_slow(method, sp); /* first frame, full, pending unwind, dead frames on top */
         return;
     }
@@ -126,21 +145,21 @@ static inline void stack_enter(uintptr_t method, uintptr_t sp)
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
     store_relaxed(&top->marked_ret, ((const uintptr_t *)sp)[-1]);
-    s->top = top + 1;
-    store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER); /* slots before state */
+    w->top = top + 1;
+    store_release(&w->state, load_relaxed(&w->state) + STATE_ENTER); /* slots before state */
 }
 
 static inline void stack_leave(uintptr_t method, uintptr_t sp)
 {
-    struct stack *s = stack_self;
-    struct frame *top = s->top;
+    struct stack_words *w = &stack_words;
+    struct frame *top = w->top;
 
     if (UNLIKELY(load_relaxed(&top[-1].sp) != sp)) {
         stack_leave_slow(method, sp); /* dead frames above it, or an orphan */
         return;
     }
-    s->top = top - 1;
-    store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+    w->top = top - 1;
+    store_release(&w->state, load_relaxed(&w->state) + STATE_LEAVE);
 }
 
 /* stack_current() and stack_settle() for what each allocation does: their usual cases. */
@@ -156,15 +175,15 @@ bool stack_misses_frames(struct stack *s);
 
 static inline bool stack_misses_frames_hot(struct stack *s)
 {
-    return UNLIKELY(s->limit != s->end) && stack_misses_frames(s); /* I2 */
+    return UNLIKELY(s->words->limit != s->end) && stack_misses_frames(s); /* I2 */
 }
 
 static inline size_t stack_settle_hot(struct stack *s, struct frame **top)
 {
-    if (UNLIKELY(s->limit != s->end)) /* I2, I5: there may be something to settle */
+    if (UNLIKELY(s->words->limit != s->end)) /* I2, I5: there may be something to settle */
         return stack_settle(s, top);
-    *top = s->top;
-    return STATE_DEPTH(load_relaxed(&s->state));
+    *top = s->words->top;
+    return STATE_DEPTH(load_relaxed(&s->words->state));
 }
 
 /*
@@ -174,9 +193,10 @@ static inline size_t stack_settle_hot(struct stack *s, struct frame **top)
  */
 void stack_leave_low(uintptr_t method, uintptr_t sp);
 
+/* Owner only, as is stack_frame. */
 static inline uint32_t stack_depth(const struct stack *s)
 {
-    return STATE_DEPTH(load_relaxed(&s->state));
+    return STATE_DEPTH(load_relaxed(&s->words->state));
 }
 
 /* Frame `index` from the root; the sentinel is not counted. Owner only. */
@@ -189,6 +209,28 @@ static inline struct frame *stack_frame(const struct stack *s, uint32_t index)
 static inline uintptr_t stack_function(const struct frame *frame)
 {
     return *(const uintptr_t *)load_relaxed(&frame->method);
+}
+
+/*
+ * stack_hold - a stack's words, which stay until stack_let_go. Returns: NULL: nobody may look, and
+ * there is nothing to let go. Threads: any, in a read section (I4); the thread's end waits for it.
+ */
+static inline const struct stack_words *stack_hold(struct stack *s)
+{
+    const struct stack_words *words;
+
+    add_relaxed(&s->holds, 1);
+    fence_full(); /* one of the two sees the other: pairs with the fence in stack_words_give() */
+    words = load_acquire(&s->shown);
+    if (!words)
+        add_relaxed(&s->holds, (uint32_t)-1);
+    return words;
+}
+
+static inline void stack_let_go(struct stack *s)
+{
+    fence_release(); /* what was looked at, before */
+    add_relaxed(&s->holds, (uint32_t)-1);
 }
 
 /* `changes` of the state just made, or about to be, are no calls. Owner only. */

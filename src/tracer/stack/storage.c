@@ -15,9 +15,11 @@
 
 static struct frame none_frames[1] = {{.sp = UINTPTR_MAX}};
 struct stack stack_none = {
-    .top = none_frames + 1,
+    .words = &stack_none.own,
+    .own = {.top = none_frames + 1},
     .dispatch = {.reach = STACK_NONE, .run = STACK_NONE, .pending = STACK_NONE}};
 _Thread_local struct stack *stack_self = &stack_none;
+_Thread_local struct stack_words stack_words = {.top = none_frames + 1};
 
 static struct stack_config config;
 static _Atomic(struct stack_block *) retired; /* outgrown blocks */
@@ -70,13 +72,13 @@ void stack_limit_set(struct stack *s)
     bool quiet = s->dispatch.pending == STACK_NONE && !s->dispatch.searching &&
                  (!s->save_count || s->saves[s->save_count - 1].filter);
 
-    s->limit = quiet && !config.call_interval && !s->lost_sp ? s->end : NULL;
+    s->words->limit = quiet && !config.call_interval && !s->lost_sp ? s->end : NULL;
     store_relaxed(&s->dispatching, !quiet || s->save_count);
 }
 
 static void block_use(struct stack *s, struct stack_block *block, uint32_t depth)
 {
-    s->top = block->frames + 1 + depth;
+    s->words->top = block->frames + 1 + depth;
     s->end = block->frames + 1 + block->capacity;
     store_release(&s->block,
                   block); /* frames before the pointer; pairs with the acquire of a reader */
@@ -92,6 +94,7 @@ struct stack *stack_new(void)
         memory_pages_unmap(s, sizeof(*s));
         return NULL;
     }
+    s->words = &s->own;
     s->dispatch = stack_none.dispatch;
     s->os_thread = (uint32_t)syscall(SYS_gettid);
     s->saves = s->saves_inside;
@@ -108,7 +111,7 @@ void stack_count(struct stack *s, enum stack_repair why)
 
 void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why)
 {
-    uint64_t state = load_relaxed(&s->state);
+    uint64_t state = load_relaxed(&s->words->state);
     uint32_t present = STATE_DEPTH(state);
 
     if (depth >= present)
@@ -117,9 +120,9 @@ void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why)
         config.cutting(s, depth, present);
     stack_count(s, why);
     stack_no_calls(s, 1);
-    s->top -= present - depth;
+    s->words->top -= present - depth;
     stack_jump_begin(s);
-    store_release(&s->state, state + STATE_CHANGE - (present - depth));
+    store_release(&s->words->state, state + STATE_CHANGE - (present - depth));
     stack_jump_end(s);
 }
 
@@ -146,7 +149,7 @@ static bool stack_grow(struct stack *s)
 
 bool stack_misses(struct stack *s, uintptr_t sp)
 {
-    if (s->top >= s->end && sp < s->lost_sp)
+    if (s->words->top >= s->end && sp < s->lost_sp)
         return true;
     s->lost_sp = 0;
     stack_limit_set(s);
@@ -166,24 +169,24 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
         stack_count(s, STACK_LOST_FRAME);
         return;
     }
-    if (s->top >= s->end && !stack_grow(s)) {
+    if (s->words->top >= s->end && !stack_grow(s)) {
         s->lost_sp = sp;
         stack_limit_set(s);
         stack_count(s, STACK_LOST_FRAME);
         return;
     }
-    top = s->top;
+    top = s->words->top;
     fence_release(); /* as in stack_enter */
     store_relaxed(&top->method, method);
     store_relaxed(&top->sp, sp);
     store_relaxed(&top->marked_ret, ret);
-    s->top = top + 1;
-    store_release(&s->state, load_relaxed(&s->state) + STATE_ENTER);
+    s->words->top = top + 1;
+    store_release(&s->words->state, load_relaxed(&s->words->state) + STATE_ENTER);
 }
 
 void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why)
 {
-    uint64_t state = load_relaxed(&s->state);
+    uint64_t state = load_relaxed(&s->words->state);
     uint32_t live = STATE_DEPTH(state) - to;
 
     if (config.cutting)
@@ -200,8 +203,8 @@ void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair
         store_relaxed(&to_frame->marked_ret, frame_ret(from_frame));
         frame_keep(to_frame, 0, frame_flags(from_frame)); /* its context has changed */
     }
-    s->top -= to - from;
-    store_release(&s->state, state + STATE_CHANGE - (to - from));
+    s->words->top -= to - from;
+    store_release(&s->words->state, state + STATE_CHANGE - (to - from));
     stack_jump_end(s);
 }
 

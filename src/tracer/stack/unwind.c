@@ -54,7 +54,7 @@ static bool is_nested(const struct stack *s, struct stack_place *where)
     uint32_t depth = stack_depth(s);
 
     return d->searching && d->pending == STACK_NONE && d->mark == depth && depth &&
-           RULE(RULE_UNHOOKED) && stack_unhooked(d->thrown, s->top - 1, where);
+           RULE(RULE_UNHOOKED) && stack_unhooked(d->thrown, s->words->top - 1, where);
 }
 
 void stack_exception_thrown(void)
@@ -116,7 +116,7 @@ void stack_search_filter_enter(uintptr_t function)
     if (at == STACK_NONE || !RULE(RULE_FILTER_FRAME))
         return; /* not hooked, nothing to show */
     stack_push(s, load_relaxed(&stack_frame(s, at)->method),
-               load_relaxed(&s->top[-1].sp) - sizeof(uintptr_t), FRAME_RET_FILTER);
+               load_relaxed(&s->words->top[-1].sp) - sizeof(uintptr_t), FRAME_RET_FILTER);
     stack_no_calls(s, 1);
 }
 
@@ -140,9 +140,9 @@ void stack_search_filter_leave(void)
         stack_cut(s, depth + 1,
                   STACK_FILTER); /* what an exception swallowed in the filter left behind */
     if (stack_depth(s) > depth) {
-        s->top--; /* our own frame: not a repair, nor a call */
+        s->words->top--; /* our own frame: not a repair, nor a call */
         stack_no_calls(s, 1);
-        store_release(&s->state, load_relaxed(&s->state) + STATE_LEAVE);
+        store_release(&s->words->state, load_relaxed(&s->words->state) + STATE_LEAVE);
     }
     stack_restore(s);
     stack_limit_set(s);
@@ -231,7 +231,7 @@ void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp)
     handler_enter(function, sp);
     s = stack_peek();
     if (s && stack_depth(s))
-        frame_flags_set(&s->top[-1], frame_flags(&s->top[-1]) | FRAME_FINALLY);
+        frame_flags_set(&s->words->top[-1], frame_flags(&s->words->top[-1]) | FRAME_FINALLY);
 }
 
 void stack_catcher_enter(uintptr_t function, uintptr_t sp)
@@ -247,9 +247,9 @@ void stack_unwind_finally_leave(void)
 
     if (!depth || !RULE(RULE_FINALLY_LEAVE))
         return;
-    if (!(frame_flags(&s->top[-1]) & FRAME_FINALLY) && RULE(RULE_FINALLY_PAIR))
+    if (!(frame_flags(&s->words->top[-1]) & FRAME_FINALLY) && RULE(RULE_FINALLY_PAIR))
         return;
-    frame_flags_set(&s->top[-1], frame_flags(&s->top[-1]) & ~FRAME_FINALLY);
+    frame_flags_set(&s->words->top[-1], frame_flags(&s->words->top[-1]) & ~FRAME_FINALLY);
     s->dispatch.pending = depth - 1; /* its method is the top, and is left next */
     s->dispatch.mark = depth;
     stack_limit_set(s);

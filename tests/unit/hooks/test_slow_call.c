@@ -1,7 +1,7 @@
 /*
  * The stubs of ELT3 alone, above slow halves that are as hostile as the ABI allows: they overwrite every register that
  * a callee may change, and look at the alignment of the stack. So what is kept here is kept whatever the compiler makes
- * of the real ones. This program defines stack_self and the slow halves itself; src/tracer/stack/ is not linked.
+ * of the real ones. This program defines stack_words and the slow halves itself; src/tracer/stack/ is not linked.
  */
 #include "hooks/elt.h"
 
@@ -13,8 +13,13 @@
 #include <stdio.h>
 
 static struct frame frames[4];
-static struct stack fake;
-_Thread_local struct stack *stack_self = &fake;
+_Thread_local struct stack *stack_self;
+_Thread_local struct stack_words stack_words;
+#define fake stack_words
+
+static const struct elt3_hooks forms[] = {{hook_enter3_far, hook_leave3_far, elt3_pair_far},
+                                          {hook_enter3_near, hook_leave3_near, elt3_pair_near}};
+#define FORM(seed) (&forms[(seed) / 2 % 2])
 
 static uintptr_t machine[64];
 #define SP ((uintptr_t)&machine[32])
@@ -75,14 +80,23 @@ static int setup(void **state)
     (void)state;
     store_relaxed(&frames[0].sp, UINTPTR_MAX);
     fake.top = frames + 1;
-    fake.limit = fake.end = frames + COUNT_OF(frames);
+    fake.limit = frames + COUNT_OF(frames);
     store_relaxed(&fake.state, 0);
     entered = resumable = left = misaligned = 0;
     seen_method = seen_sp = 0;
     return 0;
 }
 
+/* So that the near form is written. */
+static int near(void **state)
+{
+    (void)state;
+    assert_ptr_equal(hooks_elt3()->enter, hook_enter3_near);
+    return 0;
+}
+
 TEST_EACH(setup, NULL);
+TEST_GROUP(near, NULL);
 
 static uint64_t changed_by(void (*hook)(void), const struct canary *in)
 {
@@ -103,7 +117,7 @@ static uint64_t changed_by_enter(uint64_t seed, uintptr_t method, uintptr_t sp)
     canary_fill(&in, seed);
     in.general[CANARY_R14] = method;
     in.general[CANARY_R15] = sp;
-    return changed_by((void (*)(void))hook_enter3, &in);
+    return changed_by((void (*)(void))FORM(seed)->enter, &in);
 }
 
 static uint64_t changed_by_leave(uint64_t seed, void (*hook)(uintptr_t), uintptr_t method,
@@ -160,7 +174,7 @@ TEST(enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee)
         canary_fill(&in, seed);
         in.general[CANARY_R14] = 0x1230 | STACK_RESUMABLE;
         in.general[CANARY_R15] = SP;
-        assert_int_equal(changed_by((void (*)(void))hook_enter3, &in) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(changed_by((void (*)(void))FORM(seed)->enter, &in) & ~ENTER_MAY_CHANGE, 0);
         assert_int_equal(resumable, 1);
         assert_int_equal(entered + left, 0);
         assert_true(seen_method == (0x1230 | STACK_RESUMABLE));
@@ -172,7 +186,7 @@ TEST(enter_of_what_may_go_on_keeps_its_promise_above_a_hostile_callee)
         assert_int_equal(misaligned, 0);
         assert_ptr_equal(fake.top, frames + 1); /* all else is the callee's */
         /* its Leave gets the same word */
-        assert_int_equal(changed_by_leave(seed, hook_leave3, 0x1230 | STACK_RESUMABLE, SP) &
+        assert_int_equal(changed_by_leave(seed, FORM(seed)->leave, 0x1230 | STACK_RESUMABLE, SP) &
                              ~LEAVE_MAY_CHANGE,
                          0);
         assert_true(seen_method == 0x1230);
@@ -202,7 +216,7 @@ TEST(enter_of_what_may_go_on_tells_calls_by_their_first_argument)
         in.general[CANARY_RDI] = cases[i % COUNT_OF(cases)].first;
         in.general[CANARY_R14] = 0x1230 | cases[i % COUNT_OF(cases)].tags;
         in.general[CANARY_R15] = SP;
-        assert_int_equal(changed_by((void (*)(void))hook_enter3, &in) & ~ENTER_MAY_CHANGE, 0);
+        assert_int_equal(changed_by((void (*)(void))FORM(i)->enter, &in) & ~ENTER_MAY_CHANGE, 0);
         assert_int_equal(resumable, !called);
         assert_int_equal(entered, 0);
         assert_ptr_equal(fake.top, frames + 1 + called);
@@ -211,7 +225,7 @@ TEST(enter_of_what_may_go_on_tells_calls_by_their_first_argument)
     }
 }
 
-TEST(leave_and_tailcall_keep_their_promise_on_the_fast_path)
+TEST(leave_keeps_its_promise_on_the_fast_path)
 {
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
@@ -219,7 +233,7 @@ TEST(leave_and_tailcall_keep_their_promise_on_the_fast_path)
         fake.top = frames + 2;
         store_relaxed(&fake.state, STATE_ENTER);
         assert_int_equal(
-            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1230, SP) &
+            changed_by_leave(seed, FORM(seed)->leave, 0x1230, SP) &
                 ~LEAVE_MAY_CHANGE,
             0);
         assert_int_equal(left, 0);
@@ -228,12 +242,12 @@ TEST(leave_and_tailcall_keep_their_promise_on_the_fast_path)
     }
 }
 
-TEST(leave_and_tailcall_keep_their_promise_above_a_hostile_callee)
+TEST(leave_keeps_its_promise_above_a_hostile_callee)
 {
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
         assert_int_equal(
-            changed_by_leave(seed, seed % 2 ? hook_leave3 : hook_tailcall3, 0x1230, SP) &
+            changed_by_leave(seed, FORM(seed)->leave, 0x1230, SP) &
                 ~LEAVE_MAY_CHANGE,
             0);
         assert_int_equal(left, 1);
@@ -258,14 +272,16 @@ TEST(a_measured_pair_keeps_what_any_function_keeps)
                           CANARY_BIT(CANARY_R15);
     struct canary in;
 
-    for (unsigned slow = 0; slow < 2; slow++) {
+    for (unsigned i = 0; i < 4; i++) {
+        const unsigned slow = i % 2;
+
         setup(NULL);
         if (slow)
             fake.limit = NULL;
         canary_fill(&in, 9);
         in.general[CANARY_RDI] = 0x1230;
         in.general[CANARY_RSI] = SP;
-        assert_int_equal(changed_by((void (*)(void))elt3_pair, &in) & kept, 0);
+        assert_int_equal(changed_by((void (*)(void))FORM(i)->pair, &in) & kept, 0);
         assert_int_equal(misaligned, 0);
         assert_int_equal(entered, slow);
         assert_int_equal(left, slow); /* its frame was never pushed */

@@ -88,15 +88,15 @@ void expect_invariants(void)
                    (s->save_count && !s->saves[s->save_count - 1].filter);
     uint32_t depth = stack_depth(s);
 
-    assert_ptr_equal(s->top, block->frames + 1 + depth); /* I3 */
+    assert_ptr_equal(s->words->top, block->frames + 1 + depth); /* I3 */
     assert_ptr_equal(s->end, block->frames + 1 + block->capacity);
-    assert_true(s->top <= s->end);
+    assert_true(s->words->top <= s->end);
     assert_true(load_relaxed(&block->frames[0].sp) == UINTPTR_MAX); /* I1 */
     for (uint32_t i = 0; i < depth && !lowered; i++)
         assert_true(load_relaxed(&block->frames[1 + i].sp) < load_relaxed(&block->frames[i].sp));
-    assert_true(s->limit == s->end || s->limit == NULL); /* I2 */
+    assert_true(s->words->limit == s->end || s->words->limit == NULL); /* I2 */
     if (lowered)
-        assert_null(s->limit); /* I5 */
+        assert_null(s->words->limit); /* I5 */
 }
 
 void expect_at(const char *methods, const char *file, int line)
@@ -148,7 +148,7 @@ bool filter_throws;
 
 static bool unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out)
 {
-    assert_ptr_equal(frame, stack_self->top - 1);
+    assert_ptr_equal(frame, stack_words.top - 1);
     assert_true(since);
     *out = above;
     return above.fp || filter_throws;
@@ -179,6 +179,8 @@ int machine_over(void **state)
         struct stack *s = stack_self;
 
         stack_self = &stack_none;
+        stack_words_give(s);
+        store_relaxed(&stack_words.state, 0); /* the next is another thread's */
         store_release(&s->gone, true);
     }
     while (stack_reclaim())

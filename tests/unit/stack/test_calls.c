@@ -105,7 +105,7 @@ TEST(a_leave_on_a_thread_without_a_stack_is_counted)
     assert_null(stack_peek());
     stack_totals_read(&after);
     assert_int_equal(after.repairs[STACK_ORPHAN_LEAVE], before.repairs[STACK_ORPHAN_LEAVE] + 1);
-    assert_true(load_relaxed(&stack_none.state) == 0); /* never written */
+    assert_true(load_relaxed(&stack_none.own.state) == 0); /* never written */
 }
 
 TEST(a_tail_call_gives_its_place_to_the_next)

@@ -559,6 +559,70 @@ TEST(nothing_is_given_back_while_a_reader_may_look)
     assert_true(reader.there_while_reading);
 }
 
+struct ending {
+    _Atomic(struct stack *) stack;
+    _Atomic(bool) may_end;
+    struct machine machine;
+};
+
+static void *end_when_told(void *context)
+{
+    struct ending *ending = context;
+    const struct timespec step = {0, 1000000};
+
+    enter(&ending->machine, 1);
+    enter(&ending->machine, 2);
+    store_release(&ending->stack, stack_current());
+    while (!load_acquire(&ending->may_end))
+        nanosleep(&step, NULL);
+    return NULL;
+}
+
+static bool ends_within_ms(pthread_t thread, unsigned ms)
+{
+    const struct timespec step = {0, 1000000};
+
+    for (unsigned i = 0; i < ms; i++) {
+        if (pthread_tryjoin_np(thread, NULL) == 0)
+            return true;
+        nanosleep(&step, NULL);
+    }
+    return false;
+}
+
+/* A thread's words are in its own memory (I7), which goes when it has ended. */
+TEST(nothing_is_given_back_while_words_are_read)
+{
+    struct ending *ending = memory_zalloc(1, sizeof(*ending));
+    const struct timespec step = {0, 1000000};
+    const struct stack_words *words;
+    struct grace_section section;
+    struct stack *s;
+    uint64_t last;
+    pthread_t thread;
+
+    assert_non_null(ending);
+    assert_int_equal(pthread_create(&thread, NULL, end_when_told, ending), 0);
+    while (!(s = load_acquire(&ending->stack)))
+        nanosleep(&step, NULL);
+    section = grace_enter();
+    words = stack_hold(s);
+    assert_true(words && words != &s->own);
+    last = load_acquire(&words->state);
+    assert_int_equal(STATE_DEPTH(last), 2);
+    store_release(&ending->may_end, true);
+    assert_false(ends_within_ms(thread, 50));
+    assert_int_equal(load_acquire(&words->state), last);
+    stack_let_go(s);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    words = stack_hold(s);
+    assert_ptr_equal(words, &s->own); /* where they may be read for as long as the stack is there */
+    assert_int_equal(load_acquire(&words->state), last);
+    stack_let_go(s);
+    grace_leave(section);
+    memory_free(ending);
+}
+
 static int start(void **state)
 {
     const struct stack_config config = {.context = NULL};

@@ -27,12 +27,12 @@ TEST(a_filter_runs_at_full_speed)
 {
     calls("ABC");
     stack_exception_thrown();
-    assert_null(stack_self->limit); /* searching */
+    assert_null(stack_words.limit); /* searching */
     search("CB");
     stack_search_filter_enter(function('B'));
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
     stack_search_filter_leave();
-    assert_null(stack_self->limit);
+    assert_null(stack_words.limit);
 }
 
 TEST(a_filter_has_a_dispatch_of_its_own)

@@ -24,7 +24,7 @@ TEST(events_on_a_thread_without_a_stack_make_none)
     stack_unwind_finally_leave();
     stack_catcher_enter(function('A'), 0);
     assert_null(stack_peek());
-    assert_true(load_relaxed(&stack_none.state) == 0);
+    assert_true(load_relaxed(&stack_none.own.state) == 0);
 }
 
 TEST(an_empty_stack_takes_every_event)
@@ -84,7 +84,7 @@ TEST(growth_keeps_the_slow_path_forced)
     for (unsigned i = 1; i <= FIRST_FRAMES; i++)
         call('B', FIRST_FRAMES + i);
     assert_int_equal(stack_depth(stack_self), 2 * FIRST_FRAMES);
-    assert_null(stack_self->limit);
+    assert_null(stack_words.limit);
     expect_invariants();
 }
 
@@ -355,7 +355,8 @@ TEST(after_stop_no_stack_is_made_and_nothing_grows)
         for (unsigned i = 3 * FIRST_FRAMES; i > 0; i--)
             leave('B', i);
         bad |= stack_depth(stack_self) != 0;
-        stack_self = &stack_none; /* as another thread's */
+        stack_words_give(stack_self); /* as another thread's */
+        stack_self = &stack_none;
         call('A', 1);
         leave('A', 1);
         bad |= stack_peek() != NULL;

@@ -106,7 +106,7 @@ TEST(what_the_search_passed_is_stale_once_it_was_left)
     expect("AD");
     assert_false(stack_self->dispatch.searching);
     assert_int_equal(stack_self->save_count, 0);
-    assert_ptr_equal(stack_self->limit, stack_self->end); /* and the fast path is open again */
+    assert_ptr_equal(stack_words.limit, stack_self->end); /* and the fast path is open again */
     call('E', 3);
     stack_exception_thrown(); /* another exception: D and E are alive */
     expect("ADE");
@@ -121,7 +121,7 @@ TEST(what_the_search_passed_is_stale_after_a_leave_too)
     leave('X', 2);
     leave('A', 1);
     calls("DEFGH");
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
     stack_exception_thrown();
     expect("DEFGH");
 }
@@ -172,7 +172,7 @@ TEST(first_chance_handlers_nest)
     assert_int_equal(stack_self->save_count, 0);
     expect("A");
     expect_no_repair();
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
 }
 
 TEST(a_first_chance_handler_left_dead_ends_too)
@@ -220,7 +220,7 @@ TEST(a_silent_second_pass_is_seen_at_the_next_allocation)
     thrower_is_gone = false;
     expect("AB");
     assert_false(stack_self->dispatch.searching);
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
 }
 
 TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was)
@@ -254,7 +254,7 @@ TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was)
     unwind("CB");
     stack_catcher_enter(function('A'), sp_of(2));
     expect("A");
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
 }
 
 TEST(what_unhooked_code_lets_out_takes_the_place_of_the_search)
@@ -293,7 +293,7 @@ TEST(a_frame_left_too_early_comes_back_as_it_was)
                  true); /* a body entered by on-stack replacement: a little low */
     expect("AB");
     assert_true(stack_top_sp(stack_self) == sp_of(2));
-    assert_true(frame_ret(&stack_self->top[-1]) == FROM_JITTED + 2);
+    assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
     stack_inside(stack_self, id('B'), sp_of(2), true); /* it is there */
     expect("AB");
@@ -306,7 +306,7 @@ TEST(a_frame_that_no_hook_told_of_yet_is_pushed)
     machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
     stack_inside(stack_self, id('B'), sp_of(2), false);
     expect("AB");
-    assert_true(frame_ret(&stack_self->top[-1]) == FROM_JITTED + 2);
+    assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
 }
 
@@ -319,7 +319,7 @@ TEST(a_frame_that_is_entered_is_not_the_one_last_left)
     stack_inside(stack_self, id('B'), sp_of(2) - 16, false);
     expect_only(STACK_IN_WRAPPER, 1);
     assert_true(stack_top_sp(stack_self) == sp_of(2) - 16);
-    assert_true(frame_ret(&stack_self->top[-1]) == FROM_JITTED + 7);
+    assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 7);
 }
 
 TEST(a_frame_whose_leave_is_yet_to_come_is_there)

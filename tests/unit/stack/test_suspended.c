@@ -77,7 +77,7 @@ static void expect(const char *methods)
     assert_int_equal(stack_depth(stack_self), strlen(methods));
     for (uint32_t i = 0; methods[i]; i++)
         assert_int_equal(load_relaxed(&stack_frame(stack_self, i)->method), id(methods[i]));
-    assert_ptr_equal(stack_self->top, stack_frame(stack_self, stack_depth(stack_self)));
+    assert_ptr_equal(stack_words.top, stack_frame(stack_self, stack_depth(stack_self)));
 }
 
 static uint64_t repairs(void)
@@ -196,6 +196,8 @@ static int over(void **state)
         struct stack *s = stack_self;
 
         stack_self = &stack_none;
+        stack_words_give(s);
+        store_relaxed(&stack_words.state, 0); /* the next is another thread's */
         store_release(&s->gone, true); /* as its key's destructor does */
     }
     while (stack_reclaim())

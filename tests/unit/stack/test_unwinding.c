@@ -31,7 +31,7 @@ TEST(a_handler_in_the_top_frame_cuts_nothing)
     stack_catcher_enter(function('B'), sp_of(3));
     expect("AB");
     expect_no_repair();
-    assert_ptr_equal(stack_self->limit, stack_self->end); /* and the fast path is open again */
+    assert_ptr_equal(stack_words.limit, stack_self->end); /* and the fast path is open again */
 }
 
 TEST(a_finally_cuts_as_a_catch_does)
@@ -142,7 +142,7 @@ TEST(a_handler_clears_what_is_pending)
     stack_catcher_enter(function('B'), sp_of(3)); /* reported, but it is the one that catches */
     expect("AB");
     assert_int_equal(settle(), 2);
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
 }
 
 TEST(a_leave_below_the_pending_frame_ends_it)
@@ -177,7 +177,7 @@ TEST(a_call_over_what_is_pending_is_live)
     settle();
     expect("ABE");
     expect_only(STACK_UNWOUND, 1);
-    assert_ptr_equal(stack_self->limit, stack_self->end);
+    assert_ptr_equal(stack_words.limit, stack_self->end);
 }
 
 TEST(a_call_above_what_is_pending_is_live)
@@ -239,7 +239,7 @@ TEST(what_an_unreported_handler_calls_is_kept)
     assert_int_equal(frame_node(stack_frame(stack_self, 3)), 0); /* its context is another now */
     assert_true(frame_ret(stack_frame(stack_self, 2)) == FROM_JITTED + 6);
     assert_true(load_relaxed(&stack_frame(stack_self, 3)->sp) == sp_of(7));
-    assert_ptr_equal(stack_self->limit, stack_self->end); /* the dispatch is over */
+    assert_ptr_equal(stack_words.limit, stack_self->end); /* the dispatch is over */
     leave('F', 7);
     leave('E', 6);
     call('G', 3);
