@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs every test of a build and ends with one line that counts them.
+"""Runs every test of a build and ends with one line that counts them, below the names of those that failed.
 
 usage: tests/check.py BUILD [--only PART]...
 
@@ -34,6 +34,7 @@ class Totals:
     def __init__(self):
         self.lock = threading.Lock()
         self.passed = self.failed = self.skipped = 0
+        self.names = []  # of what failed
 
     def one(self, name, ok, output='', seconds=0.0, passed=0, failed=0):
         """passed, failed: how many tests it stands for; one at least."""
@@ -44,6 +45,8 @@ class Totals:
             print(line, flush=True)
             self.passed += max(passed, ok)
             self.failed += max(failed, not ok)
+            if not ok:
+                self.names.append(name)
 
 
 def run(command, timeout, **more):
@@ -155,6 +158,7 @@ def run_e2e(build, totals):
             found = match
         else:
             print(text, end='', flush=True)
+            totals.names += re.findall(r'^FAIL +(e2e \S+)', text)
     status = process.wait()
     if found:
         totals.passed += int(found.group(1))
@@ -197,6 +201,8 @@ def main():
             product(build, totals)
     if 'e2e' in chosen:
         run_e2e(build, totals)
+    for name in totals.names:
+        print('failed: %s' % name)
     print('%d passed, %d failed%s' % (totals.passed, totals.failed,
                                       ', %d skipped' % totals.skipped if totals.skipped else ''))
     return 1 if totals.failed or not totals.passed else 0
