@@ -369,6 +369,27 @@ def test_always_on_is_bounded_and_says_what_it_does(t):
 
 
 @needs('WebServer')
+def test_without_the_compressor_what_runs_always_is_recorded_and_it_is_said(t):
+    """It is looked for when there is something to pack; --compress alone asks for it at the start, and declines."""
+    folder = t.path('libraries')
+    os.makedirs(folder)
+    open(os.path.join(folder, 'libzstd.so.1'), 'wb').close()  # found first, and none
+    command = ['env', 'LD_LIBRARY_PATH=' + folder] + PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']
+    found = t.record(command, '--always-on', '--sums-every', '10ms', log='log.ndjson.zst')
+    t.equal(found.status, 0, str(found))
+    said = [line for line in found.errors.splitlines() if 'libzstd' in line]
+    t.equal([line.split('without compression: ')[-1] for line in said],
+            ['libzstd.so.1 (package libzstd1) cannot be loaded'], found.errors)
+    t.true(harness.tool_json('report', '--format=json', found.path)['total']['allocs'] > 0, 'a report')
+    t.equal(tool('validate', found.path).status, 0, 'validate')
+    with open(found.path, 'rb') as file:
+        t.true(b'"kind":"end"' in file.read(), 'lines as they are')
+    declined = t.record(command, '--compress', log='log.ndjson.zst')
+    t.true('--compress: libzstd.so.1 (package libzstd1) cannot be loaded' in declined.errors, declined.errors)
+    t.true(not os.path.exists(declined.path), 'a log')
+
+
+@needs('WebServer')
 def test_a_full_disk_does_not_harm_what_runs_always(t):
     """What was written stays readable; what was not is told, in one line."""
     command = PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']

@@ -571,6 +571,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     p->notes = take_notes(object);
     p->live_view = live_view(json_object_get(object, "live"));
     p->uncontrolled = take_text(object, "uncontrolled");
+    p->uncompressed = take_text(object, "uncompressed");
     p->heap = take_text(object, "heap");
     p->no_heap = take_text(object, "no_heap");
     p->no_native = take_text(object, "no_native");
@@ -642,7 +643,8 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].reason);
         memory_free(p->process[i].runtime);
         memory_free(p->process[i].notes);
-        memory_free_all(p->process[i].uncontrolled, p->process[i].heap, p->process[i].no_heap);
+        memory_free_all(p->process[i].uncontrolled, p->process[i].uncompressed, p->process[i].heap,
+                        p->process[i].no_heap);
         memory_free(p->process[i].no_native);
         memory_free(p->process[i].command);
     }

@@ -29,6 +29,7 @@ struct record_process {
     char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
     char *no_native;            /* why native frames could not be had although they were wanted */
     char *uncontrolled;         /* why it had no control socket although it was wanted */
+    char *uncompressed;         /* why its log is not compressed although it was wanted */
     char *heap, *no_heap;       /* the dump at its end; why there is none although it was wanted */
     const char *live_view;      /* the report's that shows what is alive, or grows; NULL: none */
     bool unverified;            /* on a version of the runtime that this one was not tested with */

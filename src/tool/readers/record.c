@@ -905,11 +905,11 @@ static void any_live_site(struct report_parser *p, struct report_record *r)
 /* What this version knows of each kind, so that what it does not know can be counted. */
 #define MEMBER(form, member, label) #member,
 static const char *const known_members[SST_KIND_COUNT][28] = {
-    [SST_KIND_HEADER] = {"format",    "version",     "pid",        "executable", "command",
-                         "runtime",   "hooks",       "capture",    "options",    "clock",
-                         "started",   "tracer",      "unverified", "part",       "uncontrolled",
-                         "no_native", "rotated_out", "beginnings", "concurrent", "sampler",
-                         "attached",  "born",        "parents"},
+    [SST_KIND_HEADER] = {"format",    "version",     "pid",        "executable",  "command",
+                         "runtime",   "hooks",       "capture",    "options",     "clock",
+                         "started",   "tracer",      "unverified", "part",        "uncontrolled",
+                         "no_native", "rotated_out", "beginnings", "concurrent",  "sampler",
+                         "attached",  "born",        "parents",    "uncompressed"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},

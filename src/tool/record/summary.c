@@ -215,6 +215,8 @@ static void print_process(FILE *out, const struct record_process *p, const char 
         fprintf(out, PREFIX "    without native frames: %s\n", p->no_native);
     if (p->uncontrolled)
         fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
+    if (p->uncompressed)
+        fprintf(out, PREFIX "    without compression: %s\n", p->uncompressed);
     if (p->no_heap)
         fprintf(out, PREFIX "    %s\n", p->no_heap);
     if (p->heap && log) {

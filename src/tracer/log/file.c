@@ -71,8 +71,27 @@ static struct ZSTD_CCtx_s *compressor_new(const struct log *log)
     return made;
 }
 
-#define MAX_NAMES  1000
-#define OPEN_FLAGS (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
+/*
+ * Of samples nothing is loaded before there is something to pack: a small program's start does not
+ * wait for it, and its log is stored as it is. Returns: whether lines can be packed.
+ */
+static bool packs(struct log *log)
+{
+    struct log_file *file = &log->file;
+
+    if (file->compressor || load_relaxed(&log->uncompressed))
+        return file->compressor;
+    if (!file->zstd && !(file->zstd = log_zstd_load())) {
+        store_release(&log->uncompressed, "libzstd.so.1 (package libzstd1) cannot be loaded");
+        return false;
+    }
+    file->compressor = compressor_new(log);
+    return file->compressor; /* else memory is out */
+}
+
+#define MAX_NAMES   1000
+#define STORED_MOST 16384 /* bytes: a log that ends before anything was packed */
+#define OPEN_FLAGS  (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
 
 int log_file_open(struct log *log, char *why, size_t why_size)
 {
@@ -82,18 +101,18 @@ int log_file_open(struct log *log, char *why, size_t why_size)
 
     log->file.fd = -1;
     log->file.share = o->max_log ? o->max_log / (o->keep + 1) : UINT64_MAX;
-    if (o->compress && !(log->file.zstd = log_zstd_load())) {
-        snprintf(why, why_size,
-                 "--compress needs libzstd.so.1 (package libzstd1), which cannot be loaded");
-        return -ENOSYS;
+    if (o->compress && !o->runtime_samples && !packs(log)) {
+        const char *missing = load_relaxed(&log->uncompressed);
+
+        snprintf(why, why_size, "--compress: %s", missing ? missing : "out of memory");
+        return missing ? -ENOSYS : -ENOMEM;
     }
     for (unsigned i = 1; !err && log->file.fd < 0; i++) {
         log->file.fd = open(path, OPEN_FLAGS, 0600);
         if (log->file.fd < 0)
             err = errno == EEXIST && i < MAX_NAMES ? path_make(log, i, path, sizeof(path)) : -errno;
     }
-    if (!err && (!(log->file.path = path_absolute(path)) ||
-                 (log->file.zstd && !(log->file.compressor = compressor_new(log))))) {
+    if (!err && !(log->file.path = path_absolute(path))) {
         close(log->file.fd);
         log->file.fd = -1;
         unlink(path); /* empty, and ours: it did not exist before */
@@ -191,6 +210,22 @@ static bool put_packed(struct log *log)
     return !file->packed.size;
 }
 
+/* All lines as a frame of their own. Out of memory they stay where they are, for the next time. */
+static void store(struct log *log)
+{
+    struct log_file *file = &log->file;
+
+    log_zstd_store(&file->packed, file->buffer.data, file->buffer.size);
+    if (file->packed.failed) {
+        buffer_free(&file->packed);
+        file->packed = (struct buffer)BUFFER_INIT;
+        return;
+    }
+    file->packed_put = log->put;
+    buffer_done(file);
+    put_packed(log);
+}
+
 /* All lines as one more piece of the frame, ended so that a reader of the file sees them. */
 static void flush_packed(struct log *log, ZSTD_EndDirective end)
 {
@@ -202,6 +237,11 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
         return;
     if (end == ZSTD_e_end && !in.size && !file->in_frame)
         return; /* a second try */
+    if ((!file->compressor && load_relaxed(&log->stopping) && in.size <= STORED_MOST) ||
+        !packs(log)) {
+        store(log);
+        return;
+    }
     while (left) {
         size_t room = file->zstd->room();
         char *to = buffer_reserve(&file->packed, room);
@@ -229,22 +269,10 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
 /* The first lines, which are to be there at once. */
 void log_file_begin(struct log *log)
 {
-    struct log_file *file = &log->file;
-
-    if (!file->compressor) {
+    if (log->config.options->compress)
+        store(log);
+    else
         log_file_flush(log);
-        return;
-    }
-    log_zstd_store(&file->packed, file->buffer.data, file->buffer.size);
-    if (file->packed.failed) {
-        buffer_free(&file->packed);
-        file->packed = (struct buffer)BUFFER_INIT;
-        flush_packed(log, ZSTD_e_flush);
-        return;
-    }
-    file->packed_put = log->put;
-    buffer_done(file);
-    put_packed(log);
 }
 
 void log_file_flush(struct log *log)
@@ -252,7 +280,7 @@ void log_file_flush(struct log *log)
     struct log_file *file = &log->file;
     size_t done;
 
-    if (file->compressor) {
+    if (log->config.options->compress) {
         flush_packed(log, ZSTD_e_flush);
         return;
     }
@@ -266,7 +294,8 @@ void log_file_flush(struct log *log)
 void log_file_pending(const struct log *log, struct log_tally *out)
 {
     memset(out, 0, sizeof(*out));
-    if (log->file.compressor) { /* of a piece that went out in part nothing can be read for sure */
+    if (log->config.options
+            ->compress) { /* of a piece that went out in part nothing can be read for sure */
         *out = log->put;
         log_tally_take(out, &log->file.settled);
     } else {
@@ -352,7 +381,7 @@ static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 
 static void flush_last(struct log *log)
 {
-    if (log->file.compressor)
+    if (log->config.options->compress)
         flush_packed(log, ZSTD_e_end);
     else
         log_file_flush(log);

@@ -36,6 +36,7 @@ int log_write_header(struct log *log)
 {
     const struct log_config *c = &log->config;
     const char *uncontrolled = load_acquire(&log->uncontrolled);
+    const char *uncompressed = load_acquire(&log->uncompressed);
     char started[32] = "";
     time_t now = log->started_at;
     struct tm utc;
@@ -65,5 +66,7 @@ int log_write_header(struct log *log)
     json_object_set_new(line, "rotated_out", log_gone_json(log));
     if (uncontrolled)
         json_object_set_new(line, "uncontrolled", log_text(uncontrolled));
+    if (uncompressed)
+        json_object_set_new(line, "uncompressed", log_text(uncompressed));
     return log_emit(log, SST_KIND_HEADER, line);
 }

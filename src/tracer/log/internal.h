@@ -84,8 +84,9 @@ struct log_file {
     int fd;
     struct buffer buffer; /* lines not yet written; of the first, `sent` bytes are */
     size_t sent;
-    struct buffer packed;        /* --compress: what the system has not taken yet */
-    const struct log_zstd *zstd; /* --compress, as is the next */
+    struct buffer packed; /* --compress: what the system has not taken yet */
+    const struct log_zstd
+        *zstd; /* --compress, as is the next, which is NULL until lines are packed */
     struct ZSTD_CCtx_s *compressor;
     bool in_frame;       /* --compress: the frame is not ended */
     uint64_t bytes;      /* written so far, to all parts */
@@ -151,6 +152,7 @@ struct log {
     pthread_t thread;
     bool started;
     _Atomic(const char *) uncontrolled;       /* why there is no socket; NULL */
+    _Atomic(const char *) uncompressed;       /* why --compress packs nothing; NULL */
     _Atomic(const char *) heap_file, no_heap; /* --heap-at-exit: written, why not; NULL */
     _Atomic(bool) waits; /* the writer sleeps for something to get its name, but not long */
     _Atomic(bool) stopping, ended, abandoned; /* set by others, by the writer, by a forked child */
@@ -164,9 +166,9 @@ struct log {
     struct log_ids defined_threads;
     uint32_t part; /* 1, 2, ...: everything is defined anew in each; see `written` of records */
     struct log_images images;
-    bool headless;           /* this part has no header yet: memory ran out */
-    bool unadopted;          /* a ring waits for the same reason */
-    uint8_t generation;      /* mark of a node that this part of the log has; 1 to 255 */
+    bool headless;      /* this part has no header yet: the writer begins it, or memory ran out */
+    bool unadopted;     /* a ring waits for the same reason */
+    uint8_t generation; /* mark of a node that this part of the log has; 1 to 255 */
     struct tree_node **path; /* scratch: nodes to be defined, leaf first */
     size_t path_capacity;
     struct log_tally put;  /* lines in the file, all its parts, or on their way there in buffers */
@@ -500,6 +502,8 @@ json_t *log_live_json(const struct log *log);
 
 /* header.c */
 int log_write_header(struct log *log);
+/* log.c: the first lines, to the file. Returns: 0; -ENOMEM, headless; or what the system says. */
+int log_begin(struct log *log);
 
 /* part.c: the next part begins; 0 or -errno, then the present one goes on */
 int log_part_next(struct log *log, bool keep);

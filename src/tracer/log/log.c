@@ -10,6 +10,25 @@
 #include <time.h>
 #include <unistd.h>
 
+/* A program that starts waits for as little as can be: the writer begins the log. */
+static bool starts_later(const struct log_config *config)
+{
+    return config->options->runtime_samples && !config->attached;
+}
+
+int log_begin(struct log *log)
+{
+    int err;
+
+    log->parents = log_parents(&log->born);
+    err = log_write_header(log);
+    log->headless = err != 0;
+    if (err)
+        return err;
+    log_file_begin(log);
+    return -log->file.error;
+}
+
 int log_open(const struct log_config *config, struct log **out, char *why, size_t why_size)
 {
     struct log *log = memory_zalloc(1, sizeof(*log));
@@ -22,7 +41,6 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     log->config = *config;
     log->zero_ns = clock_ns();
     log->started_at = time(NULL);
-    log->parents = log_parents(&log->born);
     log->part = log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
     err = log_file_open(log, why, why_size);
@@ -33,12 +51,10 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     if (!err && config->live)
         err = log_live_new(config->alive ? 0 : config->options->live_grows,
                            config->tree->config.max_nodes, &log->live);
-    if (!err)
-        err = log_write_header(log);
-    if (!err) {
-        log_file_begin(log);
-        err = -log->file.error;
-        if (err)
+    log->headless = true;
+    if (!err && !starts_later(config)) {
+        err = log_begin(log);
+        if (log->file.error)
             snprintf(why, why_size,
                      "cannot write the log %s: %s; free some space or name another file with -o",
                      log->file.path, strerror(-err));

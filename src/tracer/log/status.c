@@ -135,6 +135,7 @@ static void set_reasons(const struct log *log, json_t *status)
     if (c->no_native)
         json_object_set_new(status, "no_native", json_string(c->no_native));
     set_text(status, "uncontrolled", uncontrolled);
+    set_text(status, "uncompressed", load_acquire(&log->uncompressed));
     set_text(status, "heap", load_acquire(&log->heap_file));
     set_text(status, "no_heap", load_acquire(&log->no_heap));
     if (log->file.error) {

@@ -307,6 +307,9 @@ void *log_writer(void *context)
     enum found found;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
+    if (log->headless)
+        log_begin(
+            log); /* without memory the first event does it, of a full disk the status tells */
     if (log->config.measure)
         log->ns_per_pair = log->config.measure();
     log_status_write(log, "recording");

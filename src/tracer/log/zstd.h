@@ -1,6 +1,6 @@
 /*
- * log/zstd.h - the compressor, loaded when --compress asks for it: a process that is recorded
- * without does not pay.
+ * log/zstd.h - the compressor, loaded when there is something to pack: a process that is recorded
+ * without, or ends first, does not pay.
  */
 #ifndef SHADOWTRACE_LOG_ZSTD_H
 #define SHADOWTRACE_LOG_ZSTD_H

@@ -1294,16 +1294,6 @@ TEST(what_a_compressed_log_could_not_write_is_counted)
     }
 }
 
-/* ---- of limited size ---- */
-
-static json_t *part_read(const char *suffix)
-{
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s%s", w->path, suffix);
-    return lines_read(path, NULL);
-}
-
 static void record_parts(unsigned events)
 {
     struct metadata_class *classes[] = {class_new(w, "C"), class_new(w, "D")};
@@ -1317,6 +1307,84 @@ static void record_parts(unsigned events)
         allocate(w, classes[i % 2], nodes[i / 3 % 2], 8 * i);
     }
     stop(w);
+}
+
+/* A log of samples: the program's start waits for no compressor, nor for the first lines. */
+static void record_samples(unsigned events)
+{
+    struct metadata_class *class = class_new(w, "C");
+
+    w->options.compress = w->options.runtime_samples = true;
+    w->hub.slots = 65536;
+    assert_int_equal(world_open(w), 0);
+    assert_true(w->log->headless);
+    for (unsigned i = 0; i < events; i++)
+        allocate(w, class, NULL, 8 * i);
+    start(w);
+    stop(w);
+}
+
+static void expect_samples(unsigned events)
+{
+    json_t *lines = lines_unpack(w->path, NULL);
+
+    assert_non_null(json_object_get(json_array_get(lines, 0), "parents"));
+    expect_definitions_first(lines, true);
+    expect_totals(lines, events);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
+TEST(a_log_of_samples_that_ends_soon_loads_no_compressor)
+{
+    record_samples(20);
+    assert_null(w->log->file.zstd);
+    expect_samples(20);
+}
+
+TEST(a_log_of_samples_that_grows_is_compressed)
+{
+    struct stat status;
+
+    record_samples(20000);
+    assert_non_null(w->log->file.zstd);
+    expect_samples(20000);
+    assert_int_equal(stat(w->path, &status), 0);
+    assert_true(status.st_size < 20000 * 20);
+}
+
+TEST(a_log_without_the_compressor_that_it_was_to_have_is_whole)
+{
+    w->options.compress = w->options.runtime_samples = true;
+    w->options.max_log = 1 << 20;
+    w->options.keep = 20;
+    assert_int_equal(world_open(w), 0);
+    store_release(&w->log->uncompressed, "it is not there");
+    record_parts(5000);
+    assert_true(w->log->file.part > 2);
+    assert_null(w->log->file.zstd);
+    for (unsigned part = 1; part <= w->log->file.part; part++) {
+        char path[128];
+        json_t *lines;
+        const char *why;
+
+        snprintf(path, sizeof(path), part < w->log->file.part ? "%s.%u" : "%s", w->path, part);
+        lines = lines_unpack(path, NULL);
+        why = json_string_value(json_object_get(json_array_get(lines, 0), "uncompressed"));
+        assert_true(why && strcmp(why, "it is not there") == 0);
+        json_decref(lines);
+    }
+    expect_valid(w->path);
+}
+
+/* ---- of limited size ---- */
+
+static json_t *part_read(const char *suffix)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s%s", w->path, suffix);
+    return lines_read(path, NULL);
 }
 
 TEST(a_log_of_limited_size_is_its_last_two_parts)
