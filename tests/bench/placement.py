@@ -35,9 +35,10 @@ class Variant:
 VARIANTS = [
     Variant('empty', 'empty hooks', SELF=4),
     Variant('loads', 'two loads lead to the words of a thread'),
-    Variant('constant', 'one, from a constant distance (the product)', SELF=1),
+    Variant('constant', 'one, from a constant distance', SELF=1),
     Variant('own', "the words in the thread's memory, found by a load", SELF=2),
     Variant('own-constant', 'the same at a constant distance', SELF=3),
+    Variant('own-keep', 'the same, node and flags not cleared (the product)', SELF=3, KEEP=1),
     Variant('frames-1024', 'frames 1,024 bytes on in their page', '1024,0,0', SELF=1),
     Variant('frames-2048', 'frames 2,048 bytes on', '2048,0,0', SELF=1),
     Variant('frames-3072', 'frames 3,072 bytes on', '3072,0,0', SELF=1),
