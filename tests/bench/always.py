@@ -5,7 +5,7 @@ usage: tests/bench/always.py BUILD WHAT [N]
 
   instructions [RUNS]  a request of Kestrel under callgrind, RUNS (3) runs a mode: without functions that spin or collect,
                        which do as they like; --always-on at most 1.02 times unprofiled, the sampler alone 1.01; beside them
-                       the runtime's own sampling without any profiler, below which none of them can be
+                       the runtime's own sampling without any profiler, written to a file
   frames [RUNS]        the same of shadow stacks and of snapshots, on servers with 14 and with 500 own calls a request
   cpu [ROUNDS]         CPU of a request without a profiler, with the runtime's own sampling, and with --always-on, in turn,
                        ROUNDS (40): the upper end of the interval at most 1.03
