@@ -21,59 +21,33 @@ hook_places:
 
 /*
  * The hooks in two forms. A library learns only when it is loaded how far its thread-local words
- * lie from the thread's own. `far` loads that distance each time, as it is linked to; in `near` it
- * is a part of each instruction, where near.c writes it, if it may: notes of these places are
- * in hook_places. WORD is how an instruction names a word of struct stack_words.
+ * lie from the thread's own. `far` loads that distance each time, as it is linked to, and names a
+ * word of struct stack_words as `%fs:WORD\at`, at being a register. In `near` at is blank: the
+ * distance is a part of each instruction, where near.c writes it, if it may: notes of these places
+ * are in hook_places.
  */
-        .macro NOTE behind /* the distance ends so many bytes before here */
-900:    .pushsection .rodata.hook_places, "a", @progbits
-        .long   900b - 4 - \behind - .
-        .popsection
-        .endm
-
-        .macro THREAD_WORDS near, to
-        .if     !\near
+        .macro THREAD_WORDS at, to
+        .ifnb   \at
         movq    stack_words@gottpoff(%rip), %\to
         .endif
         .endm
 
-        .macro LOAD_TOP near, words, to
-        .if     \near
-        movq    %fs:STACK_TOP, %\to
-        NOTE    0
-        .else
-        movq    %fs:STACK_TOP(%\words), %\to
-        .endif
-        .endm
-
-        .macro STORE_TOP near, words, from
-        .if     \near
-        movq    %\from, %fs:STACK_TOP
-        NOTE    0
-        .else
-        movq    %\from, %fs:STACK_TOP(%\words)
-        .endif
-        .endm
-
-        .macro COUNT near, words, by
-        .if     \near
-        addq    $\by, %fs:STACK_STATE
-        NOTE    4
-        .else
-        addq    $\by, %fs:STACK_STATE(%\words)
+/* Behind each such instruction, whose distance ends so many bytes before here. */
+        .macro NOTE at, behind
+        .ifb    \at
+900:    .pushsection .rodata.hook_places, "a", @progbits
+        .long   900b - 4 - \behind - .
+        .popsection
         .endif
         .endm
 
 /* The new frame, its method as the hook got it. slow: no stack, full, pending, or dead frames. */
-        .macro PUSH_FRAME near, slow
-        THREAD_WORDS \near, rax
-        LOAD_TOP \near, rax, r10
-        .if     \near
-        cmpq    %fs:STACK_LIMIT, %r10
-        NOTE    0
-        .else
-        cmpq    %fs:STACK_LIMIT(%rax), %r10
-        .endif
+        .macro PUSH_FRAME at, slow
+        THREAD_WORDS "\at", rax
+        movq    %fs:STACK_TOP\at, %r10
+        NOTE    "\at", 0
+        cmpq    %fs:STACK_LIMIT\at, %r10
+        NOTE    "\at", 0
         jae     \slow
         cmpq    %r15, FRAME_SP-FRAME_SIZE(%r10)
         jbe     \slow
@@ -84,10 +58,12 @@ hook_places:
         .endm
 
 /* Seen from now on. Slots before state: x86 keeps the order of stores. */
-        .macro SHOW_FRAME near
+        .macro SHOW_FRAME at
         addq    $FRAME_SIZE, %r10
-        STORE_TOP \near, rax, r10
-        COUNT   \near, rax, STACK_STATE_ENTER
+        movq    %r10, %fs:STACK_TOP\at
+        NOTE    "\at", 0
+        addq    $STACK_STATE_ENTER, %fs:STACK_STATE\at
+        NOTE    "\at", 4
         .endm
 
 /*
@@ -96,7 +72,7 @@ hook_places:
  * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and
  * xmm0-7 above all.
  */
-        .macro ENTER name, near
+        .macro ENTER name, at
         .globl  \name
         .hidden \name
         .type   \name, @function
@@ -105,8 +81,8 @@ hook_places:
         .cfi_startproc
         testb   $STACK_RESUMABLE, %r14b
         jnz     2f
-        PUSH_FRAME \near, 1f
-        SHOW_FRAME \near
+        PUSH_FRAME "\at", 1f
+        SHOW_FRAME "\at"
         ret
 1:      SAVE_ALL
         movq    %r14, %rdi
@@ -122,9 +98,9 @@ hook_places:
         leal    2(%rax,%rax), %eax
         testb   %al, %r14b
         jz      3f
-        PUSH_FRAME \near, 1b
+        PUSH_FRAME "\at", 1b
         andq    $~STACK_TAGS, FRAME_METHOD(%r10)
-        SHOW_FRAME \near
+        SHOW_FRAME "\at"
         ret
 3:      SAVE_ALL
         leaq    SAVED_ARGUMENTS(%rsp), %rdx
@@ -144,20 +120,23 @@ hook_places:
  * .NET 10 let a hook change it. A tail call ends its frame just the same; its arguments are set up
  * after the hook.
  */
-        .macro LEAVE name, near
+        .macro LEAVE name, at
         .globl  \name
         .hidden \name
         .type   \name, @function
         .p2align 6
 \name:
         .cfi_startproc
-        THREAD_WORDS \near, r9
-        LOAD_TOP \near, r9, r8
+        THREAD_WORDS "\at", r9
+        movq    %fs:STACK_TOP\at, %r8
+        NOTE    "\at", 0
         cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the top frame ends: the usual case */
         jne     1f                                /* dead frames above it, or an orphan */
         subq    $FRAME_SIZE, %r8
-        STORE_TOP \near, r9, r8
-        COUNT   \near, r9, STACK_STATE_LEAVE
+        movq    %r8, %fs:STACK_TOP\at
+        NOTE    "\at", 0
+        addq    $STACK_STATE_LEAVE, %fs:STACK_STATE\at
+        NOTE    "\at", 4
         ret
 1:      SAVE_ALL
         andq    $~STACK_TAGS, %rdi
@@ -198,11 +177,11 @@ hook_places:
         .size   \name, .-\name
         .endm
 
-        ENTER   hook_enter3_far, 0
-        LEAVE   hook_leave3_far, 0
+        ENTER   hook_enter3_far, "(%rax)"
+        LEAVE   hook_leave3_far, "(%r9)"
         PAIR    elt3_pair_far, hook_enter3_far, hook_leave3_far
-        ENTER   hook_enter3_near, 1
-        LEAVE   hook_leave3_near, 1
+        ENTER   hook_enter3_near
+        LEAVE   hook_leave3_near
         PAIR    elt3_pair_near, hook_enter3_near, hook_leave3_near
 
         .globl  hook_empty3

@@ -180,8 +180,7 @@ json_t *log_fate_json(const struct log *log)
     if (!fate->moved && !fate->removed && !fate->replaced && !fate->truncated)
         return NULL;
     object = json_object();
-    if (fate->moved)
-        json_object_set_new(object, "moved", log_text(fate->moved));
+    log_set_text(object, "moved", fate->moved);
     log_set_flag(object, "removed", fate->removed);
     log_set_any(object, "truncated", fate->truncated);
     log_set_flag(object, "replaced", fate->replaced);

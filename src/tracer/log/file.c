@@ -57,6 +57,11 @@ static char *path_absolute(const char *path)
     return memory_strdup(length > 0 && length < PATH_MAX ? whole : path);
 }
 
+static bool compresses(const struct log *log)
+{
+    return log->config.options->compress;
+}
+
 /*
  * Of samples there are few: the fastest level, whose tables are a tenth of the usual one's, packs
  * them nearly as well.
@@ -269,7 +274,7 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
 /* The first lines, which are to be there at once. */
 void log_file_begin(struct log *log)
 {
-    if (log->config.options->compress)
+    if (compresses(log))
         store(log);
     else
         log_file_flush(log);
@@ -280,7 +285,7 @@ void log_file_flush(struct log *log)
     struct log_file *file = &log->file;
     size_t done;
 
-    if (log->config.options->compress) {
+    if (compresses(log)) {
         flush_packed(log, ZSTD_e_flush);
         return;
     }
@@ -294,8 +299,7 @@ void log_file_flush(struct log *log)
 void log_file_pending(const struct log *log, struct log_tally *out)
 {
     memset(out, 0, sizeof(*out));
-    if (log->config.options
-            ->compress) { /* of a piece that went out in part nothing can be read for sure */
+    if (compresses(log)) { /* of a piece that went out in part nothing can be read for sure */
         *out = log->put;
         log_tally_take(out, &log->file.settled);
     } else {
@@ -381,7 +385,7 @@ static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 
 static void flush_last(struct log *log)
 {
-    if (log->config.options->compress)
+    if (compresses(log))
         flush_packed(log, ZSTD_e_end);
     else
         log_file_flush(log);

@@ -35,8 +35,6 @@ static bool concurrent_is_off(void)
 int log_write_header(struct log *log)
 {
     const struct log_config *c = &log->config;
-    const char *uncontrolled = load_acquire(&log->uncontrolled);
-    const char *uncompressed = load_acquire(&log->uncompressed);
     char started[32] = "";
     time_t now = log->started_at;
     struct tm utc;
@@ -64,9 +62,7 @@ int log_write_header(struct log *log)
     if (log->file.part > 1)
         log_set(line, "part", log->file.part);
     json_object_set_new(line, "rotated_out", log_gone_json(log));
-    if (uncontrolled)
-        json_object_set_new(line, "uncontrolled", log_text(uncontrolled));
-    if (uncompressed)
-        json_object_set_new(line, "uncompressed", log_text(uncompressed));
+    log_set_text(line, "uncontrolled", load_acquire(&log->uncontrolled));
+    log_set_text(line, "uncompressed", load_acquire(&log->uncompressed));
     return log_emit(log, SST_KIND_HEADER, line);
 }

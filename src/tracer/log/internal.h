@@ -84,16 +84,15 @@ struct log_file {
     int fd;
     struct buffer buffer; /* lines not yet written; of the first, `sent` bytes are */
     size_t sent;
-    struct buffer packed; /* --compress: what the system has not taken yet */
-    const struct log_zstd
-        *zstd; /* --compress, as is the next, which is NULL until lines are packed */
-    struct ZSTD_CCtx_s *compressor;
-    bool in_frame;       /* --compress: the frame is not ended */
-    uint64_t bytes;      /* written so far, to all parts */
-    uint64_t part_bytes; /* to this part */
-    uint64_t share;      /* of --max-log, for each part; UINT64_MAX without */
-    uint32_t part;       /* 1, 2, ...: --max-log */
-    uint64_t oldest_ns;  /* when the first byte of the buffer came; 0: empty */
+    struct buffer packed;           /* --compress: what the system has not taken yet */
+    const struct log_zstd *zstd;    /* NULL until lines are packed, as is the next */
+    struct ZSTD_CCtx_s *compressor; /* --compress */
+    bool in_frame;                  /* --compress: the frame is not ended */
+    uint64_t bytes;                 /* written so far, to all parts */
+    uint64_t part_bytes;            /* to this part */
+    uint64_t share;                 /* of --max-log, for each part; UINT64_MAX without */
+    uint32_t part;                  /* 1, 2, ...: --max-log */
+    uint64_t oldest_ns;             /* when the first byte of the buffer came; 0: empty */
     /* --compress: `put` as of what is in the file for sure; as of `packed` */
     struct log_tally settled, packed_put;
     int error; /* errno of the last failure, 0 while writing works */
@@ -348,6 +347,7 @@ json_t *log_texts(char *const *texts); /* NULL-terminated, or NULL */
 void log_hex(char hex[20], uint64_t value, int digits);
 void log_set(json_t *to, const char *member, uint64_t value);
 void log_set_any(json_t *to, const char *member, uint64_t value);           /* unless it is 0 */
+void log_set_text(json_t *to, const char *member, const char *text);        /* unless NULL */
 static inline void log_set_flag(json_t *to, const char *member, bool value) /* unless false */
 {
     json_object_set_new(to, member, value ? json_true() : NULL);

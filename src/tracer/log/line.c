@@ -85,6 +85,12 @@ void log_hex(char hex[20], uint64_t value, int digits)
     snprintf(hex, 20, "0x%0*llx", digits, (unsigned long long)value);
 }
 
+void log_set_text(json_t *to, const char *name, const char *text)
+{
+    if (text)
+        json_object_set_new(to, name, log_text(text));
+}
+
 void log_set(json_t *to, const char *name, uint64_t value)
 {
     json_object_set_new(to, name, json_integer((json_int_t)value));

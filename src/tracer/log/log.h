@@ -56,7 +56,8 @@ struct log_config {
 };
 
 /*
- * log_open - create the file (0600; never one that exists) and write the header.
+ * log_open - create the file (0600; never one that exists) and write the header; of samples taken
+ * from a program's start on, the writer writes that.
  * Returns: 0 or -errno, with one line in why (what, where, what to do).
  * Owns:    *out is the process's, for good: its threads may outlive log_stop. Threads: one.
  */

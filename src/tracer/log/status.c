@@ -117,12 +117,6 @@ static int emit(const char *folder, json_t *status)
 }
 
 /* Why there is less than what was asked for. */
-static void set_text(json_t *status, const char *key, const char *text)
-{
-    if (text)
-        json_object_set_new(status, key, log_text(text));
-}
-
 static void set_reasons(const struct log *log, json_t *status)
 {
     const struct log_config *c = &log->config;
@@ -134,10 +128,10 @@ static void set_reasons(const struct log *log, json_t *status)
     log_set_flag(status, "unverified", c->unverified);
     if (c->no_native)
         json_object_set_new(status, "no_native", json_string(c->no_native));
-    set_text(status, "uncontrolled", uncontrolled);
-    set_text(status, "uncompressed", load_acquire(&log->uncompressed));
-    set_text(status, "heap", load_acquire(&log->heap_file));
-    set_text(status, "no_heap", load_acquire(&log->no_heap));
+    log_set_text(status, "uncontrolled", uncontrolled);
+    log_set_text(status, "uncompressed", load_acquire(&log->uncompressed));
+    log_set_text(status, "heap", load_acquire(&log->heap_file));
+    log_set_text(status, "no_heap", load_acquire(&log->no_heap));
     if (log->file.error) {
         snprintf(reason, sizeof(reason),
                  "writing the log %s failed: %s; what was written before can be read",

@@ -307,9 +307,9 @@ void *log_writer(void *context)
     enum found found;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
+    /* Without memory the first event writes the header; of a full disk the status tells. */
     if (log->headless)
-        log_begin(
-            log); /* without memory the first event does it, of a full disk the status tells */
+        log_begin(log);
     if (log->config.measure)
         log->ns_per_pair = log->config.measure();
     log_status_write(log, "recording");

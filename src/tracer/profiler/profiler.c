@@ -86,6 +86,7 @@ static hresult hooks_set(struct profiler *p)
 {
     struct clr_info *info = p->runtime.info;
     bool calls = options_records(&p->options, OPTIONS_CALLS);
+    const struct elt3_hooks *hooks;
     hresult result = info->vtbl->set_function_id_mapper2(info, map_function, p);
 
     if (result != S_OK)
@@ -96,10 +97,10 @@ static hresult hooks_set(struct profiler *p)
         return info->vtbl->set_enter_leave_function_hooks2(
             info, calls ? hook_enter2_calls : hook_enter2, calls ? hook_leave2_calls : hook_leave2,
             calls ? hook_tailcall2_calls : hook_tailcall2);
+    hooks = hooks_elt3();
     return info->vtbl->set_enter_leave_function_hooks3(
-        info, calls ? hook_enter3_calls : hooks_elt3()->enter,
-        calls ? hook_leave3_calls : hooks_elt3()->leave,
-        calls ? hook_tailcall3_calls : hooks_elt3()->leave);
+        info, calls ? hook_enter3_calls : hooks->enter, calls ? hook_leave3_calls : hooks->leave,
+        calls ? hook_tailcall3_calls : hooks->leave);
 }
 
 static hresult event_mask_set(struct profiler *p)
