@@ -21,7 +21,8 @@
     X(COUNT, refused, "refused by the runtime, no frames") \
     X(BY, refused_by, "") \
     X(BY, mismatched_by, "differences, by cause") \
-    X(ANY, ended_early, "ended before the oldest frame")
+    X(ANY, ended_early, "ended before the oldest frame") \
+    X(ANY, unfinished, "begun, not finished")
 
 /* Of a check record's member "instructions". */
 #define SST_COUNTERS_INSTRUCTIONS(X) \

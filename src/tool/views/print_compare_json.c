@@ -169,6 +169,8 @@ static void json_snapshots(const struct report_checks *c, struct json_writer *w)
     jw_tree(w, "refused_by", c->refused_by);
     if (c->ended_early)
         jw_unsigned(w, "ended_early", c->ended_early);
+    if (c->unfinished)
+        jw_unsigned(w, "unfinished", c->unfinished);
     jw_end(w);
     jw_unsigned(w, "compared", c->compared);
     jw_unsigned(w, "equal", c->equal);

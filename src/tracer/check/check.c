@@ -157,6 +157,11 @@ static void count_cost(struct check *check, const struct capture *capture, uint6
     add_relaxed(&capture->ring->checked.snapshot_ns, snapshot_ns);
 }
 
+void check_begin(struct check *check)
+{
+    add_relaxed(&check->config.agreement->begun, 1);
+}
+
 void check_compare(struct check *check, const struct capture *capture)
 {
     struct agreement *agreement = check->config.agreement;

@@ -51,6 +51,12 @@ struct check_frame {
 void check_thread_ended(struct stack *stack);
 
 /*
+ * check_begin - count a comparison that check_compare is about to make. Before the event of what is
+ * compared is in its ring: so whatever the log has is compared or counted as not finished.
+ */
+void check_begin(struct check *check);
+
+/*
  * check_compare - one snapshot of the calling thread against its shadow stack. The result goes to
  * the agreement counters, a difference to the ring with both stacks.
  * Threads: any, its own stack. May run: in callbacks where the runtime allows an unseeded walk

@@ -80,7 +80,9 @@ struct agreement_frames {
 
 struct agreement {
     struct agreement_frames frames;
-    SST_COUNTERS_SNAPSHOTS(AGREEMENT_COUNTER) /* `compared` is for the writer to make */
+    /* `compared` and `unfinished` are for the writer to make */
+    SST_COUNTERS_SNAPSHOTS(AGREEMENT_COUNTER)
+    _Atomic(uint64_t) begun; /* comparisons, before the event of what is compared is in the ring */
     _Atomic(uint64_t) by_cause[AGREEMENT_CAUSES];
     struct agreement_refusals refusals;
     /* Of equal stacks, frame by frame: the snapshot's registers; allocating instructions apart. */

@@ -81,9 +81,14 @@ json_t *log_put_snapshots(json_t *to, const struct agreement *a)
     } copy, *from = &copy;
     json_t *refused_by = refusals_json(&a->refusals);
     json_t *mismatched_by = named_json(a->by_cause, causes, COUNT_OF(causes));
+    uint64_t finished, begun;
 
     SST_COUNTERS_SNAPSHOTS(COPY)
     store_relaxed(&copy.compared, load_relaxed(&copy.equal) + load_relaxed(&copy.mismatched));
+    finished = load_relaxed(&copy.compared) + load_relaxed(&copy.refused) +
+               load_relaxed(&copy.ended_early);
+    begun = load_relaxed(&a->begun); /* none with --capture snapshot: nothing is compared */
+    store_relaxed(&copy.unfinished, begun > finished ? begun - finished : 0);
     store_relaxed(&copy.taken,
                   load_relaxed(&a->taken)); /* counted first: last, it is no less than its parts */
     SST_COUNTERS_SNAPSHOTS(PUT)

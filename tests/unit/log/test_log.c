@@ -580,6 +580,7 @@ TEST(comparisons_are_summed_in_check_and_end)
 
     w->config.agreement = a;
     store_relaxed(&a->taken, 7);
+    store_relaxed(&a->begun, 9);
     store_relaxed(&a->equal, 4);
     store_relaxed(&a->mismatched, 1);
     store_relaxed(&a->refused, 2);
@@ -595,6 +596,7 @@ TEST(comparisons_are_summed_in_check_and_end)
     snapshots = json_object_get(last(lines), "snapshots");
     assert_int_equal(number(nth(lines, "check", 0), "equal"), 4);
     assert_int_equal(json_integer_value(json_object_get(snapshots, "taken")), 7);
+    assert_int_equal(json_integer_value(json_object_get(snapshots, "unfinished")), 2);
     assert_int_equal(
         json_integer_value(json_object_get(json_object_get(snapshots, "refused_by"), "0x80131360")),
         2);
