@@ -17,6 +17,7 @@
 #define SITES_GRACE_NS 50000000ull  /* the same while memory of unloaded code waits for them */
 #define IDLE_NS        50000000ull  /* longest sleep; a ring a quarter full ends it */
 #define CALLS_NS       500000ull    /* the same while calls are traced */
+#define SAMPLED_NS     100000000ull /* the same, and the shortest, where samples are all there is */
 #define BUSY_NS        2000000ull   /* sleep while events wait for the resolver */
 #define DEFERRED_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
 #define END_TRIES      4            /* the end record and the status, if memory is out */
@@ -301,9 +302,12 @@ static void finish(struct log *log)
 void *log_writer(void *context)
 {
     struct log *log = context;
-    /* Hooks do not wake us, and their rings fill fast. */
-    uint64_t idle_ns = options_records(log->config.options, OPTIONS_CALLS) ? CALLS_NS : IDLE_NS;
-    uint64_t sleep_ns = BUSY_NS;
+    const struct options *options = log->config.options;
+    /* Hooks fill their rings fast and do not wake us. Samples are few, and may pile up. */
+    bool calls = options_records(options, OPTIONS_CALLS);
+    bool few = options->runtime_samples && !calls;
+    uint64_t idle_ns = calls ? CALLS_NS : few ? SAMPLED_NS : IDLE_NS;
+    uint64_t busy_ns = few ? SAMPLED_NS : BUSY_NS, sleep_ns = busy_ns;
     enum found found;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
@@ -319,7 +323,7 @@ void *log_writer(void *context)
             continue;
         /* What comes meanwhile is taken at once: fetched singly, its cache lines go to and fro. */
         if (found || log->deferred)
-            sleep_ns = BUSY_NS;
+            sleep_ns = busy_ns;
         else
             sleep_ns *= 2;
         if (sleep_ns > idle_ns)

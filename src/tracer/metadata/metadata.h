@@ -44,6 +44,7 @@ struct metadata_config {
     struct owners *owners; /* tells whose code modules are; NULL: not known; borrowed */
     bool types_by_name;    /* metadata_type_find() is used: metadata of what is unloaded is kept */
     unsigned pause_ms;     /* between rounds while there is work; 0: 2 */
+    unsigned idle_ms;      /* at most, after rounds without; 0: 50 */
 };
 
 int metadata_new(const struct metadata_config *config, struct metadata **out); /* 0 or -ENOMEM */

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define NS_PER_MS   UINT64_C(1000000)
-#define BUSY_MS     2                /* between rounds while there is work */
-#define IDLE_NS     (50 * NS_PER_MS) /* at most, after rounds without */
-#define ROUND_LIMIT 4096             /* classes in one round: others have work too */
+#define BUSY_MS     2    /* between rounds while there is work */
+#define IDLE_MS     50   /* at most, after rounds without */
+#define ROUND_LIMIT 4096 /* classes in one round: others have work too */
 
 /* Text for classes made since the last round. Those that can be unloaded have theirs already. */
 static bool resolve_classes(struct metadata *metadata)
@@ -37,8 +37,9 @@ static bool resolve_classes(struct metadata *metadata)
 static void *resolver_run(void *arg)
 {
     struct metadata *metadata = arg;
-    uint64_t busy = (metadata->config.pause_ms ? metadata->config.pause_ms : BUSY_MS) * NS_PER_MS;
-    uint64_t pause = busy;
+    const struct metadata_config *config = &metadata->config;
+    uint64_t busy = (config->pause_ms ? config->pause_ms : BUSY_MS) * NS_PER_MS;
+    uint64_t idle = (config->idle_ms ? config->idle_ms : IDLE_MS) * NS_PER_MS, pause = busy;
 
     pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
     store_relaxed(&metadata->resolver, (uintptr_t)pthread_self());
@@ -51,8 +52,8 @@ static void *resolver_run(void *arg)
         gate_leave(&metadata->gate);
         if (worked)
             pause = busy;
-        else if (pause < IDLE_NS)
-            pause = pause * 2 < IDLE_NS ? pause * 2 : IDLE_NS;
+        else if (pause < idle)
+            pause = pause * 2 < idle ? pause * 2 : idle;
         parker_park(&metadata->parker, pause);
     }
     return NULL;

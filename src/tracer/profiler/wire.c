@@ -21,6 +21,7 @@
 #define RING_SLOTS_CALLS 65536  /* of threads whose calls are traced, at the least */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset */
 #define SITES_MS         20     /* call sites are written each second: no event waits for a name */
+#define SAMPLED_MS       100    /* samples are few, and a server that rests shall rest */
 #define MEASURED_PAIRS   20000
 #define SAMPLES_DELAY_MS 300 /* after the first thread: a short program starts undisturbed */
 
@@ -128,7 +129,8 @@ static int metadata_open(struct profiler *p)
                                            .poll = rounds_poll,
                                            .context = p,
                                            .types_by_name = options_values(o) || o->exact_generics,
-                                           .pause_ms = o->log == OPTIONS_LOG_SITES ? SITES_MS : 0};
+                                           .pause_ms = o->log == OPTIONS_LOG_SITES ? SITES_MS : 0,
+                                           .idle_ms = o->runtime_samples ? SAMPLED_MS : 0};
 
     return metadata_new(&config, &p->metadata);
 }
