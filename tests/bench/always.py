@@ -7,8 +7,8 @@ usage: tests/bench/always.py BUILD WHAT [N]
                        which do as they like; --always-on at most 1.02 times unprofiled, the sampler alone 1.01; beside them
                        the runtime's own sampling without any profiler, written to a file
   frames [RUNS]        the same of shadow stacks and of snapshots, on servers with 14 and with 500 own calls a request
-  cpu [ROUNDS]         CPU of a request without a profiler, with the runtime's own sampling, and with --always-on, in turn,
-                       ROUNDS (40): the upper end of the interval at most 1.03
+  cpu [ROUNDS]         CPU of a request with --always-on and without a profiler: a server each, both under load at once, in
+                       ROUNDS (30) pairs: the upper end of the interval at most 1.03
   start [ROUNDS]       a short program by the wall clock, ROUNDS (40): at most 1.05 times
   memory [ROUNDS]      resident memory of Kestrel under load, ROUNDS (5): at most 12 MB more
   flat [SECONDS]       resident memory of a program that loads and unloads code, SECONDS (1800): its last third as its second
@@ -24,6 +24,7 @@ import random
 import re
 import subprocess
 import sys
+import threading
 import time
 
 import instructions
@@ -50,6 +51,7 @@ MODE.update({mode.key: mode for mode in [
 SPINS = re.compile(r'[Ss]pin|YieldProcessor|gc_heap|WKS::|SVR::|mark_object|GCHeap')
 SERVER = ['plain', 'runtime', 'always', 'sampler', 'frames', 'alive', 'own', 'alloc', 'verbose']
 WARM, REQUESTS = 8000, 8000  # some 90 samples of each
+WARM_S, LOAD_S = 16, 20 # of servers under load at once: after some 300,000 requests the code is the final one
 ATTACHED_S = float(os.environ.get('BENCH_SLICE', 10))
 
 
@@ -129,18 +131,68 @@ def rounds_of(bench, program, modes, rounds):
     return {'samples': samples}
 
 
+def load(port, seconds):
+    """Requests that wrk had answered."""
+    text = subprocess.run(['wrk', '-t1', '-c16', '-d%gs' % seconds, 'http://127.0.0.1:%s/json' % port],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return int(re.search(r'(\d+) requests in', text).group(1))
+
+
+def load_all(ports, seconds):
+    """The same of several servers at once: what the machine does meanwhile, it does to all."""
+    answered = {}
+    threads = [threading.Thread(target=lambda mode=mode, port=port: answered.update({mode: load(port, seconds)}))
+               for mode, port in ports.items()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answered
+
+
+def a_round(bench, modes):
+    """{mode: CPU of a request}, of a process each, all under load at once."""
+    servers, ports = {}, {}
+    for old in glob.glob(bench.logs + '/*'):
+        os.unlink(old)
+    try:
+        for mode in modes:
+            argv, env = bench.start_of(kestrel(), MODE[mode], os.path.join(bench.logs, mode + '.ndjson.zst'))
+            servers[mode] = Child(argv, env, os.path.join(bench.logs, mode + '.output'), 600, bench.folder)
+        for mode in modes:
+            ports[mode] = servers[mode].wait_for(r'listening http://127\.0\.0\.1:(\d+)', 30)
+            if not ports[mode]:
+                raise Missing('%s: the server did not start: %s' % (MODE[mode].label, servers[mode].output()[-300:]))
+        load_all(ports, WARM_S)
+        before = {mode: process_cpu(servers[mode].pid) for mode in modes}
+        answered = load_all(ports, LOAD_S)
+        return {mode: (process_cpu(servers[mode].pid) - before[mode]) / answered[mode] for mode in modes}
+    finally:
+        for server in servers.values():
+            server.kill()
+            server.wait()
+
+
+def mean_ratio(ratios):
+    """Of ratios' logarithms: the mean as a ratio, and its 95 % interval."""
+    logs = [math.log(ratio) for ratio in ratios]
+    mean = sum(logs) / len(logs)
+    spread = math.sqrt(sum((value - mean) ** 2 for value in logs) / max(1, len(logs) - 1) / len(logs))
+    return math.exp(mean), math.exp(mean - 2 * spread), math.exp(mean + 2 * spread)
+
+
 def measure_cpu(bench, rounds):
     missing = bench.want_package('wrk', print)
     if missing:
         raise Missing(missing)
-    modes, holds = ['plain', 'runtime', 'always'], True
-    result = rounds_of(bench, kestrel(), modes, rounds)
-    for mode in modes[1:]:
-        value, low, high, count = ratio(result, 'kestrel', 'op_cpu', mode, 'plain')
-        print('%-45s %.3f times the CPU of a request [%.3f, %.3f], %d rounds' % (MODE[mode].label, value, low, high, count))
-        if mode == 'always':
-            holds = verdict('--always-on, upper end', high, 1.03)
-    return holds
+    chance, ratios = random.Random(1), []
+    for number in range(rounds):
+        costs = a_round(bench, chance.sample(['plain', 'always'], 2))
+        ratios.append(costs['always'] / costs['plain'])
+        print('%2d  %5.1f us, %.3f times that' % (number + 1, costs['plain'] * 1e6, ratios[-1]), flush=True)
+    value, low, high = mean_ratio(ratios)
+    print('--always-on: %.3f times the CPU of a request [%.3f, %.3f], %d rounds' % (value, low, high, rounds))
+    return verdict('upper end', high, 1.03)
 
 
 def measure_start(bench, rounds):
@@ -196,13 +248,6 @@ def measure_seeds(bench, seeds):
                           env=dict(os.environ, SHADOWTRACE_SEEDS=str(seeds)), check=False).returncode == 0
 
 
-def load(port, seconds):
-    """Requests that wrk had answered."""
-    text = subprocess.run(['wrk', '-t1', '-c16', '-d%gs' % seconds, 'http://127.0.0.1:%s/json' % port],
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=True).stdout.decode()
-    return int(re.search(r'(\d+) requests in', text).group(1))
-
-
 def slice_of(bench, server, port, attaches):
     """Requests for a second of CPU, in a slice of time; attached for nearly all of it."""
     tool = None
@@ -239,21 +284,19 @@ def measure_attach(bench, rounds):
         for number in range(rounds):
             order = [False, True] if number % 2 else [True, False]
             found = {attached: slice_of(bench, child.pid, port, attached) for attached in order}
-            ratios.append(math.log(found[True] / found[False]))
+            ratios.append(found[True] / found[False])
         with open('/proc/%d/maps' % child.pid, encoding='utf-8', errors='replace') as file:
             left = 'libshadowtrace' in file.read()
     finally:
         child.kill()
         child.wait()
-    mean = sum(ratios) / len(ratios)
-    spread = math.sqrt(sum((value - mean) ** 2 for value in ratios) / max(1, len(ratios) - 1) / len(ratios))
+    value, low, high = mean_ratio(ratios)
     print('left in the process: %s' % ('the library' if left else 'nothing'))
-    return verdict('work for a second of CPU while attached, per cent less', 100 * (1 - math.exp(mean)), 2,
-                   ' [%.2f, %.2f], %d rounds' % (100 * (1 - math.exp(mean + 2 * spread)), 100 * (1 - math.exp(mean - 2 * spread)),
-                                                 rounds)) and not left
+    return verdict('work for a second of CPU while attached, per cent less', 100 * (1 - value), 2,
+                   ' [%.2f, %.2f], %d rounds' % (100 * (1 - high), 100 * (1 - low), rounds)) and not left
 
 
-WHAT = {'instructions': (count_instructions, 3), 'frames': (compare_frames, 3), 'cpu': (measure_cpu, 40), 'start': (measure_start, 40),
+WHAT = {'instructions': (count_instructions, 3), 'frames': (compare_frames, 3), 'cpu': (measure_cpu, 30), 'start': (measure_start, 40),
         'memory': (measure_memory, 5), 'flat': (measure_flat, 1800), 'seeds': (measure_seeds, 50), 'attach': (measure_attach, 30)}
 
 
