@@ -24,8 +24,8 @@ import random
 import re
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import instructions
 from families import build as build_program
@@ -140,14 +140,8 @@ def load(port, seconds):
 
 def load_all(ports, seconds):
     """The same of several servers at once: what the machine does meanwhile, it does to all."""
-    answered = {}
-    threads = [threading.Thread(target=lambda mode=mode, port=port: answered.update({mode: load(port, seconds)}))
-               for mode, port in ports.items()]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return answered
+    with ThreadPoolExecutor(len(ports)) as pool:
+        return dict(zip(ports, pool.map(lambda port: load(port, seconds), ports.values())))
 
 
 def a_round(bench, modes):

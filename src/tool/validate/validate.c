@@ -280,6 +280,7 @@ static void check_counts(struct validator *v, const struct report_record *r, con
     for (size_t i = 0; i < COUNT_OF(count_keys); i++) {
         uint64_t now = report_count_in(counts, count_keys[i]);
 
+        /* What is unfinished is finished later. */
         if (now < v->counts[i] && strcmp(count_keys[i], "unfinished") != 0)
             report_problem(v->problems, r->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
                            report_kind_name(r->kind), count_keys[i], v->counts[i], now);

@@ -606,13 +606,6 @@ static bool compares(struct alloc *a, struct alloc_thread *t, uint64_t ticks)
     return !options->check_bounded || ticks >= t->check_after;
 }
 
-/* Returns the time at which the shadow stack was captured. */
-static __attribute__((noinline)) uint64_t begin_comparison(struct alloc *a)
-{
-    check_begin(a->config.check);
-    return clock_ticks();
-}
-
 static void compare(struct alloc *a, struct alloc_thread *t, const struct capture *capture)
 {
     uint64_t start = clock_ticks(), end;
@@ -729,8 +722,10 @@ INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t
     if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT) && a->begins &&
         waits(a, class) > METADATA_WAITS_ELSE)
         note_beginning(a, class, object, epoch, top, depth);
-    if (UNLIKELY(wanted))
-        captured = begin_comparison(a);
+    if (UNLIKELY(wanted)) {
+        check_begin(a->config.check);
+        captured = clock_ticks();
+    }
     if (depth && leaf) {
         if (a->lines && allocating_instruction(a, top, depth, &places))
             event.site = site_of(a, t, load_relaxed(&top[-1].method), &places,
