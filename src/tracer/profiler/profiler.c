@@ -146,7 +146,8 @@ static int threads_start(struct profiler *p)
     if (!err && (err = log_start(p->log)))
         metadata_stop(p->metadata, STOP_MS);
     store_release(&p->started, !err);
-    metadata_hurry(p->metadata); /* for the socket */
+    if (!p->options.runtime_samples)
+        metadata_hurry(p->metadata); /* for the socket; else its first round will do */
     return err;
 }
 

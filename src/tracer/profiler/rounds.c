@@ -47,6 +47,8 @@ bool rounds_poll(void *context)
     unframed_poll(p, now);
     budget_poll(p, now);
     leave_if_due(p, now);
+    if (p->samples)
+        samples_poll(p->samples, now);
     if (p->alive)
         some |= alive_poll(p->alive);
     if (p->log)

@@ -415,7 +415,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .executable = p->process.executable,
         .name = p->process.name,
         .command = p->process.command,
-        .measure = options_snapshots(o) ? NULL : measure,
+        .measure = options_snapshots(o) || (o->runtime_samples && !compares) ? NULL : measure,
         .live = p->live,
         .samples = p->samples,
         .alive = p->alive,

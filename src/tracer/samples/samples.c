@@ -2,7 +2,6 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/parker.h"
 #include "base/thread.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -11,12 +10,12 @@
 
 struct samples {
     struct samples_config config;
-    struct parker wake;
-    pthread_t self;         /* of the thread that starts the session, while it does */
-    _Atomic(bool) asked;    /* to start */
-    _Atomic(bool) starting; /* the runtime starts the session, asked by `self` */
-    _Atomic(bool) decided;  /* by `self`: it starts; or by who stops: it does not */
-    _Atomic(bool) stopping, ended;
+    pthread_t self;           /* of the thread that starts the session, while it does */
+    _Atomic(bool) asked;      /* to start */
+    _Atomic(uint64_t) due_ns; /* not before; 0: not asked to, or its thread is there */
+    _Atomic(bool) starting;   /* the runtime starts the session, asked by `self` */
+    _Atomic(bool) decided;    /* by `self`: it starts; or by who stops: it does not */
+    _Atomic(bool) ended;
     _Atomic(uint64_t) since_ns, told, unread;
     _Atomic(hresult) failed;
 };
@@ -73,17 +72,6 @@ int samples_new(const struct samples_config *config, struct samples **out)
     return session_subscribe(config->session, &subscriber) ? 0 : -ENOSPC;
 }
 
-/* false: the program ends first. */
-static bool sleep_until(struct samples *samples, uint64_t until)
-{
-    for (uint64_t now = clock_ns(); now < until; now = clock_ns())
-        if (load_acquire(&samples->stopping))
-            return false;
-        else
-            parker_park(&samples->wake, until - now);
-    return !load_acquire(&samples->stopping);
-}
-
 static void *run(void *context)
 {
     struct samples *samples = context;
@@ -93,8 +81,7 @@ static void *run(void *context)
     if (!samples->config.joined)
         pthread_detach(pthread_self());
     pthread_setname_np(pthread_self(), "shadowtrace-smp");
-    if (sleep_until(samples, clock_ns() + samples->config.delay_ms * UINT64_C(1000000)) &&
-        !atomic_exchange(&samples->decided, true)) {
+    if (!atomic_exchange(&samples->decided, true)) {
         samples->config.begin(samples->config.context);
         samples->self = pthread_self();
         store_release(&samples->starting, true);
@@ -108,25 +95,42 @@ static void *run(void *context)
     return NULL;
 }
 
-void samples_start(struct samples *samples)
+static void start(struct samples *samples)
 {
     pthread_t thread;
 
-    if (load_relaxed(&samples->asked) || atomic_exchange(&samples->asked, true))
-        return;
     if (thread_start(&thread, run, samples)) {
         store_relaxed(&samples->failed, E_OUTOFMEMORY);
         store_release(&samples->ended, true);
     }
 }
 
+void samples_start(struct samples *samples)
+{
+    uint64_t delay_ns = samples->config.delay_ms * UINT64_C(1000000);
+
+    if (load_relaxed(&samples->asked) || atomic_exchange(&samples->asked, true))
+        return;
+    if (delay_ns)
+        store_release(&samples->due_ns, clock_ns() + delay_ns);
+    else
+        start(samples);
+}
+
+void samples_poll(struct samples *samples, uint64_t now_ns)
+{
+    uint64_t due_ns = load_acquire(&samples->due_ns);
+
+    if (!due_ns || now_ns < due_ns || load_relaxed(&samples->decided))
+        return;
+    store_relaxed(&samples->due_ns, 0);
+    start(samples);
+}
+
 void samples_stop(struct samples *samples, unsigned timeout_ms)
 {
-    store_release(&samples->stopping, true);
-    if (!load_acquire(&samples->asked))
-        return;
-    parker_unpark(&samples->wake);
-    if (atomic_exchange(&samples->decided, true)) /* else it sleeps: nobody waits for that */
+    /* Else its thread was not there yet, and will find that it is too late. */
+    if (atomic_exchange(&samples->decided, true) && load_acquire(&samples->asked))
         thread_await(&samples->ended, timeout_ms);
 }
 

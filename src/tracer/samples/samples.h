@@ -48,9 +48,15 @@ struct samples_state {
 /* samples_new - and its subscription. Returns: 0, -ENOMEM, -ENOSPC: the session has no room. */
 int samples_new(const struct samples_config *config, struct samples **out);
 
-/* samples_start - once there is a managed thread: the thread that starts the session. Threads: any;
- * only the first call does something. */
+/*
+ * samples_start - once there is a managed thread: the session starts when it is due, by a thread
+ * of its own, which without a delay is there at once. Threads: any; only the first call does it.
+ */
 void samples_start(struct samples *samples);
+
+/* samples_poll - makes that thread once the session is due; a program that ends before has none.
+ * Threads: the resolver's. */
+void samples_poll(struct samples *samples, uint64_t now_ns);
 
 /* samples_stop - it does not start any more. Waits for one that does, at most timeout_ms. */
 void samples_stop(struct samples *samples, unsigned timeout_ms);
