@@ -13,7 +13,8 @@ usage: tests/bench/always.py BUILD WHAT [N]
   memory [ROUNDS]      resident memory of Kestrel under load, ROUNDS (5): at most 12 MB more
   flat [SECONDS]       resident memory of a program that loads and unloads code, SECONDS (1800): its last third as its second
   seeds [N]            N (50) recordings of known amounts: e2e sampler.estimates… with SHADOWTRACE_SEEDS=N
-  attach [ROUNDS]      requests for a second of CPU, attached and not, in turn, ROUNDS (30), at most 2 % apart
+  attach [ROUNDS]      requests for a second of CPU of two servers under load at once, one of them attached to, then the other, in
+                       ROUNDS (30): at most 2 % apart
 
 Each prints what it found and what it must show. The machine has to have nothing else to do.
 """
@@ -30,7 +31,7 @@ from concurrent.futures import ThreadPoolExecutor
 import instructions
 from families import build as build_program
 from runs import MODE, ROOT, Bench, Child, Missing, Mode, alone, median, process_cpu
-from show import difference, ratio
+from show import difference, values
 
 
 def session_of(what):
@@ -190,9 +191,12 @@ def measure_cpu(bench, rounds):
 
 
 def measure_start(bench, rounds):
+    """The ratio of each round, for the machine is faster in one minute than in the next: their median, its 95 % interval."""
     result = rounds_of(bench, short(), ['plain', 'always'], rounds)
-    value, low, high, _ = ratio(result, 'short', 'wall', 'always', 'plain')
-    return verdict('start of a short program', value, 1.05, ' [%.3f, %.3f]' % (low, high))
+    walls = [values(result, 'short', mode, 'wall') for mode in ('always', 'plain')]
+    ratios, chance = [one / other for one, other in zip(*walls)], random.Random(5)
+    tries = sorted(median(chance.choices(ratios, k=len(ratios))) for _ in range(1000))
+    return verdict('start of a short program', median(ratios), 1.05, ' [%.3f, %.3f], %d rounds' % (tries[25], tries[974], rounds))
 
 
 def measure_memory(bench, rounds):
@@ -242,48 +246,56 @@ def measure_seeds(bench, seeds):
                           env=dict(os.environ, SHADOWTRACE_SEEDS=str(seeds)), check=False).returncode == 0
 
 
-def slice_of(bench, server, port, attaches):
-    """Requests for a second of CPU, in a slice of time; attached for nearly all of it."""
-    tool = None
-    if attaches:
-        log = os.path.join(bench.logs, 'attached.ndjson')
-        if os.path.exists(log):
-            os.unlink(log)
-        tool = subprocess.Popen([bench.command, 'attach', '-q', '-o', log, str(server)])
-        while not os.path.exists(log):
-            if tool.poll() is not None:
-                raise Missing('attach failed')
-            time.sleep(0.01)
-    before = process_cpu(server)
-    requests = load(port, ATTACHED_S)
-    cpu = process_cpu(server) - before
-    if tool:
-        subprocess.run([bench.command, 'detach', str(server)], stdout=subprocess.DEVNULL, check=True)
-        tool.wait()
-    return requests / cpu
+def attach_to(bench, server):
+    """The tool that is attached to it, once it records."""
+    log = os.path.join(bench.logs, 'attached.ndjson')
+    if os.path.exists(log):
+        os.unlink(log)
+    tool = subprocess.Popen([bench.command, 'attach', '-q', '-o', log, str(server)])
+    while not os.path.exists(log):
+        if tool.poll() is not None:
+            raise Missing('attach failed')
+        time.sleep(0.01)
+    return tool
+
+
+def slice_of(bench, ports, attached):
+    """Requests for a second of CPU of that server, times those of the other; attached for nearly all of the slice."""
+    tool = attach_to(bench, attached)
+    before = {server: process_cpu(server) for server in ports}
+    answered = load_all(ports, ATTACHED_S)
+    work = {server: answered[server] / (process_cpu(server) - before[server]) for server in ports}
+    subprocess.run([bench.command, 'detach', str(attached)], stdout=subprocess.DEVNULL, check=True)
+    tool.wait()
+    return work[attached] / next(work[server] for server in ports if server != attached)
 
 
 def measure_attach(bench, rounds):
+    """Two servers under load at once; each round attaches to either: what one has ahead of the other is nothing then."""
     missing = bench.want_package('wrk', print)
     if missing:
         raise Missing(missing)
     argv, env = bench.start_of(kestrel(), MODE['plain'], None)
-    child = Child(argv, env, os.path.join(bench.out, 'output'), 60 + rounds * 2 * (ATTACHED_S + 5), bench.folder)
+    servers, ratios = [], []
     try:
-        port = child.wait_for(r'listening http://127\.0\.0\.1:(\d+)', 30)
-        if not port:
-            raise Missing('the server did not start')
-        load(port, 5)
-        ratios = []
+        for number in range(2):
+            servers.append(Child(argv, env, os.path.join(bench.out, 'output%d' % number),
+                                 60 + WARM_S + rounds * 2 * (ATTACHED_S + 5), bench.folder))
+        ports = {server.pid: server.wait_for(r'listening http://127\.0\.0\.1:(\d+)', 30) for server in servers}
+        if not all(ports.values()):
+            raise Missing('a server did not start')
+        load_all(ports, WARM_S)
         for number in range(rounds):
-            order = [False, True] if number % 2 else [True, False]
-            found = {attached: slice_of(bench, child.pid, port, attached) for attached in order}
-            ratios.append(found[True] / found[False])
-        with open('/proc/%d/maps' % child.pid, encoding='utf-8', errors='replace') as file:
-            left = 'libshadowtrace' in file.read()
+            ratios.append(math.sqrt(math.prod(slice_of(bench, ports, server) for server in ports)))
+            print('%2d  %.3f times' % (number + 1, ratios[-1]), flush=True)
+        left = False
+        for server in ports:
+            with open('/proc/%d/maps' % server, encoding='utf-8', errors='replace') as file:
+                left = left or 'libshadowtrace' in file.read()
     finally:
-        child.kill()
-        child.wait()
+        for server in servers:
+            server.kill()
+            server.wait()
     value, low, high = mean_ratio(ratios)
     print('left in the process: %s' % ('the library' if left else 'nothing'))
     return verdict('work for a second of CPU while attached, per cent less', 100 * (1 - value), 2,
