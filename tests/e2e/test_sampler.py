@@ -99,6 +99,7 @@ def test_estimates_hold_what_the_program_did(t):
     t.note('%d of %d ranges hold' % (held, cases))
     for method, of in bias.items() if SEEDS >= 50 else ():
         t.true(abs(sum(of) / len(of) - 1) < 0.01 + 4 * 0.1 / math.sqrt(SEEDS), '%s: bias %f' % (method, sum(of) / len(of) - 1))
+        t.note('%s: bias %+.2f %%' % (method.rsplit('.', 1)[1], 100 * (sum(of) / len(of) - 1)))
 
 
 @needs('Sampled')
