@@ -73,12 +73,14 @@ def plain(t):
 
 
 @needs('Sampled')
-def test_estimates_hold_what_the_program_did(t):
-    """From 24 bytes to 10 MB, in every heap: unbiased, and in the ranges that the report gives."""
+@each('sample', 'auto', '200K')
+def test_estimates_hold_what_the_program_did(t, sample):
+    """From 24 bytes to 10 MB, in every heap, thinned and not: unbiased, and in the ranges that the report gives."""
+    mean, more = {'auto': (MEAN, []), '200K': (200 << 10, ['--megabytes', '40'])}[sample]
     held = cases = 0
     bias = {}
     for seed in range(SEEDS):
-        r = plain(t) if seed == 0 else t.record(PROGRAM.command('Sampled'), '--sample', 'auto')
+        r = plain(t) if seed == 0 and sample == 'auto' else t.record(PROGRAM.command('Sampled') + more, '--sample', sample)
         known, rows = told(r), rows_of(r.report('--by', 'site', '--raw'))
         for method, row in known.items():
             found = rows.get(method, [])
@@ -86,7 +88,7 @@ def test_estimates_hold_what_the_program_did(t):
             bytes_ = sum(f['bytes'] for f in found)
             if not method.endswith('.Mixed'):
                 size = row['bytes'] / row['allocs']
-                t.true(chance(bytes_, size, MEAN, row['allocs']) > 1e-7,
+                t.true(chance(bytes_, size, mean, row['allocs']) > 1e-7,
                        '%s: %d bytes estimated of %d' % (method, bytes_, row['bytes']))
                 bias.setdefault(method, []).append(bytes_ / row['bytes'])
             if len(found) == 1 and found[0]['sampled'] >= 10:
