@@ -32,7 +32,7 @@ from concurrent.futures import ThreadPoolExecutor
 import instructions
 from families import build as build_program
 from runs import MODE, ROOT, Bench, Child, Missing, Mode, alone, median, process_cpu
-from show import difference, values
+from show import difference, interval, values
 
 
 def session_of(what):
@@ -195,9 +195,9 @@ def measure_start(bench, rounds):
     """The ratio of each round, for the machine is faster in one minute than in the next: their median, its 95 % interval."""
     result = rounds_of(bench, short(), ['plain', 'always'], rounds)
     walls = [values(result, 'short', mode, 'wall') for mode in ('always', 'plain')]
-    ratios, chance = [one / other for one, other in zip(*walls)], random.Random(5)
-    tries = sorted(median(chance.choices(ratios, k=len(ratios))) for _ in range(1000))
-    return verdict('start of a short program', median(ratios), 1.05, ' [%.3f, %.3f], %d rounds' % (tries[25], tries[974], rounds))
+    ratios = [one / other for one, other in zip(*walls)]
+    low, high = interval(lambda chance: median(chance.choices(ratios, k=len(ratios))))
+    return verdict('start of a short program', median(ratios), 1.05, ' [%.3f, %.3f], %d rounds' % (low, high, rounds))
 
 
 def measure_memory(bench, rounds):
@@ -271,6 +271,11 @@ def slice_of(bench, ports, attached):
     return work[attached] / next(work[server] for server in ports if server != attached)
 
 
+def maps_of(pid):
+    with open('/proc/%d/maps' % pid, encoding='utf-8', errors='replace') as file:
+        return file.read()
+
+
 def measure_attach(bench, rounds):
     """Two servers under load at once; each round attaches to either: what one has ahead of the other is nothing then."""
     missing = bench.want_package('wrk', print)
@@ -289,10 +294,7 @@ def measure_attach(bench, rounds):
         for number in range(rounds):
             ratios.append(math.sqrt(math.prod(slice_of(bench, ports, server) for server in ports)))
             print('%2d  %.3f times' % (number + 1, ratios[-1]), flush=True)
-        left = False
-        for server in ports:
-            with open('/proc/%d/maps' % server, encoding='utf-8', errors='replace') as file:
-                left = left or 'libshadowtrace' in file.read()
+        left = any('libshadowtrace' in maps_of(server) for server in ports)
     finally:
         for server in servers:
             server.kill()

@@ -21,15 +21,20 @@ def quartiles(data):
     return median(data[:half]), median(data[-half:])
 
 
+def interval(draw):
+    """95 % of what a draw gives that takes its chances from the argument: a bootstrap."""
+    chance = random.Random(5)
+    tries = sorted(draw(chance) for _ in range(1000))
+    return tries[25], tries[974]
+
+
 def ratio(result, program, metric, mode, base):
     """Ratio of medians, its 95 % interval (bootstrap over rounds) and the smaller number of rounds; or None."""
     above, below = values(result, program, mode, metric), values(result, program, base, metric)
     if not above or not below or not median(below):
         return None
-    chance = random.Random(5)
-    tries = sorted(median(chance.choices(above, k=len(above))) / median(chance.choices(below, k=len(below)))
-                   for _ in range(1000))
-    return median(above) / median(below), tries[25], tries[974], min(len(above), len(below))
+    low, high = interval(lambda chance: median(chance.choices(above, k=len(above))) / median(chance.choices(below, k=len(below))))
+    return median(above) / median(below), low, high, min(len(above), len(below))
 
 
 def difference(result, program, metric, mode, base):
@@ -37,10 +42,8 @@ def difference(result, program, metric, mode, base):
     above, below = values(result, program, mode, metric), values(result, program, base, metric)
     if not above or not below:
         return None
-    chance = random.Random(5)
-    tries = sorted(median(chance.choices(above, k=len(above))) - median(chance.choices(below, k=len(below)))
-                   for _ in range(1000))
-    return median(above) - median(below), tries[25], tries[974], min(len(above), len(below))
+    low, high = interval(lambda chance: median(chance.choices(above, k=len(above))) - median(chance.choices(below, k=len(below))))
+    return median(above) - median(below), low, high, min(len(above), len(below))
 
 
 def number(value):
