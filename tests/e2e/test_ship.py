@@ -203,6 +203,11 @@ def told(ship, text):
         said += more
 
 
+def so_far(server, ship):
+    said = os.read(ship.stderr.fileno(), 4096).decode() if select.select([ship.stderr], [], [], 0)[0] else ''
+    return '%s after %d requests; ship (%s) said: %s' % (server.sums(), server.requests, ship.poll(), said)
+
+
 @waits
 @needs('KnownAllocs')
 def test_kills_and_outages_change_no_sum(t):
@@ -323,7 +328,7 @@ def test_a_server_whose_log_is_packed_and_in_parts(t):
             pid = living.pid or living.wait()
             result = run(['env', 'XDG_RUNTIME_DIR=' + runtime.name, TOOL, 'ctl', str(pid), 'rotate'])
             t.equal(result.status, 0, result)
-        until(lambda: len(server.sums()) == 2, 'both processes')
+        until(lambda: len(server.sums()) == 2, lambda: 'both processes: %s' % so_far(server, ship))
         ship.send_signal(signal.SIGKILL)
         ship.wait()
         ship = begin(t, server, *folders)

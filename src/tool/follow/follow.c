@@ -5,10 +5,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HEADER_MAX ((uint64_t)1 << 20) /* a file of so many bytes has its header, or none */
-#define MAGIC_SIZE 4 /* bytes that tell a packed log from a plain one: readers/lines.c asks once */
+#define NEXT_TRIES 10 /* for the file at a log's path: between two parts there is none */
+#define NEXT_MS    10 /* from one to the next */
+#define MAGIC_SIZE 4  /* bytes that tell a packed log from a plain one: readers/lines.c asks once */
 
 struct file_id {
     dev_t device;
@@ -33,13 +36,14 @@ struct follow {
     /* Of parts[0]; NULL before its first byte was read. */
     struct report_lines *lines;
     struct report_reading *reading;
-    size_t budget;    /* bytes that this step may still take */
-    uint64_t at;      /* bytes of parts[0] that were taken */
-    uint64_t taken;   /* bytes of all */
-    bool last;        /* parts[0] gets no more: its end is an end */
-    bool reached_end; /* of what it has now */
-    bool over;        /* nobody writes any more */
-    int err;          /* it cannot be read on */
+    size_t budget;     /* bytes that this step may still take */
+    uint64_t at;       /* bytes of parts[0] that were taken */
+    uint64_t headless; /* so many of the first file hold no header; UINT64_MAX: all may be taken */
+    uint64_t taken;    /* bytes of all */
+    bool last;         /* parts[0] gets no more: its end is an end */
+    bool reached_end;  /* of what it has now */
+    bool over;         /* nobody writes any more */
+    int err;           /* it cannot be read on */
 };
 
 static struct file_id id_of(const struct stat *st)
@@ -83,6 +87,19 @@ static int open_file(const char *path, struct file_id *id)
     return fd;
 }
 
+/* As open_file, of a log: while its part gives way to the next, nothing is there for a moment. */
+static int open_log(const char *path, struct file_id *id)
+{
+    const struct timespec pause = {.tv_nsec = NEXT_MS * 1000000L};
+    int fd = open_file(path, id);
+
+    for (unsigned i = 0; fd == -ENOENT && i < NEXT_TRIES; i++) {
+        nanosleep(&pause, NULL);
+        fd = open_file(path, id);
+    }
+    return fd;
+}
+
 /* By the descriptor: the name may be another file's by now. */
 static struct report_recording begun_by(int fd)
 {
@@ -92,14 +109,25 @@ static struct report_recording begun_by(int fd)
     return report_part_of(path);
 }
 
-/* fd goes over, whatever is returned. */
-static int push(struct follow *f, int fd, const struct file_id *id)
+/* As the at-th of the parts. fd goes over, whatever is returned. */
+static int insert(struct follow *f, size_t at, int fd, const struct file_id *id)
 {
     if (f->count == FOLLOW_PARTS_MAX || !array_reserve(&f->parts, &f->capacity, f->count + 1)) {
         close(fd);
         return f->count == FOLLOW_PARTS_MAX ? -EMFILE : -ENOMEM;
     }
-    f->parts[f->count++] = (struct part){fd, *id};
+    memmove(f->parts + at + 1, f->parts + at, (f->count - at) * sizeof(*f->parts));
+    f->parts[at] = (struct part){fd, *id};
+    f->count++;
+    return 0;
+}
+
+static int push(struct follow *f, int fd, const struct file_id *id)
+{
+    int err = insert(f, f->count, fd, id);
+
+    if (err)
+        return err;
     f->newest = *id;
     f->newest_begun = begun_by(fd);
     return 0;
@@ -120,9 +148,9 @@ static int push_between(struct follow *f, const struct report_recording *next)
 {
     struct report_parts parts = {NULL, 0, 0, 0};
     struct file_id id;
-    int err = report_parts_find(f->path, &parts);
+    int err = report_parts_before(f->path, next, &parts);
 
-    for (size_t i = 0; !err && i + 1 < parts.count; i++) {
+    for (size_t i = 0; !err && i < parts.count; i++) {
         int fd = open_file(parts.paths[i], &id);
         struct report_recording part;
 
@@ -177,27 +205,75 @@ static int look(struct follow *f)
     return look_at(f, fd, &id);
 }
 
+/* parts[0] is read from its beginning again: nothing of it was given to the consumer. */
+static int rewind_first(struct follow *f)
+{
+    report_reading_free(f->reading);
+    report_lines_free(f->lines);
+    f->reading = NULL;
+    f->lines = NULL;
+    f->taken -= f->at;
+    f->at = 0;
+    return lseek(f->parts[0].fd, 0, SEEK_SET) < 0 ? -errno : 0;
+}
+
+/*
+ * What was there before the file that was opened first: its header says whether there was
+ * anything, and may come later than the file. Until it is there no more is read than does not hold
+ * it.
+ */
+static int insert_before(struct follow *f)
+{
+    struct report_parts parts = {NULL, 0, 0, 0};
+    uint64_t size = size_of(&f->parts[0]);
+    struct report_recording first = begun_by(f->parts[0].fd);
+    size_t at = 0;
+    int err;
+
+    f->headless = first.number || size >= HEADER_MAX ? UINT64_MAX : size;
+    if (first.part <= 1)
+        return 0;
+    err = rewind_first(f);
+    if (!err)
+        err = report_parts_before(f->path, &first, &parts);
+    for (size_t i = 0; !err && i < parts.count; i++) {
+        struct file_id id;
+        int fd = open_file(parts.paths[i], &id);
+        struct report_recording part;
+
+        if (fd < 0)
+            continue;
+        part = begun_by(fd);
+        if (report_part_follows(&part, &first))
+            err = insert(f, at++, fd, &id);
+        else
+            close(fd);
+    }
+    report_parts_fini(&parts);
+    return err;
+}
+
+static int open_first(struct follow *f)
+{
+    struct file_id id;
+    int fd = open_log(f->path, &id), err;
+
+    if (fd < 0)
+        return fd;
+    err = push(f, fd, &id);
+    return err ? err : insert_before(f);
+}
+
 int follow_new(const char *path, struct report_defs *defs, const struct report_consumer *consumer,
                struct report_log *log, struct follow **out)
 {
     struct follow *f = memory_zalloc(1, sizeof(*f));
-    struct report_parts parts = {NULL, 0, 0, 0};
-    struct file_id id;
     int err = -ENOMEM;
 
     if (f)
         f->foreign.fd = -1;
     if (f && (f->path = memory_strdup(path)))
-        err = report_parts_find(path, &parts);
-    for (size_t i = 0; !err && i < parts.count; i++) {
-        int fd = open_file(parts.paths[i], &id);
-
-        if (fd >= 0)
-            err = push(f, fd, &id);
-        else if (i + 1 == parts.count)
-            err = fd;
-    }
-    report_parts_fini(&parts);
+        err = open_first(f);
     *out = NULL;
     if (err) {
         follow_free(f);
@@ -216,12 +292,17 @@ int follow_new(const char *path, struct report_defs *defs, const struct report_c
 static ssize_t take(void *context, void *to, size_t size)
 {
     struct follow *f = context;
+    uint64_t most = f->last ? UINT64_MAX : f->headless - f->at;
     ssize_t got;
 
-    if (!f->budget)
+    if (!f->budget || !most) {
+        f->reached_end = !most;
         return -EAGAIN;
-    if (size > f->budget)
-        size = f->budget;
+    }
+    if (most > f->budget)
+        most = f->budget;
+    if (size > most)
+        size = (size_t)most;
     do
         got = read(f->parts[0].fd, to, size);
     while (got < 0 && errno == EINTR);
@@ -282,6 +363,8 @@ int follow_step(struct follow *f, size_t budget)
 {
     int err = f->err ? f->err : look(f);
 
+    if (!err && f->count && f->headless < UINT64_MAX)
+        err = insert_before(f);
     f->budget = budget ? budget : 1;
     f->log->tally.followed = true;
     while (!err && f->count) {

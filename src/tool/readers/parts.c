@@ -80,8 +80,8 @@ static int look_at(const char *folder, const char *entry, const char *name,
     return (*found)[(*count)++].path ? 0 : -ENOMEM;
 }
 
-static int earlier(const char *path, const struct report_recording *wanted,
-                   struct report_parts *out)
+int report_parts_before(const char *path, const struct report_recording *wanted,
+                        struct report_parts *out)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t count = 0, capacity = 0;
@@ -126,7 +126,7 @@ static uint64_t last_beside(const char *path, const struct report_recording *par
 int report_parts_find(const char *path, struct report_parts *out)
 {
     struct report_recording part = report_part_of(path);
-    int err = part.part > 1 ? earlier(path, &part, out) : 0;
+    int err = part.part > 1 ? report_parts_before(path, &part, out) : 0;
 
     out->last = part.number ? last_beside(path, &part) : 0;
     return err ? err : add(out, memory_strdup(path));

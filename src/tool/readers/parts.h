@@ -23,6 +23,10 @@ struct report_parts {
  * Owns:    out starts zeroed and is the caller's until report_parts_fini, also after a failure.
  */
 int report_parts_find(const char *path, struct report_parts *out);
+
+/* report_parts_before - likewise, those before `part` of the recording at path; not `path`. */
+int report_parts_before(const char *path, const struct report_recording *part,
+                        struct report_parts *out);
 void report_parts_fini(struct report_parts *parts);
 
 /*

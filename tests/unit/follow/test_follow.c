@@ -4,6 +4,7 @@
 #include "support/test.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -295,6 +296,66 @@ TEST(what_lies_beside_it_from_before_is_read_first)
     assert_int_equal(follow_step(followed, BUDGET), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
     assert_int_equal(report.tally.first, 1);
+}
+
+/* What comes of a second part, byte by byte, when it was opened before its header was there. */
+static void second_part_comes(const char *data, size_t size)
+{
+    struct report_completeness gaps;
+
+    append(older, small, line_at(28));
+    append_text(path, "");
+    follow_it();
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(follow_step(followed, BUDGET), 0);
+        append(path, data + i, 1);
+    }
+    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(allocs, ALLOCATIONS + 1);
+    assert_int_equal(report.tally.first, 1);
+    assert_int_equal(report.tally.skipped, 0);
+    assert_int_equal(report.headers, 1);
+    assert_int_equal(follow_left(followed), 0);
+    report_log_completeness(&report, &gaps);
+    assert_null(report_gap_of(&gaps, REPORT_GAP_PARTS));
+}
+
+TEST(what_lies_beside_a_file_without_its_header_is_read_first)
+{
+    char text[400];
+
+    snprintf(text, sizeof(text), "%s%s", header(2, CLOCK), ALLOC);
+    second_part_comes(text, strlen(text));
+}
+
+TEST(what_lies_beside_a_packed_file_without_its_header_is_read_first)
+{
+    char text[400], packed[600];
+    size_t size;
+
+    snprintf(text, sizeof(text), "%s%s", header(2, CLOCK), ALLOC);
+    size = ZSTD_compress(packed, sizeof(packed), text, strlen(text), 3);
+    assert_false(ZSTD_isError(size));
+    second_part_comes(packed, size);
+}
+
+static void *create_it(void *context)
+{
+    (void)context;
+    append(path, small, small_size);
+    return NULL;
+}
+
+/* It was renamed, and the part that follows it is not there yet. */
+TEST(a_log_between_two_parts_is_waited_for)
+{
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, create_it, NULL), 0);
+    follow_it();
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_all_of_small();
 }
 
 TEST(another_recording_at_its_path_is_left_alone)
