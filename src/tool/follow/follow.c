@@ -143,8 +143,12 @@ static const struct report_recording *newest_begun(struct follow *f)
     return &f->newest_begun;
 }
 
-/* Parts between the newest that is open and the one at the log's path, as far as they are there. */
-static int push_between(struct follow *f, const struct report_recording *next)
+/*
+ * As the at-th of the parts and behind it: those beside the log that come before `next`, as far as
+ * they are there, and with `after` only those behind that.
+ */
+static int insert_between(struct follow *f, size_t at, const struct report_recording *after,
+                          const struct report_recording *next)
 {
     struct report_parts parts = {NULL, 0, 0, 0};
     struct file_id id;
@@ -157,8 +161,8 @@ static int push_between(struct follow *f, const struct report_recording *next)
         if (fd < 0)
             continue; /* gone meanwhile: the next header tells how much was in it */
         part = begun_by(fd);
-        if (report_part_follows(newest_begun(f), &part) && report_part_follows(&part, next))
-            err = push(f, fd, &id);
+        if (report_part_follows(&part, next) && (!after || report_part_follows(after, &part)))
+            err = insert(f, at++, fd, &id);
         else
             close(fd);
     }
@@ -174,7 +178,7 @@ static int look_at(struct follow *f, int fd, const struct file_id *id)
 
     if (part.number && before.number && report_part_follows(&before, &part)) {
         if (part.part > before.part + 1)
-            err = push_between(f, &part);
+            err = insert_between(f, f->count, &before, &part);
         return err ? (close(fd), err) : push(f, fd, id);
     }
     if (!part.number || !before.number) {
@@ -205,52 +209,38 @@ static int look(struct follow *f)
     return look_at(f, fd, &id);
 }
 
-/* parts[0] is read from its beginning again: nothing of it was given to the consumer. */
-static int rewind_first(struct follow *f)
+static void end_reading(struct follow *f)
 {
     report_reading_free(f->reading);
     report_lines_free(f->lines);
     f->reading = NULL;
     f->lines = NULL;
-    f->taken -= f->at;
     f->at = 0;
+}
+
+/* parts[0] is read from its beginning again: nothing of it was given to the consumer. */
+static int rewind_first(struct follow *f)
+{
+    f->taken -= f->at;
+    end_reading(f);
     return lseek(f->parts[0].fd, 0, SEEK_SET) < 0 ? -errno : 0;
 }
 
 /*
  * What was there before the file that was opened first: its header says whether there was
- * anything, and may come later than the file. Until it is there no more is read than does not hold
- * it.
+ * anything, and may come later than the file. Until then no byte is read that could complete it.
  */
 static int insert_before(struct follow *f)
 {
-    struct report_parts parts = {NULL, 0, 0, 0};
     uint64_t size = size_of(&f->parts[0]);
     struct report_recording first = begun_by(f->parts[0].fd);
-    size_t at = 0;
     int err;
 
     f->headless = first.number || size >= HEADER_MAX ? UINT64_MAX : size;
     if (first.part <= 1)
         return 0;
     err = rewind_first(f);
-    if (!err)
-        err = report_parts_before(f->path, &first, &parts);
-    for (size_t i = 0; !err && i < parts.count; i++) {
-        struct file_id id;
-        int fd = open_file(parts.paths[i], &id);
-        struct report_recording part;
-
-        if (fd < 0)
-            continue;
-        part = begun_by(fd);
-        if (report_part_follows(&part, &first))
-            err = insert(f, at++, fd, &id);
-        else
-            close(fd);
-    }
-    report_parts_fini(&parts);
-    return err;
+    return err ? err : insert_between(f, 0, NULL, &first);
 }
 
 static int open_first(struct follow *f)
@@ -326,11 +316,7 @@ static int begin(struct follow *f)
 
 static void leave(struct follow *f)
 {
-    report_reading_free(f->reading);
-    report_lines_free(f->lines);
-    f->reading = NULL;
-    f->lines = NULL;
-    f->at = 0;
+    end_reading(f);
     f->last = false;
     if (f->count) {
         close(f->parts[0].fd);
