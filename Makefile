@@ -285,25 +285,13 @@ negative:
 check-all: check
 	$(Q)python3 tests/e2e/matrix.py --all
 	$(Q)python3 tests/e2e/faults.py
-	$(Q)SHADOWTRACE_KILLS=200 python3 tests/e2e/run.py -j 1 -k kills.
-	$(Q)SHADOWTRACE_LOAD=1 SHADOWTRACE_JQ_READS=1000000000 python3 tests/e2e/run.py -j 1 -k load_with_all_families -k compiler.
-	$(Q)SHADOWTRACE_UNLOAD=1 python3 tests/e2e/run.py -j 1 -k unload.memory_stays
 	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 SHADOWTRACE_PACKAGES=1 deps-tests
-	$(Q)SHADOWTRACE_PACKAGES=1 python3 tests/e2e/run.py -j 1 -k package.
-	$(Q)SHADOWTRACE_ALL_BROWSERS=1 python3 tests/e2e/run.py -j 1 -k firefox-esr
-	$(Q)SHADOWTRACE_LIVE=1 python3 tests/e2e/run.py -j 3 -k live. -k grows. -k heap.
-	$(Q)SHADOWTRACE_GATE=1 python3 tests/e2e/run.py -j 1 -k gate.runs
+	$(Q)for lane in kills load unload packages browsers gate fsharp nupkg benchmarks testhost clickhouse ship dumps attach serve sampler; do \
+	  python3 tests/e2e/run.py -j 1 --lane $$lane || exit 1; done
+	$(Q)python3 tests/e2e/run.py -j 3 --lane live
 	$(Q)python3 tests/e2e/volume.py
 	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
-	$(Q)SHADOWTRACE_FSHARP=1 python3 tests/e2e/run.py -j 1 -k agree.the_fsharp
-	$(Q)SHADOWTRACE_NUPKG=1 SHADOWTRACE_BENCHMARKS=1 SHADOWTRACE_TESTHOST=1 python3 tests/e2e/run.py -j 1 -k nupkg.another_folder \
-	  -k benchmarkdotnet. -k testhost. -k ci.the_
-	$(Q)SHADOWTRACE_CLICKHOUSE=1 python3 tests/e2e/run.py -j 1 -k sql.clickhouse -k fleet.
 	$(Q)python3 tests/e2e/fleet_volume.py
-	$(Q)SHADOWTRACE_SHIP=1 python3 tests/e2e/run.py -j 1 -k ship.kills
-	$(Q)SHADOWTRACE_DUMPS=100000 python3 tests/e2e/run.py -j 1 -k control.no_dump
-	$(Q)SHADOWTRACE_ATTACHES=200 python3 tests/e2e/run.py -j 1 -k attach.a_server
-	$(Q)SHADOWTRACE_SERVE=600 python3 tests/e2e/run.py -j 1 -k serve.scrapes
 	$(Q)$(MAKE) --no-print-directory soak
 	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done
 

@@ -302,7 +302,7 @@ def main():
     parser.add_argument('--hosts', type=int, default=1000)
     parser.add_argument('--folder')
     arguments = parser.parse_args()
-    os.environ['SHADOWTRACE_BUILD'], os.environ['SHADOWTRACE_CLICKHOUSE'] = arguments.build, '1'
+    os.environ['SHADOWTRACE_BUILD'] = arguments.build
     import harness
     import test_fleet
     t = harness.Test('bench.fleet')

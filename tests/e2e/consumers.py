@@ -15,12 +15,12 @@ import shutil
 import sys
 
 import harness
-from harness import ENVIRONMENT, OUT, Skip, run
+from harness import ENVIRONMENT, OUT, Skip, each, run
 
 NODE = os.path.join(harness.HERE, 'node')
 
-# A browser in `make check`, all in `make check-all`: for @each('browser', *BROWSERS).
-BROWSERS = ('chromium', 'firefox-esr') if os.environ.get('SHADOWTRACE_ALL_BROWSERS') else ('chromium',)
+# Chromium in `make check`, Firefox too in its lane: a decorator.
+each_browser = each('browser', 'chromium', full=('browsers', ('chromium', 'firefox-esr')))
 
 # What npm says where there is no registry, or not this package in it: then there is nothing to test with.
 NO_REGISTRY = ('ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT',

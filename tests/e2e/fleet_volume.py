@@ -222,7 +222,6 @@ def main():
     parser.add_argument('--processes', type=int, default=100, metavar='N')
     parser.add_argument('--folder', metavar='FOLDER')
     arguments = parser.parse_args()
-    os.environ['SHADOWTRACE_CLICKHOUSE'] = '1'
     t, verdicts = harness.Test('fleet.size'), Verdicts()
     folder = os.path.abspath(arguments.folder or t.path('logs'))
     os.makedirs(folder, exist_ok=True)

@@ -3,6 +3,7 @@ What the end-to-end tests stand on: programs built once, recorded, and their log
 
 A test is a function test_…(t) in a file test_*.py of this folder; t is a Test. Decorators: @needs(program, …) names what
 is to be built, @each(argument, value, …) runs the test once for each value. A test fails by raising; t.skip(reason) skips.
+What is a sample in `make check` and a full set in `make check-all`: selection.py.
 """
 import atexit
 import contextlib
@@ -25,6 +26,7 @@ import threading
 import time
 
 from logfile import Log
+from selection import each, full, lane, longer  # noqa: F401: of the tests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -88,13 +90,6 @@ def needs(*programs, framework=None):
     """Names the programs (folders of tests/e2e/programs) to be built before the test."""
     def mark(function):
         function.needs = getattr(function, 'needs', []) + [(p, framework or DEFAULT_FRAMEWORK) for p in programs]
-        return function
-    return mark
-
-
-def each(argument, *values):
-    def mark(function):
-        function.each = [(argument, values)] + getattr(function, 'each', [])
         return function
     return mark
 
@@ -625,19 +620,16 @@ def show_mismatch(log):
     return '%s, repairs %s\n%s' % (m['cause'], m.get('repairs'), '\n'.join(sides))
 
 
-# How much of a log jq reads, of its beginning and of its end each: it takes a second for 15 MB, `validate` reads all.
-JQ_READS = int(os.environ.get('SHADOWTRACE_JQ_READS', 4 << 20))
-
-
 def ends_of(path):
-    """Whole lines from the beginning of a log and from its end; all, if it is not long."""
+    """Whole lines from the start and the end of a log, of a long one 4 MB each: jq needs a second for 15 MB, `validate` reads all."""
+    most = full('load', 4 << 20, 1 << 40)
     with open(path, 'rb') as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
-        if size <= 2 * JQ_READS:
+        if size <= 2 * most:
             return file.read()
-        first = file.read(JQ_READS) + file.readline()
-        file.seek(size - JQ_READS)
+        first = file.read(most) + file.readline()
+        file.seek(size - most)
         file.readline()
         return first + file.read()
 

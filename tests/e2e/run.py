@@ -2,21 +2,23 @@
 """
 End-to-end tests on the real runtime: one line per test, and a last line that counts them.
 
-usage: tests/e2e/run.py [-k TEXT]... [-j N] [--keep] [--list] [--build] [--framework F]
+usage: tests/e2e/run.py [-k TEXT]... [-j N] [--lane NAME]... [--keep] [--list] [--build] [--framework F]
 
--k TEXT        only tests whose name contains TEXT (several: any of them)
+-k TEXT        only tests whose name contains TEXT, or is TEXT if one is (several: any of them)
 -j N           so many at once (default: one more than there are processors, at most 4), and beside them a few that only
                wait; 1: one after the other, with the CPU time of each
+--lane NAME    only tests of this lane of `make check-all`, in full (selection.py)
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
 --build        only build the programs that the tests need, and install what they open our files with
 --framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
 
-Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build).
+Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build); SHADOWTRACE_ALL the lanes to run
+in full.
 """
 import argparse
+import collections
 import concurrent.futures
 import importlib
-import itertools
 import os
 import resource
 import shutil
@@ -29,18 +31,9 @@ sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import consumers  # noqa: E402
 import harness  # noqa: E402
+import selection  # noqa: E402
 
 WAITING = 3  # of those that only wait (@waits), beside the others
-
-
-def variants(function):
-    """(name, arguments) for each way a test is to be run."""
-    axes = getattr(function, 'each', [])
-    for values in itertools.product(*(v for _, v in axes)):
-        name = function.__name__[len('test_'):]
-        if values:
-            name += '[%s]' % ','.join(str(v) for v in values)
-        yield name, dict(zip((a for a, _ in axes), values))
 
 
 def discover():
@@ -49,8 +42,8 @@ def discover():
             module = importlib.import_module(file[:-3])
             for key, function in list(vars(module).items()):
                 if key.startswith('test_') and callable(function) and function.__module__ == module.__name__:
-                    for name, arguments in variants(function):
-                        yield file[len('test_'):-3] + '.' + name, function, arguments
+                    for name, arguments, runs in selection.variants(function):
+                        yield file[len('test_'):-3] + '.' + name, function, arguments, runs
 
 
 def programs_of(function, arguments):
@@ -64,6 +57,13 @@ def cpu_seconds():
     """Of this process and of all that it waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def left_out(tests):
+    """One line about the tests that only lanes of `make check-all` run."""
+    lanes = collections.Counter(lane for _, function, _, runs in tests if not runs for lane in function.lanes)
+    return '%d tests run in `make check-all` only: %s' % (sum(not runs for _, _, _, runs in tests), ', '.join(
+        'LANE=%s (%d)' % lane for lane in sorted(lanes.items())))
 
 
 class Runner:
@@ -110,6 +110,7 @@ def main():
     parser = argparse.ArgumentParser(description='End-to-end tests on the real runtime.')
     parser.add_argument('-k', action='append', default=[], metavar='TEXT')
     parser.add_argument('-j', type=int, default=min(4, (os.cpu_count() or 1) + 1), metavar='N')
+    parser.add_argument('--lane', action='append', default=[], metavar='NAME')
     parser.add_argument('--keep', action='store_true')
     parser.add_argument('--list', action='store_true')
     parser.add_argument('--build', action='store_true')
@@ -118,7 +119,11 @@ def main():
     if arguments.framework != harness.DEFAULT_FRAMEWORK:
         harness.use_framework(arguments.framework)
 
-    tests = [test for test in discover() if not arguments.k or any(text in test[0] for text in arguments.k)]
+    if arguments.lane:
+        selection.use_lanes(arguments.lane)
+    found = [test for test in discover() if not arguments.lane or getattr(test[1], 'lanes', set()) & set(arguments.lane)]
+    found = selection.named(arguments.k, found)
+    tests = [test[:3] for test in found if test[3]]
     if arguments.list:
         for name, _, _ in tests:
             print(name)
@@ -147,6 +152,8 @@ def main():
     for test in tests:
         if getattr(test[1], 'heavy', False):
             runner.one(*test)
+    if len(tests) < len(found):
+        print(left_out(found))
     print('%d passed, %d failed%s' % (runner.passed, runner.failed,
                                       ', %d skipped' % runner.skipped if runner.skipped else ''))
     if not arguments.keep:

@@ -15,7 +15,7 @@ import harness
 import readback
 import test_compiler
 from consumers import pprof
-from harness import OUT, PROGRAM, each, early, heavy, needs, tool, tool_json
+from harness import OUT, PROGRAM, each, early, heavy, lane, needs, tool, tool_json
 from readback import Sums
 
 LOGS = sorted(set(glob.glob(os.path.join(harness.ROOT, 'tests/fixtures/logs/*.ndjson'))) -
@@ -425,11 +425,10 @@ def test_the_csharp_compiler(t):
     t.note('%d objects, %d samples' % (report.total[1], folded))
 
 
+@lane('fsharp')
 @heavy
 def test_the_fsharp_compiler(t):
-    """Four million objects: what `make check-all` has time for. With the default --min-share pprof has to be quick."""
-    if not os.environ.get('SHADOWTRACE_FSHARP'):
-        t.skip('minutes: part of `make check-all`')
+    """Four million objects. With the default --min-share pprof has to be quick."""
     import matrix
     _, command, _ = matrix.compilers(t.folder)[1]
     record = t.record([part.replace('{made}', t.path('made')) for part in command], '--check', '0', '--log', 'sites', timeout=900)

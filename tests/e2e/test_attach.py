@@ -2,7 +2,7 @@
 Processes that run and were never prepared: attached to, sampled, and left as they were. Nothing of ours stays in them but
 the log that they wrote; each program says at its end that it did all its work.
 
-SHADOWTRACE_ATTACHES=N attaches N times in a row to a server under load (`make check-all`: 200).
+The lane attach attaches 200 times in a row to a server under load.
 """
 import glob
 import os
@@ -21,10 +21,10 @@ import consumers
 import harness
 import matrix
 from control import Client, Living
-from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, needs, one_line, run, tool, tool_json, until
+from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, full, longer, needs, one_line, run, tool, tool_json, until
 from readback import read_pprof
 
-ATTACHES = int(os.environ.get('SHADOWTRACE_ATTACHES', 3))
+ATTACHES = full('attach', 3, 200)
 LIBRARY = 'libshadowtrace.so'
 ALLOCATES = ['--log', '/nowhere/log']  # Sampled waits for its sampler for ever, and allocates
 
@@ -120,6 +120,7 @@ def whole(t, path):
 
 # ---- programs
 
+@longer('attach')
 @needs('WebServer')
 def test_a_server_under_load_is_attached_to_again_and_again_and_left_as_it_was(t):
     """With `pad` one line of its own allocates nearly all: it is the first row of own code."""

@@ -10,7 +10,7 @@ import re
 import shutil
 
 import harness
-from harness import BUILDING, NO_PACKAGE, OUT, ROOT, SHARED, TOOL, Skip, early, run
+from harness import BUILDING, NO_PACKAGE, OUT, ROOT, SHARED, TOOL, Skip, early, lane, run
 
 SOURCE = os.path.join(harness.HERE, 'dotnet', 'Benchmarks')
 NAME = 'Shadowtrace.BenchmarkDotNet'
@@ -37,8 +37,6 @@ class Sample:
     """A copy of the benchmarks, built."""
 
     def __init__(self, t):
-        if not os.environ.get('SHADOWTRACE_BENCHMARKS'):
-            raise Skip('minutes: SHADOWTRACE_BENCHMARKS=1 runs it, as in make check-all')
         self.folder = t.path('Benchmarks')
         shutil.copytree(SOURCE, self.folder)
         shutil.copy(library(t), self.folder)
@@ -78,6 +76,7 @@ def shown(text):
     return found
 
 
+@lane('benchmarks')
 @early
 def test_objects_and_bytes_per_operation(t):
     """As MemoryDiagnoser's bytes, exactly; and the lines that the source says."""
@@ -106,6 +105,7 @@ def test_objects_and_bytes_per_operation(t):
     t.equal(len(pages), 3, 'pages: none of the benchmark that allocates nothing')
 
 
+@lane('benchmarks')
 def test_a_benchmark_in_this_process(t):
     """One line; the benchmark runs."""
     result = sample().run(t, 'in-process')
@@ -115,6 +115,7 @@ def test_a_benchmark_in_this_process(t):
     t.true(re.search(r'^\| Leaf ', result.text, re.M), result)
 
 
+@lane('benchmarks')
 def test_without_the_command(t):
     result = sample().run(t, 'in-process', SHADOWTRACE='/nowhere/shadowtrace')
     lines = [line for line in result.text.splitlines() if 'ShadowtraceDiagnoser: ' in line]

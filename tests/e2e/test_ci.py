@@ -1,6 +1,6 @@
 """
 The files of examples/ci: each is read by the program that it is for, or by its schema, what `env` prints stands in them, and
-each command line is one that the command takes. The pipelines themselves run in check-all only (SHADOWTRACE_TESTHOST): they
+each command line is one that the command takes. The pipelines themselves run in the lane testhost: they
 build a project with packages.
 """
 import glob
@@ -12,7 +12,7 @@ import shutil
 
 import consumers
 import test_nupkg
-from harness import BUILD, BUILDING, ENVIRONMENT, NO_PACKAGE, ROOT, Skip, early, run, tool
+from harness import BUILD, BUILDING, ENVIRONMENT, NO_PACKAGE, ROOT, Skip, early, lane, run, tool
 
 FOLDER = os.path.join(ROOT, 'examples/ci')
 LIBRARY = '/opt/shadowtrace/libshadowtrace.so'
@@ -195,11 +195,10 @@ class Pipeline:
 
 
 def pipeline(t, name):
-    if not os.environ.get('SHADOWTRACE_TESTHOST'):
-        t.skip('builds with packages: SHADOWTRACE_TESTHOST=1 runs it, as in make check-all')
     return Pipeline(t, name)
 
 
+@lane('testhost')
 @early
 def test_the_steps_for_github_hold_the_budget_and_find_one_object_more(t):
     p = pipeline(t, 'github/allocations.yml')
@@ -216,6 +215,7 @@ def test_the_steps_for_github_hold_the_budget_and_find_one_object_more(t):
         t.true('Basket.cs:%d' % line in file.read().replace('&#58;', ':'), 'the page of the job says where')
 
 
+@lane('testhost')
 @early
 def test_the_script_for_gitlab_holds_the_budget_and_finds_one_object_more(t):
     p = pipeline(t, 'gitlab/.gitlab-ci.yml')
@@ -229,11 +229,10 @@ def test_the_script_for_gitlab_holds_the_budget_and_finds_one_object_more(t):
     t.equal(places, {('shop/Basket.cs', line)})
 
 
+@lane('testhost')
 @early
 def test_the_image_would_have_command_and_library_in_one_folder(t):
     """The line of the Dockerfile that installs the package, with folders of the test's own."""
-    if not os.environ.get('SHADOWTRACE_TESTHOST'):
-        t.skip('installs the package: SHADOWTRACE_TESTHOST=1 runs it, as in make check-all')
     lines = read([('docker', 'Dockerfile', text_of('Dockerfile'))])[0]['read']
     script = next(text for keyword, text in lines if keyword == 'RUN' and 'tool install' in text).replace('\\\n', ' ')
     here = {'tools': t.path('tools'), 'feed': os.path.dirname(test_nupkg.package()), 'shadowtrace': t.path('image')}

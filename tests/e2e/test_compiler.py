@@ -4,7 +4,7 @@ import json
 import os
 
 import harness
-from harness import HOOKS, each, early, run
+from harness import HOOKS, each, early, longer, run
 
 SOURCE = '''using System;
 using System.Collections.Generic;
@@ -65,6 +65,7 @@ def read(path):
         return file.read()
 
 
+@longer('load')
 @each('hooks', *HOOKS)
 def test_every_allocation_is_exact_and_the_output_the_same(t, hooks):
     plain, plain_made = command(t, 'plain')
@@ -79,6 +80,7 @@ def test_every_allocation_is_exact_and_the_output_the_same(t, hooks):
     t.equal(r.log.header['hooks'], hooks, 'hooks')
 
 
+@longer('load')
 def test_every_line_has_its_place(t):
     """With the default options: the report's top rows name their sites, and most allocations have an instruction."""
     traced, _ = command(t, 'traced')
@@ -100,6 +102,7 @@ def test_every_line_has_its_place(t):
         t.true(definition['name'] and '(' in definition['name'], 'a method without a name: %r' % definition)
 
 
+@longer('load')
 @early
 def test_every_call_is_traced(t):
     """Some ten million: each enters, and leaves, ends in a tail call, is unwound, or is open at the end."""
@@ -119,6 +122,7 @@ def test_every_call_is_traced(t):
     t.note('%d calls, %d open at the end' % (sums['entered'], sums['open']))
 
 
+@longer('load')
 @early
 def test_calls_that_find_no_room_are_counted(t):
     traced, _ = command(t, 'traced')
@@ -131,6 +135,7 @@ def test_calls_that_find_no_room_are_counted(t):
     t.equal('LOST' in r.errors, calls['lost'] > 0, r.errors)
 
 
+@longer('load')
 def test_build_passes_its_environment_on(t):
     """What `env` prints is what `record` sets: a program started by any launcher with it is recorded."""
     traced, made = command(t, 'traced')

@@ -1,6 +1,5 @@
 """What other tests open our files with (consumers.py) works, and tells what went wrong."""
 import consumers
-from harness import each
 
 
 def write(t, name, text):
@@ -10,7 +9,7 @@ def write(t, name, text):
     return path
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_a_page_runs_and_asks_nobody(t, browser):
     page = write(t, 'page.html', '<!DOCTYPE html><title>one</title><script>console.log("ran")</script>'
                                  '<button onclick="document.title = \'two\'">b</button>')
@@ -25,7 +24,7 @@ def test_a_page_runs_and_asks_nobody(t, browser):
     t.equal([url for url in found['requests'] if not url.startswith('file:')], [])
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_what_a_page_asks_for_is_seen(t, browser):
     page = write(t, 'page.html', '<!DOCTYPE html><title>one</title><script src="http://127.0.0.1:49151/lib.js"></script>'
                                  '<script>undefined_function()</script>')

@@ -618,11 +618,12 @@ def look_at_towers(t, count, seconds, hooks):
         seen.copies[-1] // 1000))
 
 
+@harness.longer('dumps')
 @harness.early
 @needs('Towers')
 @each('hooks', *HOOKS)
 def test_no_dump_of_64_threads_at_full_speed_is_torn(t, hooks):
-    count = int(os.environ.get('SHADOWTRACE_DUMPS', '3000'))
+    count = harness.full('dumps', 3000, 100_000)
     look_at_towers(t, count, 60 + count / 20, hooks)
 
 

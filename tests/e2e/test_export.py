@@ -9,7 +9,7 @@ import re
 import consumers
 import harness
 from consumers import pprof
-from harness import Skip, each, tool_json
+from harness import Skip, tool_json
 from readback import OF_ALL_LOGS, exact, export, read_collapsed, read_speedscope, read_traces
 from test_agree import compile_csharp
 
@@ -30,7 +30,7 @@ def test_stacks_come_back_with_instructions(t):
     t.true(offsets, sorted(trace['stacks']))
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_speedscope_opens_it(t, browser):
     """The table of its sandwich view has the heaviest type of the compiler, with the report's bytes."""
     log = compile_csharp(t)

@@ -1,10 +1,9 @@
 """Event families: a program that causes a known number of each, found exactly; and all at once where stacks are hard."""
 import collections
 import json
-import os
 
 from control import Living
-from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, early, needs, one_line, run, until, whole_stacks
+from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, early, full, longer, needs, one_line, run, until, whole_stacks
 from logfile import plain
 
 ALL_BUT_CALLS = 'alloc,threads,modules,classes,jit,exceptions,gc,suspend,transitions,finalizers'
@@ -177,14 +176,15 @@ def test_stacks_stay_exact_with_all_families(t, program, hooks):
 
 
 @early
+@longer('load')
 @needs('WebServer')
 @each('hooks', *HOOKS)
 def test_a_server_under_load_with_all_families(t, hooks):
     """
-    Collections too, by a small budget; nothing is lost silently, halves are paired, stacks stay exact. With
-    SHADOWTRACE_LOAD=1 a longer load, and the calls of all methods: millions.
+    Collections too, by a small budget; nothing is lost silently, halves are paired, stacks stay exact. In the
+    lane load a longer load, and the calls of all methods: millions.
     """
-    load, calls = ('2', []) if os.environ.get('SHADOWTRACE_LOAD') else ('1', ['--calls', 'Microsoft.AspNetCore.*', '--calls', 'WebServer.*'])
+    load, calls = full('load', ('1', ['--calls', 'Microsoft.AspNetCore.*', '--calls', 'WebServer.*']), ('2', []))
     r = t.record(PROGRAM.command('WebServer') + ['--scale', load], '--events', 'all', '--call-buffer', '4G', *calls,
                  hooks=hooks, check=1, env={**ENVIRONMENT, 'DOTNET_GCgen0size': '20000', 'DOTNET_GCgen0MaxBudget': '20000'}, timeout=600)
     t.exact(r)

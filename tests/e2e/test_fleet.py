@@ -2,7 +2,7 @@
 examples/fleet/clickhouse: rows of many recordings in ClickHouse. Totals are those of the logs, to the byte; a file that is
 loaded twice changes nothing; a page of any selection has the sum of the logs' own reports.
 
-SHADOWTRACE_CLICKHOUSE=1 (`make check-all`) installs Debian's clickhouse-server and runs it in a folder of the test.
+The lane clickhouse installs Debian's clickhouse-server and runs it in a folder of the test.
 """
 import contextlib
 import gzip
@@ -14,7 +14,7 @@ import time
 
 import consumers
 import harness
-from harness import ENVIRONMENT, PROGRAM, TOOL, each, needs, one_line, run, tool, tool_json, until
+from harness import ENVIRONMENT, PROGRAM, TOOL, each, lane, needs, one_line, run, tool, tool_json, until
 from readback import export
 from test_rows import same_ranges
 from test_sql import rows, same_sums
@@ -38,8 +38,6 @@ class Server:
     """Debian's clickhouse-server, by the script of the example."""
 
     def __init__(self, t):
-        if not os.environ.get('SHADOWTRACE_CLICKHOUSE'):
-            t.skip('starts a database; SHADOWTRACE_CLICKHOUSE=1 runs it')
         if not installed() or not shutil.which('curl'):
             t.skip('clickhouse-server or curl is not installed, and cannot be')
         self.t = t
@@ -92,6 +90,7 @@ def report_rows(*words):
     return tool_json('report', '--top', '0', '--format', 'json', *words)['rows']
 
 
+@lane('clickhouse')
 @needs('KnownAllocs')
 def test_totals_are_those_of_the_logs_however_often_they_are_loaded(t):
     server = Server(t)
@@ -145,6 +144,7 @@ def plain(table, key):
 PLAIN = {'types': plain('made_now', 'type'), 'methods': plain('made_now', 'method'), 'top': plain('inclusive_now', 'method')}
 
 
+@lane('clickhouse')
 @needs('KnownAllocs')
 def test_two_versions_and_what_ship_sends(t):
     """As a deployment: the same log under two versions, one of them larger; the second comes by ship."""
@@ -186,6 +186,7 @@ def test_two_versions_and_what_ship_sends(t):
     t.equal([row for row in server.ask('complete') if row['host'] == 'shipped'], [], 'what came and what it says')
 
 
+@lane('clickhouse')
 @each('version', 1, 2)
 def test_a_schema_of_another_version(t, version):
     """One that is older is brought here, with all that it has; one that is newer is left alone, in one line."""
@@ -213,6 +214,7 @@ def test_a_schema_of_another_version(t, version):
     one_line(run([os.path.join(FLEET, 'ask'), 'types'], env=server.env), 3, 'of version 4')
 
 
+@lane('clickhouse')
 def test_bad_input(t):
     """A clock that is a day fast is listed; a row that is none, and a question that is none, are said in one line."""
     server = Server(t)
@@ -264,6 +266,7 @@ def hostile(path, frames):
     return path
 
 
+@lane('clickhouse')
 def test_deep_stacks_and_long_names_of_hosts_with_one_name(t):
     server = Server(t)
     server.loaded(hostile(t.path('hostile.rows'), 100000))
@@ -303,10 +306,9 @@ NEWER = '''
 '''
 
 
+@lane('clickhouse')
 def test_a_newer_server(t):
     """The same tables in the ClickHouse of 2026 (chdb), with what newer.sql adds."""
-    if not os.environ.get('SHADOWTRACE_CLICKHOUSE'):
-        t.skip('loads much; SHADOWTRACE_CLICKHOUSE=1 runs it')
     log = os.path.join(FIXTURES, 'shop-events.ndjson')
     file = export(t, 'rows', [log])
     script = t.path('newer.cjs')

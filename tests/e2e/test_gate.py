@@ -5,10 +5,10 @@ import re
 import xml.etree.ElementTree as xml
 
 import consumers
-from harness import PROGRAM, PROGRAMS, SHARED, needs, run, tool
+from harness import PROGRAM, PROGRAMS, SHARED, full, longer, needs, run, tool
 
 LEARNED = 5
-FURTHER = 20 if os.environ.get('SHADOWTRACE_GATE') else 4
+FURTHER = full('gate', 4, 20)
 SOURCE = os.path.join('Budgeted', 'Program.cs')
 FORMATS = 'text', 'junit', 'sarif', 'github', 'gitlab', 'markdown'
 
@@ -50,6 +50,7 @@ def limits_of(path):
         return json.load(file)
 
 
+@longer('gate')
 @needs('Budgeted')
 def test_runs_of_the_build_that_a_budget_was_learned_from_never_fail(t):
     made = recordings()

@@ -7,7 +7,7 @@ import time
 
 import test_compiler
 from control import Living
-from harness import HOOKS, PROGRAM, each, needs, tool, waits
+from harness import HOOKS, PROGRAM, each, lane, needs, tool, waits
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'Grower', 'Program.cs')
 APART = 1.05 # seconds: looks are a second apart
@@ -114,10 +114,9 @@ def test_a_server_under_load_does_not_grow(t):
     says_nothing(t, program, 6)
 
 
+@lane('live')
 def test_a_compiler_builds_up_what_it_needs_and_is_not_said_to_grow(t):
     """Nearly all that it makes stays until its end; a collection each second shows that, and nobody is warned."""
-    if not os.environ.get('SHADOWTRACE_LIVE'):
-        t.skip('half a minute: SHADOWTRACE_LIVE=1')
     source = t.path('large.cs')
     with open(source, 'w', encoding='utf-8') as file:
         file.write('using System; using System.Linq; using System.Collections.Generic;\nstatic class P { static void Main(){} }\n')

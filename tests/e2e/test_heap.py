@@ -9,7 +9,7 @@ import socket
 import struct
 
 from control import Kept, Living
-from harness import HOOKS, PATIENCE, PROGRAM, TOOL, each, heavy, needs, one_line, run, tool, tool_json, until
+from harness import HOOKS, PATIENCE, PROGRAM, TOOL, each, heavy, lane, needs, one_line, run, tool, tool_json, until
 from heapdump import Dump
 
 ALONE = 'DOTNET_gcConcurrent=0'
@@ -348,13 +348,12 @@ def test_a_full_mark_stands_behind_it_while_threads_start(t, options):
         found = line['kind'] == 'live_total'
 
 
+@lane('live')
 @heavy
 @needs('Kept')
 @each('options', ['--live'], [])
 def test_ten_million_objects(t, options):
     """A list that is three million objects long; the commands have a gigabyte and a half of addresses."""
-    if not os.environ.get('SHADOWTRACE_LIVE'):
-        t.skip('takes long; SHADOWTRACE_LIVE=1 runs it')
     nodes, path = 3_400_000, t.path('heap')
     program = Kept(t, '--check', '0', '--log', 'sites', *options, nodes=nodes)
     said = tool('ctl', str(program.pid), 'heap', '-o', path)

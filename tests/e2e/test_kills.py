@@ -2,7 +2,7 @@
 Recordings killed at random moments: record, the program, or both at once. Every prefix of a log reads, nothing in it that
 happened is missing if it is older than a second, and what lay about is gone after the next `list`.
 
-SHADOWTRACE_KILLS: how many (12); a sample of them runs in `make check`, 200 in `make check-all`.
+12 of them in `make check`, 200 in the lane kills.
 """
 import concurrent.futures
 import contextlib
@@ -16,9 +16,9 @@ import subprocess
 import time
 
 from control import Said, children
-from harness import ENDLESS, ENVIRONMENT, PATIENCE, PROGRAM, PROGRAMS, TOOL, early, needs, run, tool, until
+from harness import ENDLESS, ENVIRONMENT, PATIENCE, PROGRAM, PROGRAMS, TOOL, early, full, longer, needs, run, tool, until
 
-KILLS = int(os.environ.get('SHADOWTRACE_KILLS', 12))
+KILLS = full('kills', 12, 200)
 AT_ONCE = 4
 
 LOGS = {
@@ -155,6 +155,7 @@ def one(t, number, environment):
     return certain
 
 
+@longer('kills')
 @early
 @needs('Ticker')
 def test_nothing_older_than_a_second_is_missing_after_a_kill(t):

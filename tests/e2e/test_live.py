@@ -5,6 +5,7 @@ runtime's own walk of the heap, object by object (--check-live).
 """
 import collections
 import copy
+import itertools
 import json
 import os
 import re
@@ -13,8 +14,8 @@ import live
 import matrix
 import test_compiler
 import test_negative
-from harness import (ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, SHARED, Record, built, each, early, needs, one_line, run, tool,
-                     waits)
+from harness import (ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, SHARED, Record, built, each, early, full, lane,
+                     longer, needs, one_line, run, tool, waits)
 
 FRAMEWORKS = ('net8.0', 'net9.0', 'net10.0')
 
@@ -46,14 +47,9 @@ SHORT = (PLAIN, SITES, ('net9.0', 'elt3', 'segments', 'sites', 'Keeper'), ('net8
          (SDK_FRAMEWORK, 'elt3', 'large-gen0', 'events', 'KeeperDebug'))
 
 
-def cells():
-    """Each pair of two settings, with SHADOWTRACE_LIVE=1; a few that hold each of them otherwise."""
-    if not os.environ.get('SHADOWTRACE_LIVE'):
-        return SHORT
-    return tuple(tuple(row[name] for name in SETTINGS) for row in matrix.covering(SETTINGS))
-
-
-CELLS = {','.join(cell): cell for cell in cells()}
+# All pairs of two settings.
+PAIRS = tuple(tuple(row[name] for name in SETTINGS) for row in matrix.covering(SETTINGS))
+CELLS = {','.join(cell): cell for cell in SHORT + PAIRS}
 
 
 def environment(collector):
@@ -92,12 +88,13 @@ def judged(t, keeping, moments=17):
 
 @early
 @waits
-@each('cell', *CELLS)
+@longer('live')
+@each('cell', *(','.join(cell) for cell in full('live', SHORT, PAIRS)))
 def test_keeper(t, cell):
     judged(t, kept(t, CELLS[cell]))
 
 
-test_keeper.needs = sorted({(cell[4], cell[0]) for cell in CELLS.values()})
+test_keeper.needs = sorted({(cell[4], cell[0]) for cell in full('live', SHORT, PAIRS)})
 
 
 @needs('Keeper', framework=PLAIN[0])
@@ -245,15 +242,14 @@ def checked_all(t, r, least):
 
 CHECKED = [('net10.0', hooks, 'workstation') for hooks in HOOKS] + [('net10.0', 'elt3', 'server'), ('net9.0', 'elt2', 'segments'),
                                                                     ('net8.0', 'elt3', 'workstation')]
-if os.environ.get('SHADOWTRACE_LIVE'):
-    CHECKED = [(framework, hooks, collector) for framework in FRAMEWORKS for hooks in HOOKS for collector in COLLECTORS]
-CHECKS = {','.join(cell): cell for cell in CHECKED}
+CHECKS = {','.join(cell): cell for cell in full('live', CHECKED, list(itertools.product(FRAMEWORKS, HOOKS, COLLECTORS)))}
 
 
+@longer('live')
 @each('cell', *CHECKS)
 def test_every_object_of_random_replacement(t, cell):
     framework, hooks, collector = CHECKS[cell]
-    more = 5 if os.environ.get('SHADOWTRACE_LIVE') else 1
+    more = full('live', 1, 5)
     checked(t, t.record(PROGRAM.command('Replacer', framework) + ['--scale', str(more), '--collect', '5'], '--live', '--check-live', '1', '--log', 'sites',
                         hooks=hooks, env=environment(collector), timeout=900), 100_000 * more)
 
@@ -261,25 +257,23 @@ def test_every_object_of_random_replacement(t, cell):
 test_every_object_of_random_replacement.needs = sorted({('Replacer', cell[0]) for cell in CHECKS.values()})
 
 
+@lane('live', sample=lambda hooks, **_: hooks == 'elt3')
 @each('hooks', *HOOKS)
 def test_every_object_of_the_compiler(t, hooks):
     """
     It asks for server collection, which leaves gen0 as large as it is: four collections. So it has seven or eight, of which
     a busy machine lets some pass before a thread of ours has walked the heap.
     """
-    if hooks == 'elt2' and not os.environ.get('SHADOWTRACE_LIVE'):
-        t.skip('takes long; SHADOWTRACE_LIVE=1 runs it')
     traced, _ = test_compiler.command(t, 'traced')
     checked(t, t.record(traced, '--live', '--check-live', '1', '--log', 'sites', hooks=hooks, timeout=900,
                         env=dict(ENVIRONMENT, DOTNET_gcServer='0', DOTNET_GCgen0size='0x80000')), 30_000)
 
 
+@lane('live')
 @each('hooks', *HOOKS)
 @each('program', 'fsc', 'build')
 def test_every_object_of_large_programs(t, hooks, program):
     """The F# compiler; `dotnet build`, in each of its processes."""
-    if not os.environ.get('SHADOWTRACE_LIVE'):
-        t.skip('takes long; SHADOWTRACE_LIVE=1 runs it')
     command = matrix.build_command(t.folder)
     if program == 'fsc':
         command = [part.replace('{made}', t.path('made')) for part in matrix.compilers(t.folder)[1][1]]

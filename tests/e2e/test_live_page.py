@@ -6,7 +6,7 @@ import re
 import consumers
 import test_page
 from control import Kept
-from harness import each, needs, one_line, tool, tool_json
+from harness import needs, one_line, tool, tool_json
 from test_heap import dump
 from test_live import PLAIN, kept
 
@@ -159,7 +159,7 @@ def pages_agree(t, browser, logs):
     t.true(compared > len(logs), 'only %d ranges in which anything is alive or grew' % compared)
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_a_log_that_can_be_added_up(t, browser):
     """Figures of the fixture, by head; the text that is shown; what the log does not know."""
     pages_agree(t, browser, [ALIVE, MISSED])
@@ -215,7 +215,7 @@ def test_a_log_that_can_be_added_up(t, browser):
     t.equal((out['nonsense']), ['made', -1])
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_what_is_estimated_has_the_ranges_of_report(t, browser):
     """A log whose objects are samples: each weight, and what has grown between two moments."""
     log = os.path.join(test_page.LOGS, 'alive-sampled.ndjson')
@@ -251,7 +251,7 @@ def test_what_is_estimated_has_the_ranges_of_report(t, browser):
 
 
 @needs('Keeper', framework=PLAIN[0])
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_a_program_that_keeps_in_every_way(t, browser):
     pages_agree(t, browser, [kept(t, PLAIN).path])
 
@@ -284,7 +284,7 @@ def growing(t, name, grows):
     return path
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_what_grows_stands_in_the_head(t, browser):
     """In the words of the report; several places one by one, behind the largest; and nothing where nothing grows."""
     one, two = growing(t, 'one.ndjson', [[1, 5, 50]]), growing(t, 'two.ndjson', [[3, 6, 8], [1, 5, 50]])
@@ -306,7 +306,7 @@ def test_what_grows_stands_in_the_head(t, browser):
 
 
 @needs('Kept')
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_who_keeps_memory(t, browser):
     """Rows and ways of `html --heap` are those of `retained`."""
     program = Kept(t, '--check', '0', '--live', nodes=5000)

@@ -12,7 +12,7 @@ import tarfile
 import zipfile
 
 import harness
-from harness import (BUILD, BUILDING, NO_PACKAGE, PROGRAM, ROOT, SHARED, TOOL, Record, Skip, built, each, early, needs,
+from harness import (BUILD, BUILDING, NO_PACKAGE, PROGRAM, ROOT, SHARED, TOOL, Record, Skip, built, each, early, lane, needs,
                      one_line, run, tool)
 
 FOLDER = os.path.join(BUILD, 'package')
@@ -274,11 +274,10 @@ def digest(path):
         return hashlib.sha256(file.read()).hexdigest()
 
 
+@lane('nupkg')
 @early
 def test_another_folder_makes_the_same_package(t):
-    """The whole build again, elsewhere: minutes, so in check-all only (SHADOWTRACE_NUPKG)."""
-    if not os.environ.get('SHADOWTRACE_NUPKG'):
-        t.skip('minutes: SHADOWTRACE_NUPKG=1 runs it, as in make check-all')
+    """The whole build again, elsewhere."""
     file, there = package(), t.path('elsewhere')
     for name in 'src', 'hooks', 'include', 'Makefile', 'LICENSE', 'tests/tls-size':
         copy = shutil.copytree if os.path.isdir(os.path.join(ROOT, name)) else shutil.copy

@@ -12,7 +12,7 @@ import subprocess
 import tarfile
 
 import consumers
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, needs, run, tool
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, lane, needs, run, tool
 
 LONG = 3 * 3600  # a compilation on a machine that is busy
 SECTIONS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'SEE ALSO')
@@ -151,8 +151,6 @@ def help_terms(command):
 # ---- the Debian package
 
 def packages_wanted(t):
-    if not os.environ.get('SHADOWTRACE_PACKAGES'):
-        t.skip('compiles everything again: SHADOWTRACE_PACKAGES=1 runs it')
     consumers.program('dh')
     consumers.program('dpkg-buildpackage')
 
@@ -180,6 +178,7 @@ def the_deb():
     return SHARED.get('package.deb', build_deb)
 
 
+@lane('packages')
 @early
 @needs('Hello')
 def test_the_debian_package_holds_everything_and_runs(t):
@@ -206,6 +205,7 @@ def test_the_debian_package_holds_everything_and_runs(t):
     t.equal(len(files_of(symbols)) >= 2, True, files_of(symbols))
 
 
+@lane('packages')
 def test_the_library_in_the_package_is_the_one_that_was_tested(t):
     packages_wanted(t)
     root = t.path('root')
@@ -222,6 +222,7 @@ def instructions(path):
     return [re.sub(r'\s*#.*|<.*>|-?0x[0-9a-f]+\(%rip\)', '', line).strip() for line in text.splitlines() if line.startswith('\t')]
 
 
+@lane('packages')
 def test_the_debian_package_is_the_same_when_built_again(t):
     packages_wanted(t)
     first = the_deb()
@@ -230,6 +231,7 @@ def test_the_debian_package_is_the_same_when_built_again(t):
             {name: digest(path) for name, path in debs(first).items()}, 'packages')
 
 
+@lane('packages')
 def test_lintian_finds_nothing(t):
     packages_wanted(t)
     consumers.program('lintian')
@@ -272,6 +274,7 @@ find / -xdev -path /work -prune -o -path /proc -prune -o -path /dev -prune -o -p
 '''
 
 
+@lane('packages')
 @early
 @needs('Hello')
 def test_the_debian_package_installs_and_runs_in_a_clean_root(t):

@@ -6,7 +6,7 @@ import os
 
 import consumers
 import harness
-from harness import each, one_line, run, tool, tool_json
+from harness import one_line, run, tool, tool_json
 
 LOGS = os.path.join(os.path.dirname(harness.HERE), 'fixtures', 'logs')
 
@@ -162,7 +162,7 @@ def close(a, b):
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1)
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_every_view_adds_up_to_the_log(t, browser):
     logs = list(fixtures())
     t.true(len(logs) > 10, logs)
@@ -316,7 +316,7 @@ DRIVE = OPEN + '''
 '''
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_what_a_person_does(t, browser):
     log = shop()
     url = make(t, 'shop.html', '--names=full', log.write(t, 'shop.ndjson'))
@@ -394,7 +394,7 @@ PRINT = OPEN + '''
 '''
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_on_paper(t, browser):
     """White, without controls; what was chosen is said in words, and what does not fit is told."""
     log = shop()
@@ -423,7 +423,7 @@ def test_on_paper(t, browser):
     t.equal(found['pdf'], '%PDF')
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_a_difference(t, browser):
     old, new = shop(), shop(more=8)
     for i in range(10):
@@ -452,7 +452,7 @@ def test_a_difference(t, browser):
 EVIL = '</script><script>window.evil = 1</script><img src=x onerror="window.evil=2">"\'&amp;\u202e\u2066\x1b[2J\u2028'
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_hostile_names_do_nothing(t, browser):
     log = Made()
     log.lines[0]['command'] = ['dotnet', EVIL]
@@ -492,7 +492,7 @@ def test_hostile_names_do_nothing(t, browser):
     t.equal([url for url in found['requests'] if not url.startswith(HARMLESS + ('http://127.0.0.1:9/',))], [])
 
 
-@each('browser', *consumers.BROWSERS)
+@consumers.each_browser
 def test_processes_are_named_each_below_the_one_that_started_it(t, browser):
     logs = [Made(), Made()]
     for log, pid in zip(logs, (10, 12)):

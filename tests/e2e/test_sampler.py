@@ -1,6 +1,7 @@
 """
 Samples that the runtime itself takes (--sampler runtime): what the log of a program of known amounts says of it. Estimates
-are of chance: a test fails at what happens once in a million runs, and SHADOWTRACE_SEEDS=50 counts how often ranges hold.
+are of chance: a test fails at what happens once in a million runs, and the lane sampler counts in 50 recordings how often
+ranges hold.
 """
 import json
 import math
@@ -10,10 +11,10 @@ import signal
 import consumers
 import harness
 from control import Living
-from harness import PROGRAM, SHARED, on_full_disk, each, needs, one_line, tool, until
+from harness import PROGRAM, SHARED, on_full_disk, each, full, longer, needs, one_line, tool, until
 
 MEAN = 102400
-SEEDS = int(os.environ.get('SHADOWTRACE_SEEDS', 1))
+SEEDS = full('sampler', 1, 50)
 
 
 def told(result):
@@ -72,6 +73,7 @@ def plain(t):
     return recorded('plain', '--sample', 'auto', '--check', '1')
 
 
+@longer('sampler')
 @needs('Sampled')
 @each('sample', 'auto', '200K')
 def test_estimates_hold_what_the_program_did(t, sample):
@@ -313,6 +315,7 @@ def alive_by(r, view):
     return found
 
 
+@longer('sampler')
 @needs('Sampled')
 def test_what_is_alive_is_estimated_with_concurrent_collection_on(t):
     held = cases = 0

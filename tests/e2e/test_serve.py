@@ -2,7 +2,7 @@
 shadowtrace serve, asked by the programs that fleets have: promtool, Go's pprof, curl's peers, a browser. What it answers is
 what the log says, whatever becomes of its file meanwhile; what it must not answer it refuses.
 
-SHADOWTRACE_SERVE=SECONDS scrapes a server for so long, every 10 s (`make check-all`: 600).
+The lane serve scrapes a server every 10 s for ten minutes.
 """
 import base64
 import concurrent.futures
@@ -22,13 +22,13 @@ import time
 
 import consumers
 from control import Living
-from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, last_record, needs, one_line, run, tool, tool_json, until, \
+from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, last_record, longer, needs, one_line, run, tool, tool_json, until, \
     wait
 from readback import read_pprof
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
 SMALL = {'allocs': 7, 'bytes': 221360}  # as the end record of small.ndjson has it
-LONG = float(os.environ.get('SHADOWTRACE_SERVE', 0))
+LONG = full('serve', 0, 600)  # seconds
 STEADY = UNTIL_EOF + ['--clients', '1']  # of WebServer: until the test has seen what it wants
 
 
@@ -136,6 +136,7 @@ def profile(t, server, path, name='profile.pb.gz'):
 
 # ---- what is answered
 
+@longer('serve')
 @needs('WebServer')
 def test_scrapes_of_a_server_add_up_to_its_log(t):
     """Found by its socket; each counter only grows, and at the end it is what the log's end record says."""

@@ -1,7 +1,7 @@
 """
 shadowtrace ship: whatever becomes of the server and of ship itself, the server's sums are those of the logs, to the byte.
 
-SHADOWTRACE_SHIP=1: 100 kills and 10 outages (`make check-all`); else 8 and 4.
+The lane ship: 100 kills and 10 outages; else 8 and 4.
 """
 import contextlib
 import json
@@ -16,11 +16,10 @@ import time
 
 import consumers
 from control import Living
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, UNTIL_EOF, needs, one_line, run, tool, tool_json, until, wait, waits
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, longer, needs, one_line, run, tool, tool_json, until, wait, waits
 from receiver import Receiver
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
-LONG = bool(os.environ.get('SHADOWTRACE_SHIP'))
 SHIP = os.path.join(BUILD, 'shadowtrace-ship')
 LIMIT = (1 << 20) + 2 * 65536  # of a log with --max-log 1M: each of two parts may be larger by what is written at once
 
@@ -208,6 +207,7 @@ def so_far(server, ship):
     return '%s after %d requests; ship (%s) said: %s' % (server.sums(), server.requests, ship.poll(), said)
 
 
+@longer('ship')
 @waits
 @needs('KnownAllocs')
 def test_kills_and_outages_change_no_sum(t):
@@ -217,7 +217,7 @@ def test_kills_and_outages_change_no_sum(t):
     made = recorded(t)
     folder = t.path('logs')
     os.makedirs(folder)
-    kills, outages = (100, 10) if LONG else (8, 4)
+    kills, outages = full('ship', (8, 4), (100, 10))
     log = Written(made, os.path.join(folder, 'app.ndjson'), kills + outages + 2)
     events = ['kill'] * kills + ['refuse', 'hang', '500', 'half', 'refuse', 'hang', '500', 'half', 'refuse', 'half'][:outages]
     chance.shuffle(events)

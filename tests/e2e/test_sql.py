@@ -9,7 +9,7 @@ import sys
 
 import consumers
 import harness
-from harness import PROGRAM, each, early, needs, tool_json
+from harness import PROGRAM, each, early, lane, needs, tool_json
 from test_compiler import command
 
 RUN = os.path.join(harness.ROOT, 'examples/sql/run.cjs')
@@ -183,12 +183,11 @@ CLICKHOUSE = '''
 '''
 
 
+@lane('clickhouse')
 @needs('KnownAllocs')
 @each('options', '', '--log=sites', '--stacks=inline')
 def test_clickhouse(t, options):
-    """Half a gigabyte: SHADOWTRACE_CLICKHOUSE=1."""
-    if not os.environ.get('SHADOWTRACE_CLICKHOUSE'):
-        t.skip('loads much; SHADOWTRACE_CLICKHOUSE=1 runs it')
+    """Its packages are half a gigabyte."""
     r = t.record(PROGRAM.command('KnownAllocs'), *options.split(), '--compress', log='log.ndjson.zst')
     script = t.path('clickhouse.cjs')
     with open(script, 'w', encoding='utf-8') as file:

@@ -1,6 +1,6 @@
 """
 Tests of others under the tracer: `dotnet test --settings FILE`, the file being what `env --format runsettings` prints; and
-the package Shadowtrace.Allocations in such tests. They build projects with packages: in check-all only (SHADOWTRACE_TESTHOST).
+the package Shadowtrace.Allocations in such tests. They build projects with packages, in the lane testhost.
 """
 import glob
 import os
@@ -11,7 +11,7 @@ import zipfile
 
 import harness
 import test_nupkg
-from harness import BUILDING, NO_PACKAGE, OUT, ROOT, SHARED, TOOL, Skip, each, early, run, tool
+from harness import BUILDING, NO_PACKAGE, OUT, ROOT, SHARED, TOOL, Skip, each, early, lane, run, tool
 
 
 def settings(t, *options):
@@ -34,11 +34,10 @@ def dotnet(what, *words, program='dotnet', **more):
     return result
 
 
+@lane('testhost')
 @early
 def test_xunit_under_vstest(t):
     """The process that runs the tests is recorded, and no other; its line of the tests' own code has what they make."""
-    if not os.environ.get('SHADOWTRACE_TESTHOST'):
-        t.skip('builds with packages: SHADOWTRACE_TESTHOST=1 runs it, as in make check-all')
     folder = t.path('Tests')
     shutil.copytree(os.path.join(harness.HERE, 'dotnet', 'Tests'), folder)
     path, logs = settings(t)
@@ -85,13 +84,12 @@ def id_of(path):
         return re.search(r'<id>(.*?)</id>', package.read(spec).decode())[1]
 
 
+@lane('testhost')
 @early
 @each('framework', 'xunit', 'nunit', 'mstest')
 def test_allocations_are_asserted(t, framework):
     """Untraced and traced: what holds passes; what does not fails, when it is traced with its line; tests at the same time
     count their own only."""
-    if not os.environ.get('SHADOWTRACE_TESTHOST'):
-        t.skip('builds with packages: SHADOWTRACE_TESTHOST=1 runs it, as in make check-all')
     folder = t.path('Asserted')
     shutil.copytree(os.path.join(harness.HERE, 'dotnet', 'Asserted'), folder)
     feed = SHARED.get('feed', Feed)

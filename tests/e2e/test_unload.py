@@ -2,7 +2,7 @@
 import os
 import statistics
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, heavy, needs, run, tool
+from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, heavy, lane, needs, run, tool
 
 KINDS = {'contexts': (5000, 500), 'expressions': (100000, 500), 'regexes': (10000, 500)}  # how many, measured from which
 LIMIT = 4096  # KB more than unprofiled, median of:
@@ -54,14 +54,12 @@ def grows(t, kind, profiled, options):
 without = {}  # by kind: how it grows unprofiled, run after run
 
 
+@lane('unload')
 @heavy
 @needs('Collectible')
 @each('kind', *KINDS)
 @each('log', 'events', 'sites')
 def test_memory_stays_what_it_was(t, kind, log):
-    """Minutes: SHADOWTRACE_UNLOAD=1."""
-    if not os.environ.get('SHADOWTRACE_UNLOAD'):
-        t.skip('takes long; SHADOWTRACE_UNLOAD=1 runs it')
     plain, ours = without.setdefault(kind, []), []
     for i in range(TIMES):
         if i == len(plain):
