@@ -2,7 +2,8 @@
 #
 #   make            the library and the command
 #   make demo       install what is missing, record a real program, show its call sites
-#   make check      install what is missing, run every test
+#   make check      install what is missing (OFFLINE=1: nothing), run every test
+#   make check-all  that, and the long runs: LIST=1 names them, LANE="kills soak" runs these
 #   make soak       a server under load, recorded for 20 minutes (SOAK_SECONDS) with faults at random
 #   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
@@ -99,7 +100,7 @@ SHELLS := bash zsh fish
 MANUAL := $(BUILD)/man1/shadowtrace.1
 COMPLETIONS := $(SHELLS:%=$(BUILD)/completion/%)
 
-.PHONY: all dist deb install-built deps deps-tests check check-all negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
+.PHONY: all dist deb install-built deps deps-tests check check-all test-programs negative soak copies check-loop demo bench lint install uninstall clean unit fuzz fuzz-programs
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -184,51 +185,21 @@ $(PLAIN)/obj/src/tool/page/files.o: $(wildcard src/tool/page/*.html src/tool/pag
 
 -include $(shell find $(sort $(BUILD)/obj $(PLAIN)/obj) -name '*.d' 2>/dev/null)
 
-# ---- What a fresh machine lacks: Debian packages; the .NET SDK is the user's.
+# ---- What a fresh machine lacks: Debian packages, the table of which is in the script; the .NET SDK is the user's.
+# OFFLINE=1 installs nothing; NuGet then finds what is in its cache, and no other package.
 
-DEB_TOOLS := gcc:gcc pkg-config:pkg-config python3:python3 jq:jq
-DEB_LIBS := liburcu-mb:liburcu-dev jansson:libjansson-dev libzstd:libzstd-dev zlib:zlib1g-dev \
-            cmocka:libcmocka-dev libunwind:libunwind-dev libelf:libelf-dev
-DEB_SERVE := libmicrohttpd:libmicrohttpd-dev:serve libcurl:libcurl4-openssl-dev:ship
+OFFLINE ?=
+export OFFLINE
+ifneq ($(OFFLINE),)
+export RestoreSources := $(CURDIR)/tests/fixtures
+endif
 
 deps:
-	$(Q)missing=''; \
-	for pair in $(DEB_TOOLS); do command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; done; \
-	for pair in $(DEB_LIBS); do pkg-config --exists "$${pair%%:*}" 2>/dev/null || missing="$$missing $${pair##*:}"; done; \
-	if [ -n "$$missing" ]; then \
-	  sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	  command -v apt-get >/dev/null || { echo "missing:$$missing; install them with your package manager" >&2; exit 1; }; \
-	  echo "installing:$$missing"; \
-	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq $$missing; } >/dev/null \
-	    || { echo "could not install:$$missing; install them by hand and run make again" >&2; exit 1; }; \
-	fi
-	$(Q)for one in $(DEB_SERVE); do \
-	  library="$${one%%:*}" rest="$${one#*:}"; \
-	  pkg-config --exists "$$library" 2>/dev/null && continue; \
-	  sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	  { $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $${rest%:*}; } >/dev/null 2>&1 \
-	    || echo "could not install $${rest%:*}: \`shadowtrace $${rest#*:}\` is not built" >&2; \
-	done
-	$(Q)command -v dotnet >/dev/null || { \
-	  echo "the .NET SDK is missing: install .NET 8, 9 or 10 (package dotnet-sdk-10.0) so that 'dotnet' is on PATH" >&2; exit 1; }
+	$(Q)sh src/package/install.sh build parts
 
-# What single tests compare with, or open our files with (tests/e2e/consumers.py); without it they are skipped.
-TEST_FILES := $(ZYDIS):libzydis-dev /usr/share/bash-completion/bash_completion:bash-completion /usr/lib/python3/dist-packages/networkx:python3-networkx
-TEST_PROGRAMS := node:nodejs npm:npm chromium:chromium go:golang-go tmux:tmux heaptrack_print:heaptrack dpkg-source:dpkg-dev promtool:prometheus xmllint:libxml2-utils $(if $(SHADOWTRACE_ALL_BROWSERS),firefox-esr:firefox-esr) \
-                 zsh:zsh fish:fish man:man-db mandoc:mandoc docker-compose:docker-compose systemd-analyze:systemd $(if $(SHADOWTRACE_PACKAGES),dh:debhelper lintian:lintian debootstrap:debootstrap)
-deps-tests: deps
-	$(Q)missing=''; \
-	for pair in $(TEST_FILES); do test -e "$${pair%%:*}" || missing="$$missing $${pair##*:}"; done; \
-	for pair in $(TEST_PROGRAMS); do command -v "$${pair%%:*}" >/dev/null 2>&1 || missing="$$missing $${pair##*:}"; done; \
-	[ -n "$$missing" ] || exit 0; \
-	sudo=''; [ "$$(id -u)" = 0 ] || sudo=sudo; \
-	echo "installing:$$missing"; \
-	get="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300"; \
-	$$get update >/dev/null 2>&1; \
-	for package in $$missing; do \
-	  $$get install -y --no-install-recommends $$package >/dev/null 2>&1 \
-	    || echo "could not install $$package: what needs it is not tested"; \
-	done
+# Also what single tests compare with, or open our files with (tests/e2e/consumers.py).
+deps-tests:
+	$(Q)sh src/package/install.sh build parts tests
 
 # ---- Tests: one program per tests/unit/<folder>/test_*.c, against every object but the command's main. What tests share
 # (tests/support, and the other .c files beside them) is compiled once; main() is there, too.
@@ -254,46 +225,37 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c tests/fuzz/driver.c $(SUPPORT) $(BUILD)/liball.a
 
 -include $(wildcard $(BUILD)/unit/*/*.d)
 
-unit: $(UNIT) $(FUZZ)
+# Both need cmocka.
+CMOCKA := $(shell pkg-config --exists cmocka 2>/dev/null && echo cmocka)
+unit: $(if $(CMOCKA),$(UNIT) $(FUZZ))
 
-# Mutated inputs under sanitizers, with memory and branches held to the size of each: 45 in 100 of them logs for the readers
-# themselves, as many for the commands, the rest replies of a traced process. Short stacks and a small quarantine: twice as
-# fast, and the same inputs again with FUZZ_SEED and --only, without them, tell more.
+# Mutated inputs under sanitizers.
 FUZZ_INPUTS ?= 1000000
 FUZZ_SEED ?= 1
-FUZZ_SANITIZER := malloc_context_size=3:quarantine_size_mb=16:allocator_release_to_os_interval_ms=-1
 fuzz:
 	$(Q)$(MAKE) --no-print-directory SAN=address,undefined FUZZING=1 fuzz-programs
-	$(Q)cd build/san-address-undefined/fuzzing/fuzz && for part in log:45 readers:45 client:10; do \
-	  ASAN_OPTIONS=$(FUZZ_SANITIZER) ./fuzz_$${part%:*} --grow --mutate $$(($(FUZZ_INPUTS) / 100 * $${part#*:})) --seed $(FUZZ_SEED) \
-	    $(CURDIR)/tests/fuzz/corpus/$${part%:*} || exit 1; done
+	$(Q)sh tests/fuzz/run.sh build/san-address-undefined/fuzzing/fuzz $(FUZZ_INPUTS) $(FUZZ_SEED)
 fuzz-programs: $(FUZZ)
 
 # A sanitized library cannot live in an unsanitized dotnet: there the unit tests and corpora are what is run.
 # Unless the user says how many jobs, there are as many as processors.
 ALL_PROCESSORS = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
-check: deps-tests
+check: test-programs
+	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
+
+# All that tests run, but the programs of tests/e2e, which run.py builds.
+test-programs: deps-tests
 	$(Q)$(MAKE) --no-print-directory $(ALL_PROCESSORS) all unit
 	$(Q)$(if $(SAN),,$(MAKE) --no-print-directory $(ALL_PROCESSORS) negative)
 	$(Q)$(if $(SAN),,$(packed_for_tests))
-	$(Q)python3 tests/check.py $(BUILD) $(if $(SAN),--only unit --only fuzz)
+
+# LANE="kills soak": only these; FRESH=1: those, too, that passed on these sources; LIST=1: what there is.
+check-all: $(if $(LIST),,test-programs)
+	$(Q)python3 tests/lanes.py $(BUILD) $(LANE:%=--lane %) $(if $(FRESH),--fresh) $(if $(LIST),--list)
 
 # What the negative controls of tests/e2e run: no test builds in here.
 negative:
-	$(Q)$(MAKE) --no-print-directory NEGATIVE=1 $(addprefix build/negative/,libshadowtrace.so unit/stack/test_copies unit/live/test_live)
-
-check-all: check
-	$(Q)python3 tests/e2e/matrix.py --all
-	$(Q)python3 tests/e2e/faults.py
-	$(Q)$(MAKE) --no-print-directory SHADOWTRACE_ALL_BROWSERS=1 SHADOWTRACE_PACKAGES=1 deps-tests
-	$(Q)for lane in kills load unload packages browsers gate fsharp nupkg benchmarks testhost clickhouse ship dumps attach serve sampler; do \
-	  python3 tests/e2e/run.py -j 1 --lane $$lane || exit 1; done
-	$(Q)python3 tests/e2e/run.py -j 3 --lane live
-	$(Q)python3 tests/e2e/volume.py
-	$(Q)HEAPS=10000 $(BUILD)/unit/heap/test_networkx
-	$(Q)python3 tests/e2e/fleet_volume.py
-	$(Q)$(MAKE) --no-print-directory soak
-	$(Q)for san in thread address,undefined; do $(MAKE) --no-print-directory SAN=$$san copies || exit 1; done
+	$(Q)$(MAKE) --no-print-directory NEGATIVE=1 $(addprefix build/negative/,libshadowtrace.so $(if $(CMOCKA),unit/stack/test_copies unit/live/test_live))
 
 SOAK_SECONDS ?= 1200
 soak: deps
@@ -301,7 +263,8 @@ soak: deps
 	$(Q)python3 tests/e2e/soak.py --seconds $(SOAK_SECONDS)
 
 # Copies of all stacks against threads that call, throw, grow and end: 100,000 of them.
-copies: $(BUILD)/unit/stack/test_copies
+copies: $(if $(CMOCKA),$(BUILD)/unit/stack/test_copies)
+	$(Q)$(if $(CMOCKA),,echo 'cannot run: cmocka is not installed'; exit 77)
 	$(Q)COPIES=100000 SECONDS=3600 $<
 
 check-loop:

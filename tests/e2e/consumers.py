@@ -2,7 +2,7 @@
 What opens the files that we write, for tests: packages of node (DuckDB, speedscope, puppeteer), browsers, Go's pprof.
 
 Packages: tests/e2e/node names them and pins their versions; `npm ci` installs them under build/e2e/node, once for all
-runners. Debian packages: `make deps-tests` installs those of OPENERS in the Makefile that are missing. What is not to be
+runners. Debian packages: `make deps-tests` installs those that are missing (src/package/install.sh). What is not to be
 had skips the test, with the reason.
 
 usage: tests/e2e/consumers.py node    install the packages, print their folder; 77 and the reason where they cannot be had
@@ -15,7 +15,7 @@ import shutil
 import sys
 
 import harness
-from harness import ENVIRONMENT, OUT, Skip, each, run
+from harness import ENVIRONMENT, OUT, Skip, each, fetches, program, run
 
 NODE = os.path.join(harness.HERE, 'node')
 
@@ -27,14 +27,6 @@ NO_REGISTRY = ('ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'ECONNRESET', 'EHOSTUNR
                'ERR_SOCKET_TIMEOUT', 'E401', 'E403', 'E404', 'E502', 'E503', 'E504', 'ETARGET')
 
 _unreachable = {}
-
-
-def program(name):
-    """Where a program is."""
-    found = shutil.which(name, path=ENVIRONMENT.get('PATH'))
-    if not found:
-        raise Skip('%s is not installed: `make deps-tests` installs it' % name)
-    return found
 
 
 def _stamp(wanted):
@@ -61,6 +53,7 @@ def packages(what=''):
                 if file.read() == stamp:
                     return os.path.join(folder, 'node_modules')
             os.unlink(stamp_path)
+        fetches('packages of node')
         for name in 'package.json', 'package-lock.json':
             shutil.copyfile(os.path.join(wanted, name), os.path.join(folder, name))
         result = run(['nice', npm, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--no-update-notifier',

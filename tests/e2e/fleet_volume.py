@@ -227,7 +227,7 @@ def main():
     os.makedirs(folder, exist_ok=True)
     if shutil.disk_usage(t.folder).free < ROOM:
         print('it needs %d GB of disk' % (ROOM >> 30), file=sys.stderr)
-        return 2
+        return 77
     try:
         processes = [Process(number, folder) for number in range(arguments.processes)]
         start = time.monotonic()
@@ -241,7 +241,7 @@ def main():
         fleet.sizes()
     except harness.Skip as skip:
         print('cannot run: %s' % skip, file=sys.stderr)
-        return 2
+        return 77
     finally:
         t.close()
         shutil.rmtree(t.folder, ignore_errors=True)

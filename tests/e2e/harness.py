@@ -36,6 +36,7 @@ TOOL = os.path.join(BUILD, 'shadowtrace')
 LIBRARY = os.path.join(BUILD, 'libshadowtrace.so')
 PROGRAMS = os.path.join(HERE, 'programs')
 HOOKS = ('elt2', 'elt3')
+OFFLINE = bool(os.environ.get('OFFLINE'))  # nothing is fetched or installed
 
 # How long a test waits for what has to come, seconds: long enough for a machine that is a hundred times as slow.
 PATIENCE = 120
@@ -51,6 +52,8 @@ def _environment():
                                      'DOTNET_OSR_', 'DOTNET_gc', 'COMPlus_'))}
     clean.update(DOTNET_CLI_TELEMETRY_OPTOUT='1', DOTNET_NOLOGO='1', DOTNET_CLI_USE_MSBUILD_SERVER='0',
                  MSBUILDDISABLENODEREUSE='1', DOTNET_SKIP_FIRST_TIME_EXPERIENCE='1', LC_ALL='C.UTF-8')
+    if OFFLINE:
+        clean['RestoreSources'] = HERE  # a folder without packages: NuGet has only what is in its cache
     try:
         info = subprocess.run(['dotnet', '--info'], env=clean, stdout=subprocess.PIPE, check=True, timeout=120).stdout.decode()
     except (OSError, subprocess.CalledProcessError) as error:
@@ -86,6 +89,20 @@ class Skip(Exception):
     pass
 
 
+def program(name):
+    """The path of a program; a test that needs it is skipped where it is not installed."""
+    found = shutil.which(name, path=ENVIRONMENT.get('PATH', '') + ':/usr/sbin')
+    if not found:
+        raise Skip('%s is not installed (src/package/install.sh)' % name)
+    return found
+
+
+def fetches(what):
+    """Before something is fetched over the network: skips the test if nothing may be."""
+    if OFFLINE:
+        raise Skip('OFFLINE=1: %s would be fetched' % what)
+
+
 def needs(*programs, framework=None):
     """Names the programs (folders of tests/e2e/programs) to be built before the test."""
     def mark(function):
@@ -115,6 +132,8 @@ def waits(function):
 def built(path, how, newer_than=None):
     """A file below the build folder. No test runs make there: its user may be running it, and with other options."""
     made = os.path.join(BUILD, path)
+    if not os.path.exists(made) and '/unit/' in path and subprocess.run(['pkg-config', '--exists', 'cmocka'], check=False).returncode:
+        raise Skip('cmocka is not installed')
     if not os.path.exists(made) or newer_than and os.path.getmtime(made) < os.path.getmtime(newer_than):
         raise AssertionError('%s is missing or old: run `%s`' % (os.path.relpath(made, ROOT), how))
     return made
@@ -667,7 +686,7 @@ def check_log(path, killed=False):
     data = ends_of(path)
     if killed:
         data = data[:data.rfind(b'\n') + 1]
-    result = run(['jq', '-n', 'reduce inputs as $line (0; . + 1)'], timeout=300, stdin=data)
+    result = run([program('jq'), '-n', 'reduce inputs as $line (0; . + 1)'], timeout=300, stdin=data)
     lines = data.count(b'\n')
     if result.status or int(result.out) != lines:
         raise AssertionError('jq reads %s of %d lines of %s\n%s' % (result.text.strip(), lines, path, result))

@@ -320,7 +320,7 @@ class Printer:
     def __init__(self, keep):
         self.lock = threading.Lock()
         self.keep = keep
-        self.cells = self.failed = self.compared = 0
+        self.cells = self.failed = self.compared = self.skipped = 0
 
     def one(self, name, number, judged):
         folder = os.path.join(harness.OUT, 'matrix', str(number))
@@ -331,7 +331,10 @@ class Printer:
         try:
             numbers, wrong = judged(folder)
         except harness.Skip as skip:
-            wrong = 'cannot run: %s' % skip
+            with self.lock:
+                self.skipped += 1
+                print('skip %-72s %s' % (name, skip), flush=True)
+            return
         except Exception as error:  # the other cells go on
             wrong = '%s: %s' % (type(error).__name__, error)
         if wrong:
@@ -384,9 +387,9 @@ def main():
     if arguments.all:
         for number, (name, judged) in enumerate(wanted(alone(folder)), len(rows)):
             printer.one(name, number, judged)
-    failed = printer.failed or not (printer.cells or controlled)
-    print('%s: %d cells, %d failed, %d comparisons, %.0f minutes' % (
-        'FAIL' if failed else 'ok', printer.cells, printer.failed, printer.compared,
+    failed = printer.failed or not (printer.cells or printer.skipped or controlled)
+    print('%s: %d cells, %d failed, %d skipped, %d comparisons, %.0f minutes' % (
+        'FAIL' if failed else 'ok', printer.cells, printer.failed, printer.skipped, printer.compared,
         (time.monotonic() - start) / 60))
     return 1 if failed else 0
 

@@ -11,16 +11,13 @@ import re
 
 import consumers
 import harness
-from harness import OUT, Skip, run, tool, tool_json
+from harness import NO_PACKAGE, OUT, Skip, run, tool, tool_json
 
 ENDINGS = {'pprof': '.pb.gz', 'speedscope': '.speedscope.json', 'nettrace': '.nettrace', 'perfview': '.perfView.xml.zip',
            'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz', 'otlp': '.otlp.pb', 'rows': '.rows.ndjson'}
 
 # heaptrack's is for logs with --live: test_live_exports.py. Rows are of all sites: nothing is folded.
 OF_ALL_LOGS = tuple(form for form in ENDINGS if form not in ('heaptrack', 'rows'))
-
-# What NuGet says where there is no feed, or not this package in it.
-NO_FEED = ('NU1101', 'NU1102', 'NU1301')
 
 
 class Sums:
@@ -83,7 +80,7 @@ def reader(name='TraceReader', library='TraceEvent'):
         result = run(['nice', 'dotnet', 'build', '-c', 'Release', '-nologo', '-v', 'q', '-o', os.path.join(folder, 'out'),
                       '-p:BaseIntermediateOutputPath=%s/' % os.path.join(folder, 'obj'), source], timeout=600)
         if result.status:
-            for reason in NO_FEED:
+            for reason in NO_PACKAGE:
                 if reason in result.text:
                     raise Skip('%s cannot be had: NuGet says %s' % (library, reason))
             raise AssertionError('tests/e2e/dotnet/%s does not build\n%s' % (name, result))

@@ -21,6 +21,7 @@ import concurrent.futures
 import importlib
 import os
 import resource
+import shlex
 import shutil
 import sys
 import threading
@@ -66,12 +67,25 @@ def left_out(tests):
         'LANE=%s (%d)' % lane for lane in sorted(lanes.items())))
 
 
+def alone(name, arguments):
+    """The command that runs one test as it was run here."""
+    words = ['python3', 'tests/e2e/run.py', '-j', '1', '-k', name]
+    for lane in arguments.lane:
+        words += ['--lane', lane]
+    if arguments.framework != harness.SDK_FRAMEWORK:
+        words += ['--framework', arguments.framework]
+    given = {'SHADOWTRACE_BUILD': os.path.relpath(harness.BUILD, harness.ROOT), 'SHADOWTRACE_ALL': os.environ.get('SHADOWTRACE_ALL')}
+    return ' '.join(['%s=%s' % (name, shlex.quote(value)) for name, value in given.items() if value not in (None, '', 'build')] +
+                    [shlex.quote(word) for word in words])
+
+
 class Runner:
     def __init__(self, keep):
         self.keep = keep
         self.alone = False
         self.lock = threading.Lock()
-        self.passed = self.failed = self.skipped = 0
+        self.passed = self.skipped = 0
+        self.failed = []  # their names
 
     def one(self, name, function, arguments):
         start, cpu = time.monotonic(), cpu_seconds()
@@ -102,7 +116,7 @@ class Runner:
         with self.lock:
             print(line, flush=True)
             self.passed += outcome == 'ok'
-            self.failed += outcome == 'FAIL'
+            self.failed += [name] if outcome == 'FAIL' else []
             self.skipped += outcome == 'skip'
 
 
@@ -154,11 +168,13 @@ def main():
             runner.one(*test)
     if len(tests) < len(found):
         print(left_out(found))
-    print('%d passed, %d failed%s' % (runner.passed, runner.failed,
+    for name in runner.failed:
+        print('failed: e2e %s   run: %s' % (name, alone(name, arguments)))
+    print('%d passed, %d failed%s' % (runner.passed, len(runner.failed),
                                       ', %d skipped' % runner.skipped if runner.skipped else ''))
     if not arguments.keep:
         harness.SHARED.end()
-    return 1 if runner.failed or not runner.passed else 0
+    return 1 if runner.failed or not runner.passed + runner.skipped else 0
 
 
 if __name__ == '__main__':

@@ -552,7 +552,7 @@ def main():
     mounted = run(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=' + DISK_SIZE, 'none', DISK])
     if mounted.status:
         print('soak: no file system of our own can be mounted here: %s' % mounted.errors.strip())
-        sys.exit(2)
+        sys.exit(77)
     PROGRAM.build([('WebServer', harness.DEFAULT_FRAMEWORK)])
     print('%d s, seed %d' % (options.seconds, options.seed), flush=True)
     soak = Soak(options.seconds, options.seed)

@@ -102,6 +102,7 @@ def csharpier():
     made = os.path.join(folder, 'csharpier')
     with PROGRAM.alone():
         if not os.path.exists(made):
+            harness.fetches('csharpier')
             shutil.rmtree(folder, ignore_errors=True)
             result = run(['nice', 'dotnet', 'tool', 'install', 'csharpier', '--version', CSHARPIER, '--tool-path', folder],
                          timeout=600, env=BUILDING)

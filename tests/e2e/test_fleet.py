@@ -2,14 +2,13 @@
 examples/fleet/clickhouse: rows of many recordings in ClickHouse. Totals are those of the logs, to the byte; a file that is
 loaded twice changes nothing; a page of any selection has the sum of the logs' own reports.
 
-The lane clickhouse installs Debian's clickhouse-server and runs it in a folder of the test.
+The lane clickhouse installs Debian's clickhouse-server, and runs it in a folder of the test.
 """
 import contextlib
 import gzip
 import json
 import os
 import select
-import shutil
 import time
 
 import consumers
@@ -24,22 +23,12 @@ FIXTURES = os.path.join(harness.ROOT, 'tests/fixtures/logs')
 OLD_SCHEMA = os.path.join(harness.ROOT, 'tests/fixtures/fleet/schema-%d.sql')
 
 
-def installed():
-    """Where Debian's server is; it is installed if it is not."""
-    def found():
-        return shutil.which('clickhouse-server') or shutil.which('/usr/sbin/clickhouse-server')
-    if not found() and os.geteuid() == 0 and shutil.which('apt-get'):
-        run(['sh', '-c', 'apt-get -qq update; DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 install -y '
-             '--no-install-recommends clickhouse-server'], timeout=600)
-    return found()
-
-
 class Server:
     """Debian's clickhouse-server, by the script of the example."""
 
     def __init__(self, t):
-        if not installed() or not shutil.which('curl'):
-            t.skip('clickhouse-server or curl is not installed, and cannot be')
+        for needed in 'clickhouse-server', 'curl':
+            consumers.program(needed)
         self.t = t
         self.process = t.start([os.path.join(FLEET, 'serve'), t.path('server')])
         until(lambda: select.select([self.process.stdout], [], [], 1)[0], 'the address')

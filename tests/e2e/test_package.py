@@ -12,7 +12,7 @@ import subprocess
 import tarfile
 
 import consumers
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, lane, needs, run, tool
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, fetches, lane, needs, run, tool
 
 LONG = 3 * 3600  # a compilation on a machine that is busy
 SECTIONS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'SEE ALSO')
@@ -307,6 +307,7 @@ def inside(root, script):
 
 def clean_root(t):
     consumers.program('debootstrap')
+    fetches('a clean root')
     with open('/etc/os-release', encoding='utf-8') as file:
         suite = re.search(r'^VERSION_CODENAME=(.*)$', file.read(), re.M).group(1)
     root = t.path('root')
