@@ -353,7 +353,7 @@ nupkg-benchmarkdotnet nupkg-shadowtrace:
 
 # For tests/e2e/test_nupkg.py, which skips its tests if what the package is made of cannot be had, and fails otherwise.
 packed_for_tests = mkdir -p $(PACKAGE) && if $(MAKE) --no-print-directory nupkg >$(PACKAGE)/said 2>&1; then :; \
-  else tail -n 3 $(PACKAGE)/said; fi
+  else tail -n 3 $(PACKAGE)/said; rm -f $(NUPKG); fi
 
 # ---- End of the .NET tool.
 

@@ -257,12 +257,12 @@ def _folders_of(program):
     return found.union(*(_folders_of(other) for other in found - {program}))
 
 
-# What restoring says when a package is not to be had: unknown, no such version, source not reachable.
-NO_PACKAGE = ('NU1101', 'NU1102', 'NU1103', 'NU1301')
+# What restoring, or installing a tool, says without a package: unknown, no such version, source not reachable.
+NO_PACKAGE = ('NU1101', 'NU1102', 'NU1103', 'NU1301', 'Unable to load the service index')
 
 
-# Compilers and MSBuild end before measuring their own code pays.
-BUILDING = dict(ENVIRONMENT, DOTNET_TieredPGO='0')
+# Compilers and MSBuild end before measuring their own code pays. Without a network, NuGet's six tries take minutes.
+BUILDING = dict(ENVIRONMENT, DOTNET_TieredPGO='0', NUGET_ENHANCED_MAX_NETWORK_TRY_COUNT='2')
 
 
 LIBC = ctypes.CDLL(None)

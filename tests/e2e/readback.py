@@ -11,7 +11,7 @@ import re
 
 import consumers
 import harness
-from harness import NO_PACKAGE, OUT, Skip, run, tool, tool_json
+from harness import BUILDING, NO_PACKAGE, OUT, Skip, run, tool, tool_json
 
 ENDINGS = {'pprof': '.pb.gz', 'speedscope': '.speedscope.json', 'nettrace': '.nettrace', 'perfview': '.perfView.xml.zip',
            'collapsed': '.collapsed', 'heaptrack': '.heaptrack.gz', 'otlp': '.otlp.pb', 'rows': '.rows.ndjson'}
@@ -78,7 +78,7 @@ def reader(name='TraceReader', library='TraceEvent'):
                 if file.read() == stamp:
                     return made
         result = run(['nice', 'dotnet', 'build', '-c', 'Release', '-nologo', '-v', 'q', '-o', os.path.join(folder, 'out'),
-                      '-p:BaseIntermediateOutputPath=%s/' % os.path.join(folder, 'obj'), source], timeout=600)
+                      '-p:BaseIntermediateOutputPath=%s/' % os.path.join(folder, 'obj'), source], timeout=600, env=BUILDING)
         if result.status:
             for reason in NO_PACKAGE:
                 if reason in result.text:
