@@ -159,6 +159,24 @@ class Result:
             self.errors[-3000:])
 
 
+# CPU seconds of the processes that each thread of the runner has waited for, and of what those waited for.
+CPU = threading.local()
+
+
+def cpu_used():
+    return getattr(CPU, 'seconds', 0.0)
+
+
+def count_cpu(pid):
+    """Adds what a process that has ended, and is not reaped yet, has used."""
+    try:
+        with open('/proc/%d/stat' % pid, encoding='ascii', errors='replace') as file:
+            fields = file.read().rsplit(')', 1)[1].split()
+    except OSError:
+        return
+    CPU.seconds = cpu_used() + sum(map(int, fields[11:15])) / os.sysconf('SC_CLK_TCK')
+
+
 def wait(process, timeout):
     """Its exit status at the moment it ends; Popen.wait with a time limit looks every 50 ms."""
     if hasattr(os, 'pidfd_open') and process.returncode is None:
@@ -170,6 +188,7 @@ def wait(process, timeout):
                 raise subprocess.TimeoutExpired(process.args, timeout)
         finally:
             os.close(descriptor)
+        count_cpu(process.pid)
     return process.wait(timeout)
 
 
@@ -526,8 +545,18 @@ class Test:
         if not holds:
             raise AssertionError(str(what))
 
-    def record(self, command, *options, hooks=None, check=None, timeout=240, log='log.ndjson', **more):
-        """shadowtrace record … -o LOG -- command, in a folder of its own."""
+    def record(self, command, *options, env=None, **more):
+        """
+        shadowtrace record … -o LOG -- command, in a folder of its own. A program that aborts threads is run again when the
+        runtime itself crashes over that.
+        """
+        def repeated(crashed):
+            self.killed.update(crashed.paths)
+            self.note('the runtime crashed while it aborted a thread (%d): repeated' % crashed.status)
+        return outliving_aborts(command, self.folder, lambda reports: self.record_once(
+            command, *options, env=dict(env or ENVIRONMENT, **reports), **more), repeated)
+
+    def record_once(self, command, *options, hooks=None, check=None, timeout=240, log='log.ndjson', **more):
         self.records += 1
         folder = self.path(str(self.records))
         os.makedirs(folder)
@@ -551,7 +580,8 @@ class Test:
         for process in self.started:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            if process.returncode is None:
+                wait(process, PATIENCE)
             process.stdout.close()
             process.stderr.close()
 
@@ -660,22 +690,53 @@ def last_record(path):
         return json.loads(file.read().splitlines()[-1])
 
 
-# The runtime itself now and then ends a program that aborts threads, without a profiler too (tests/README.md, "Long, or of
-# chance"): the exit status, and what is then on stderr.
-ABORT_DEATHS = {('net8.0', 134): "terminate called after throwing an instance of 'PAL_SEHException'",
-                ('net10.0', 134): "terminate called after throwing an instance of 'PAL_SEHException'",
-                ('net10.0', 139): ''}
+# The runtime itself now and then ends a program that aborts threads, without a profiler too (tests/README.md, "Statistical
+# tests, and faults of the runtime"): by SIGABRT or SIGSEGV, with a ThreadAbortException and no frame of the tracer.
+ABORT_SIGNALS = {128 + signal.SIGABRT, 128 + signal.SIGSEGV}
+ABORTED = '0x80131530'  # COR_E_THREADABORTED
+ABORT_DEATHS = 10
 
 
-def outliving_aborts(t, framework, record, deaths=2):
-    """What record() returns; a run that the runtime ended because it aborts threads is made again, and the test says so."""
-    for _ in range(deaths):
-        r = record()
-        line = ABORT_DEATHS.get((framework, r.status))
-        if line is None or line not in r.errors:
-            return r
-        t.note('ended by the runtime, as it may be (%d): run again' % r.status)
-    return record()
+def crash_reports(folder):
+    """The environment in which the runtime describes the threads of a program that crashes, in a file of that folder."""
+    return {'DOTNET_DbgEnableMiniDump': '1', 'DOTNET_EnableCrashReportOnly': '1',
+            'DOTNET_DbgMiniDumpName': os.path.join(folder, 'crash.%p')}
+
+
+def killed_by_an_abort(path):
+    """Whether a crash report is of a thread abort in the runtime's own code: no frame of the crashed thread is the tracer's."""
+    with open(path, encoding='utf-8') as file:
+        report = json.load(file)
+    for thread in report['payload']['threads']:
+        if thread.get('crashed') == 'true':
+            modules = [str(frame.get('native_module')) for frame in thread['stack_frames']]
+            return (thread.get('managed_exception_hresult') == ABORTED and any('libcoreclr' in m for m in modules) and
+                    not any('shadowtrace' in m for m in modules))
+    return False
+
+
+def aborts_threads(command):
+    """Of the programs only Threads does, unless a case that does not is chosen."""
+    cases = [word for before, word in zip(command, command[1:]) if before == '--case']
+    return (any(os.path.basename(word) in ('Threads', 'Threads.dll') for word in command) and
+            (not cases or any(case.startswith('controlled') for case in cases)))
+
+
+def outliving_aborts(command, folder, record, repeated):
+    """
+    What record(environment) returns for a command, of which the status is looked at. A run that the runtime itself crashed because a thread
+    was aborted is handed to repeated(), and made again; any other crash is returned. Skips when the runtime crashes every time.
+    """
+    if not aborts_threads(command):
+        return record({})
+    for _ in range(ABORT_DEATHS):
+        crashes = tempfile.mkdtemp(dir=folder)
+        result = record(crash_reports(crashes))
+        reports = [os.path.join(crashes, name) for name in os.listdir(crashes)]
+        if result.status not in ABORT_SIGNALS or not reports or not all(map(killed_by_an_abort, reports)):
+            return result
+        repeated(result)
+    raise Skip('the runtime crashed %d times while it aborted a thread' % ABORT_DEATHS)
 
 
 def check_log(path, killed=False):

@@ -105,9 +105,14 @@ def environment_of(cell):
 def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd=None, options=(), early=False):
     """Records a command, every check-th stack compared, in all its processes. (numbers, what is wrong)."""
     logs = os.path.join(folder, 'logs')
-    os.makedirs(logs)
-    result = harness.run([TOOL, 'record', '--check', str(check), '--hooks', hooks, '-o', os.path.join(logs, 'log.ndjson')] +
-                         list(options) + ['--'] + command, timeout=timeout, env=environment, cwd=cwd or folder)
+
+    def record(more):
+        shutil.rmtree(logs, ignore_errors=True)
+        os.makedirs(logs)
+        return harness.run([TOOL, 'record', '--check', str(check), '--hooks', hooks, '-o', os.path.join(logs, 'log.ndjson')] +
+                           list(options) + ['--'] + command, timeout=timeout, env=dict(environment, **more), cwd=cwd or folder)
+
+    result = harness.outliving_aborts(command, folder, record, repeated=lambda crashed: None)
     paths = sorted(os.path.join(logs, file) for file in os.listdir(logs))
     if result.status or not paths:
         return None, str(result)
@@ -269,7 +274,7 @@ def alone(folder):
 def negative_controls():
     """The table of negative controls, as the tests print it. What is wrong, or None."""
     result = harness.run([sys.executable, os.path.join(harness.HERE, 'run.py'), '-k', 'negative.without'], timeout=1200)
-    rows = re.findall(r'^(ok|FAIL) +e2e negative\.without\[(\w+)\] +[0-9.]+ s +(.*)$', result.text, re.M)
+    rows = re.findall(r'^(ok|FAIL) +e2e negative\.without\[(\w+)\] +[0-9.]+ s +[0-9.]+ s of CPU +(.*)$', result.text, re.M)
     print('Negative controls: a rule of the shadow stack switched off, and what the comparison finds')
     for state, rule, found in rows:
         print('%-5s%-18s %s' % (state, rule, found))

@@ -20,7 +20,6 @@ import collections
 import concurrent.futures
 import importlib
 import os
-import resource
 import shlex
 import shutil
 import sys
@@ -54,12 +53,6 @@ def programs_of(function, arguments):
         yield arguments.get(program, program), arguments.get('framework', framework)
 
 
-def cpu_seconds():
-    """Of this process and of all that it waited for."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def left_out(tests):
     """One line about the tests that only lanes of `make check-all` run."""
     lanes = collections.Counter(lane for _, function, _, runs in tests if not runs for lane in function.lanes)
@@ -82,13 +75,13 @@ def alone(name, arguments):
 class Runner:
     def __init__(self, keep):
         self.keep = keep
-        self.alone = False
+        self.cpu = 0.0
         self.lock = threading.Lock()
         self.passed = self.skipped = 0
         self.failed = []  # their names
 
     def one(self, name, function, arguments):
-        start, cpu = time.monotonic(), cpu_seconds()
+        start, cpu = time.monotonic(), harness.cpu_used() + time.thread_time()
         outcome, detail = 'ok', ''
         t = harness.Test(name)
         try:
@@ -104,9 +97,8 @@ class Runner:
             t.close()
         if outcome != 'FAIL' and not self.keep:
             shutil.rmtree(t.folder, ignore_errors=True)
-        line = '%-6s %-60s %5.1f s' % (outcome, 'e2e ' + name, time.monotonic() - start)
-        if self.alone:
-            line += ' %6.1f s of CPU' % (cpu_seconds() - cpu)
+        cpu = harness.cpu_used() + time.thread_time() - cpu
+        line = '%-6s %-60s %5.1f s %6.1f s of CPU' % (outcome, 'e2e ' + name, time.monotonic() - start, cpu)
         if outcome == 'ok' and t.notes:
             line += '  ' + '; '.join(t.notes)
         if outcome == 'skip':
@@ -115,6 +107,7 @@ class Runner:
             line += '\n       ' + detail.strip().replace('\n', '\n       ')
         with self.lock:
             print(line, flush=True)
+            self.cpu += cpu
             self.passed += outcome == 'ok'
             self.failed += [name] if outcome == 'FAIL' else []
             self.skipped += outcome == 'skip'
@@ -147,7 +140,6 @@ def main():
             print('%s is missing: run make first' % os.path.relpath(needed, harness.ROOT), file=sys.stderr)
             return 1
     runner = Runner(arguments.keep)
-    runner.alone = arguments.j == 1
     wanted = {need for _, function, values in tests for need in programs_of(function, values)}
     if arguments.build:
         threading.Thread(target=consumers.prepare).start()  # it waits for a network, building does not
@@ -161,7 +153,6 @@ def main():
         jobs = [(waiting if test in beside else pool).submit(runner.one, *test) for test in many]
         for job in jobs:
             job.result()
-    runner.alone = True
     harness.PROGRAM.server.end()
     for test in tests:
         if getattr(test[1], 'heavy', False):

@@ -5,7 +5,7 @@ differences; with all rules it finds none. Each line of the output is a row of t
 import os
 import re
 
-from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs, outliving_aborts
+from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
 RULES = {
@@ -49,10 +49,7 @@ OF_MEMORY = {'grace_period'}
 
 
 def compared(t, rule, without=None):
-    def record():
-        return recorded(t, *RULES[rule], without=without)
-
-    r = outliving_aborts(t, RULES[rule][0], record) if rule == 'in_wrapper' else record()
+    r = recorded(t, *RULES[rule], without=without)
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % r)
     return r.compare()
 
