@@ -45,6 +45,8 @@ LANES = [
          'A failed system call or allocation in the tracer changes neither the program nor the truth of its log.'),
     e2e('kills', 10, 'A recording that is killed keeps everything older than a second: 200 kills.'),
     e2e('load', 10, 'A loaded server and a compiler lose nothing silently, in logs of millions of lines.'),
+    e2e('combinations', 15, 'What runs in `make check` in a sample holds in every combination of runtime, hooks, build and program.', 'NuGet', jobs=3),
+    e2e('programs', 20, 'Compilers, builds, servers and tools that others wrote are exact in every view and export.', 'NuGet', jobs=2),
     e2e('unload', 15, 'Memory does not grow while code is loaded and unloaded.'),
     e2e('packages', 20, 'The Debian package is reproducible, passes lintian, and runs in a clean root.', 'a Debian mirror'),
     e2e('browsers', 10, 'The page shows in Firefox what it shows in Chromium.', 'npm'),
@@ -351,7 +353,7 @@ def self_test():
         if name.endswith('.py') and name != 'selection.py':
             with open(os.path.join(ROOT, 'tests/e2e', name), encoding='utf-8') as file:
                 named |= set(re.findall(r"(?:@lane|@(?:harness\.)?longer|\bfull)\('(\w+)'|\bfull=\('(\w+)'", file.read()))
-    named = {one or other for one, other in named}
+    named = {one or other for one, other in named} | {'combinations'}  # of @sampled
     assert named == {lane.name for lane in LANES if '--lane' in lane.command}, 'lanes of tests, and lanes of the table: %s' % sorted(
         named ^ {lane.name for lane in LANES if '--lane' in lane.command})
     assert len({lane.name for lane in LANES}) == len(LANES)

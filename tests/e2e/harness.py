@@ -26,7 +26,7 @@ import threading
 import time
 
 from logfile import Log
-from selection import each, full, lane, longer  # noqa: F401: of the tests
+from selection import each, full, lane, longer, sampled, sampled_in_pairs  # noqa: F401: of the tests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))

@@ -16,7 +16,6 @@ import concurrent.futures
 import itertools
 import json
 import os
-import random
 import re
 import shutil
 import sys
@@ -27,6 +26,7 @@ sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 from harness import HOOKS, PROGRAM, TOOL  # noqa: E402
+from selection import chosen, covering  # noqa: E402
 
 ENOUGH = 20_000
 
@@ -49,28 +49,8 @@ def possible(row):
     return not (row.get('exceptions') == 'legacy' and row.get('framework', 'net9.0') != 'net9.0')
 
 
-def pairs_of(row):
-    return {frozenset(p) for p in itertools.combinations(sorted(row.items()), 2)}
-
-
-def covering(axes, seed=1):
-    """Rows that hold every possible pair of values of two axes; few, by a greedy search that is the same every time."""
-    draw = random.Random(seed)
-    names = list(axes)
-    every = [dict(zip(names, values)) for values in itertools.product(*axes.values())]
-    every = [row for row in every if possible(row)]
-    wanted = set().union(*(pairs_of(row) for row in every))
-    rows = []
-    while wanted:
-        draw.shuffle(every)
-        best = max(every, key=lambda row: len(pairs_of(row) & wanted))
-        wanted -= pairs_of(best)
-        rows.append(best)
-    return rows
-
-
 def short_cells():
-    rows = covering(SETTINGS)
+    rows = covering(SETTINGS, possible=possible)
     programs = list(SCALES)
     # Each program once at least; the rows go round.
     return [Cell(program=programs[i % len(programs)], **rows[i % len(rows)]) for i in range(max(len(rows), len(programs)))]
@@ -80,7 +60,7 @@ def all_cells():
     for framework in SETTINGS['framework']:
         for hooks in SETTINGS['hooks']:
             axes = collections.OrderedDict(SETTINGS, framework=(framework,), hooks=(hooks,))
-            rows = covering(axes)
+            rows = covering(axes, possible=possible)
             for program in SCALES:
                 for row in rows:
                     yield Cell(program=program, **row)
@@ -151,7 +131,11 @@ PASSING = ('leaving', 'entering', 'dispatching', 'unwinding', 'unready')
 
 
 def judge_threads(c, checks, share=0.02):
-    """What `compare` and the check records say of --check-threads. (numbers, what is wrong)."""
+    """
+    What `compare` and the check records say of --check-threads. (numbers, what is wrong). share: of the threads that may be
+    stopped between two steps of the hooks. It depends on how the machine shares its processors, so only the lane of programs
+    asks.
+    """
     numbers = dict(checks[-1].get('threads', {}) if checks else {}, seeds=dict(c.get('seeds', {})))
     if not numbers.get('walked'):
         return numbers, 'no thread was walked'
@@ -162,7 +146,7 @@ def judge_threads(c, checks, share=0.02):
         wrong.append('%d of %d stopped threads differ' % (numbers['mismatched'], framed))
     if numbers['equal'] + passing + numbers['mismatched'] != framed:
         wrong.append('counts do not add up: %s' % numbers)
-    if passing > share * framed:
+    if passing > share * framed and chosen('programs'):
         wrong.append('%d of %d stopped threads were between two steps: %s' % (passing, framed, numbers))
     seeds = numbers['seeds']
     if seeds.get('different') or 'missing' in seeds:

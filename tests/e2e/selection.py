@@ -7,11 +7,15 @@ A test declares its full set next to its sample:
   @lane('live', sample=lambda hooks, **_: …)      outside the lane, only the variants for which the function holds
   @each('hooks', 'elt3', full=('live', HOOKS))    one value in `make check`, all of them in the lane
   @longer('kills')                                always runs, but uses full('kills', 12, 200) somewhere
+  @sampled                                        outside the lane combinations: each value of each @each at least once
+  @sampled_in_pairs                               the same: each pair of values of two @each at least once
 
 The lanes are rows of tests/lanes.py. SHADOWTRACE_ALL names those to run in full, separated by commas; 1 means all.
 """
 import itertools
 import os
+import random
+import zlib
 
 _chosen = set()
 
@@ -64,13 +68,59 @@ def longer(name):
     return lane(name, sample=lambda **_: True)
 
 
+def sampled(function):
+    """Outside the lane combinations only enough variants run that each value of each argument is in one of them."""
+    _joins(function, 'combinations')
+    function.strength = 1
+    return function
+
+
+def sampled_in_pairs(function):
+    """The same for each pair of values of two arguments."""
+    _joins(function, 'combinations')
+    function.strength = 2
+    return function
+
+
+def pairs_of(row):
+    return {frozenset(pair) for pair in itertools.combinations(sorted(row.items(), key=str), 2)}
+
+
+def covering(axes, seed=1, possible=lambda row: True):
+    """Rows that hold every possible pair of values of two axes; few, by a greedy search that is the same every time."""
+    draw = random.Random(seed)
+    names = list(axes)
+    every = [dict(zip(names, values)) for values in itertools.product(*axes.values())]
+    every = [row for row in every if possible(row)]
+    wanted = set().union(*(pairs_of(row) for row in every))
+    rows = []
+    while wanted:
+        draw.shuffle(every)
+        best = max(every, key=lambda row: len(pairs_of(row) & wanted))
+        wanted -= pairs_of(best)
+        rows.append(best)
+    return rows
+
+
+def sample_of(function, axes):
+    """The variants that a sampled function runs with. Functions with the same axes get different ones."""
+    seed = zlib.crc32(function.__name__.encode())
+    if function.strength == 2:
+        return covering(axes, seed)
+    turned = {name: [values[(i + seed // 7 ** at) % len(values)] for i in range(len(values))]
+              for at, (name, values) in enumerate(axes.items())}
+    return [{name: values[i % len(values)] for name, values in turned.items()} for i in range(max(map(len, turned.values())))]
+
+
 def variants(function):
     """(name, arguments, whether it is run) for each way a test can be run."""
     axes = getattr(function, 'each', [])
+    some = sample_of(function, dict(axes)) if hasattr(function, 'strength') and not chosen('combinations') else None
     for values in itertools.product(*(v for _, v in axes)):
         arguments = dict(zip((a for a, _ in axes), values))
         name = function.__name__[len('test_'):] + ('[%s]' % ','.join(str(v) for v in values) if values else '')
-        yield name, arguments, all(sample(**arguments) for sample in getattr(function, 'sample', []))
+        yield name, arguments, (some is None or arguments in some) and all(
+            sample(**arguments) for sample in getattr(function, 'sample', []))
 
 
 def named(texts, tests):

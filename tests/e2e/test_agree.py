@@ -397,6 +397,7 @@ def test_lines(t):
     exports_agree(t, [report], '--min-share', '0')
 
 
+@lane('programs')
 @early
 def test_the_csharp_compiler(t):
     log = compile_csharp(t)

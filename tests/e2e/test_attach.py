@@ -4,6 +4,7 @@ the log that they wrote; each program says at its end that it did all its work.
 
 The lane attach attaches 200 times in a row to a server under load.
 """
+import contextlib
 import glob
 import os
 import pwd
@@ -18,6 +19,7 @@ import threading
 import uuid
 
 import consumers
+import control
 import harness
 import matrix
 from control import Client, Living
@@ -68,6 +70,24 @@ def resident(pid):
         return int(re.search(r'VmRSS:\s+(\d+)', file.read()).group(1))
 
 
+def attached_until(t, command, holds):
+    """How an attach ended that was interrupted once something held, or ended before."""
+    process = t.start(command)
+    until(lambda: process.poll() is not None or holds(), 'what is waited for, of %s' % command)
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=harness.PATIENCE)
+    return harness.Result(command, process.returncode, out, err, 0)
+
+
+def has_samples(pattern):
+    """Whether a log of that name, which may not exist yet, has samples."""
+    for path in glob.glob(pattern):
+        with open(path, 'rb') as file:
+            return b'"kind":"alloc"' in file.read()
+    return False
+
+
 class Running:
     """A program that nobody records, beside the test."""
 
@@ -87,6 +107,22 @@ class Running:
         os.makedirs(self.t.path(str(self.t.records)))
         path = self.t.path(str(self.t.records), log)
         return run([TOOL, 'attach', '-o', path, *options, str(self.pid)], env=env), path
+
+    def sampled(self, *options, samples=20, size=0, log='log.ndjson'):
+        """
+        Attaches until so many samples are taken, and the log has so many bytes, however slow the machine is.
+        Returns: how it ended, and the log's path.
+        """
+        self.t.records += 1
+        os.makedirs(self.t.path(str(self.t.records)))
+        path = self.t.path(str(self.t.records), log)
+        socket_path = os.path.join(control.folder(), '%d.sock' % self.pid)
+
+        def taken():
+            with contextlib.suppress(OSError, EOFError):
+                return (os.path.exists(socket_path) and Client(self.pid).ask('status').get('written', 0) >= samples and
+                        os.path.getsize(path) >= size)
+        return attached_until(self.t, [TOOL, 'attach', '-o', path, *options, str(self.pid)], taken), path
 
     def attach_beside(self, *options):
         """The same, running on. Returns: its process, and the log's path."""
@@ -129,7 +165,7 @@ def test_a_server_under_load_is_attached_to_again_and_again_and_left_as_it_was(t
         hot = next(number for number, line in enumerate(file, 1) if 'PadRight(pad)' in line)
     first, most = None, 0
     for i in range(ATTACHES):
-        result, path = server.attach('--for', '500ms')
+        result, path = server.sampled(samples=100)  # the first also has those of a server that starts
         t.equal(result.status, 0, 'attach\n%s' % result)
         t.true('attached to WebServer' in result.errors and 'none lost' in result.errors, result.errors)
         server.is_left()
@@ -215,7 +251,7 @@ def test_a_console_program_is_sampled_until_somebody_ends_it(t, how):
 @each('framework', 'net8.0', 'net9.0')
 def test_on_older_runtimes_figures_are_approximate(t, framework):
     program = Running(t, PROGRAM.command('Sampled', framework) + ALLOCATES).ready()
-    result, path = program.attach('--for', '700ms')
+    result, path = program.sampled()
     t.equal(result.status, 0, 'attach\n%s' % result)
     program.is_left()
     t.equal(whole(t, path).header['sampler'], 'ticks', 'sampler')
@@ -225,7 +261,7 @@ def test_on_older_runtimes_figures_are_approximate(t, framework):
 @needs('Sampled')
 def test_its_log_can_be_read_by_go(t):
     program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
-    result, path = program.attach('--for', '500ms', '--compress', '--log', 'sites', log='log.ndjson.zst')
+    result, path = program.sampled('--compress', '--log', 'sites', log='log.ndjson.zst')
     t.equal(result.status, 0, 'attach\n%s' % result)
     program.is_left()
     profile = t.path('log.pb.gz')
@@ -297,14 +333,14 @@ def test_a_log_that_cannot_grow_is_said_and_the_program_goes_on(t):
     server = Running(t, ['env', 'DOTNET_EnableWriteXorExecute=0'] + PROGRAM.command('WebServer') +
                      ['--scale', '1000000', '--pad', '20000', '--until', 'eof']).ready()
     t.equal(run(['prlimit', '--pid', str(server.pid), '--fsize=30000:']).status, 0, 'prlimit')
-    result, path = server.attach('--for', '2s')
+    result, path = server.sampled(samples=1000, size=30000)
     t.equal(result.errors.count('File too large'), 1, 'what is said: %s' % result)
     server.is_left()
     total = tool_json('report', '--format=json', '--no-lines', path)['total']
     t.true(total['sampled'] and os.path.getsize(path) <= 30000, 'what was written can be read: %s' % total)
     t.equal(run(['prlimit', '--pid', str(server.pid), '--fsize=unlimited:']).status, 0, 'prlimit')
     t.unchecked.add(path)
-    result, path = server.attach('--for', '500ms')
+    result, path = server.sampled()
     t.equal(result.status, 0, 'attached again: %s' % result)
     whole(t, path)
     t.true('ok' in server.ends().splitlines(), 'its work')
@@ -346,7 +382,7 @@ def test_another_session_and_ours_both_get_their_events(t):
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     until(lambda: sum(map(len, got)) > 1 << 16, 'its events')
-    result, path = program.attach('--for', '500ms')
+    result, path = program.sampled()
     t.equal(result.status, 0, 'attach\n%s' % result)
     program.is_left()
     t.true(whole(t, path).allocs, 'our samples')
@@ -497,7 +533,8 @@ def test_only_the_user_and_root_attach(t):
     theirs = Running(t, as_user + command + ALLOCATES)
     until(lambda: sockets(theirs.pid, folder), 'its socket')
     path = os.path.join(folder, 'log.ndjson')
-    result = run([os.path.join(folder, 'programs/shadowtrace'), 'attach', '--for', '500ms', '-o', path, str(theirs.pid)])
+    result = attached_until(t, [os.path.join(folder, 'programs/shadowtrace'), 'attach', '-o', path, str(theirs.pid)],
+                            lambda: has_samples(path))
     t.equal(result.status, 0, 'attach\n%s' % result)
     theirs.is_left()
     t.equal(os.stat(path).st_uid, user.pw_uid, 'whose log it is')
@@ -520,13 +557,14 @@ def test_a_process_of_another_root_gets_a_copy_of_the_library(t):
     jailed = t.start(jail + command, stdin=subprocess.PIPE)
     pid = until(lambda: [p for p in map(int, run(['pgrep', '-P', str(jailed.pid)]).text.split())
                          if 'libcoreclr.so' in mapped(p) and glob.glob('/proc/%d/root/tmp/dotnet-diagnostic-1-*' % p)], 'its socket')[0]
-    result = run([TOOL, 'attach', '--for', '500ms', str(pid)])
+    made = '/proc/%d/root/tmp/shadowtrace-Sampled-*.ndjson' % pid
+    result = attached_until(t, [TOOL, 'attach', str(pid)], lambda: has_samples(made))
     t.equal(result.status, 0, 'attach\n%s' % result)
     t.true('/proc/%d/root/tmp/shadowtrace-Sampled-' % pid in result.errors, result.errors)
     t.true(LIBRARY not in mapped(pid), 'the library is unloaded')
     left = os.listdir('/proc/%d/root/tmp' % pid)
     t.equal([name for name in left if name.startswith('shadowtrace-0-run')], [], 'copies')
-    logs = glob.glob('/proc/%d/root/tmp/shadowtrace-Sampled-*.ndjson' % pid)
+    logs = glob.glob(made)
     t.equal(len(logs), 1, 'one log')
     shutil.copy(logs[0], t.path('log.ndjson'))
     t.true(whole(t, t.path('log.ndjson')).allocs, 'samples')

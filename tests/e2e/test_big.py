@@ -1,11 +1,11 @@
 """Large programs, in short: a server under load, a whole build. The long form is in matrix.py --all."""
 import harness
 import matrix
-from harness import HOOKS, PROGRAM, each, heavy, needs
+from harness import HOOKS, PROGRAM, each, heavy, lane, needs
 
 
 @needs('WebServer')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('programs', HOOKS))
 def test_a_server_under_load(t, hooks):
     r = t.record(PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--scale', '3'], hooks=hooks, check=1)
     t.exact(r)
@@ -13,6 +13,7 @@ def test_a_server_under_load(t, hooks):
     t.note(r.text.splitlines()[0])
 
 
+@lane('programs')
 @heavy
 def test_a_whole_build(t):
     """Every process of `dotnet build` is recorded, and none of them minds."""

@@ -11,7 +11,7 @@ import tempfile
 
 import consumers
 import harness
-from harness import PROGRAM, TOOL, each, early, needs, run, tool, until
+from harness import PROGRAM, TOOL, each, early, lane, needs, run, tool, until
 from test_compiler import command
 
 FIXTURES = os.path.join(harness.ROOT, 'tests/fixtures')
@@ -129,6 +129,7 @@ def objects_by_size(screen):
     return shown
 
 
+@lane('programs')
 @early
 def test_the_compiler_at_all_sizes(t):
     """Totals are those of the log's lines; each view, search, filter and path is reached by its keys."""

@@ -1,11 +1,12 @@
 """Snapshots from inside of Enter hooks, with a seed: at every call the shadow stack equals them."""
 import matrix
-from harness import HOOKS, PROGRAM, each, needs
+from harness import HOOKS, PROGRAM, each, needs, sampled
 
 PROGRAMS = ('Exceptions', 'Native', 'Faults', 'Async', 'Tiers', 'Generics')
 FRAMEWORKS = ('net8.0', 'net9.0', 'net10.0')
 
 
+@sampled
 def test_at_every_call(t, program, framework, hooks):
     r = t.record(PROGRAM.command(program, framework), '--check-calls', '1', hooks=hooks, check=0)
     t.equal(r.text.splitlines()[-1:], ['ok'], 'last line\n%s' % r)

@@ -4,7 +4,7 @@ import json
 import os
 
 import harness
-from harness import HOOKS, each, early, longer, run
+from harness import HOOKS, each, early, lane, longer, run
 
 SOURCE = '''using System;
 using System.Collections.Generic;
@@ -66,7 +66,7 @@ def read(path):
 
 
 @longer('load')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('programs', HOOKS))
 def test_every_allocation_is_exact_and_the_output_the_same(t, hooks):
     plain, plain_made = command(t, 'plain')
     without = run(plain)
@@ -102,6 +102,7 @@ def test_every_line_has_its_place(t):
         t.true(definition['name'] and '(' in definition['name'], 'a method without a name: %r' % definition)
 
 
+@lane('programs')
 @longer('load')
 @early
 def test_every_call_is_traced(t):

@@ -309,7 +309,7 @@ def test_replies_are_as_the_schema_says(t, hooks):
 # ---- profiles
 
 @needs('WebServer')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('programs', HOOKS))
 def test_profile_by_shadow_and_by_snapshot_agree(t, hooks):
     for seconds in '4', '16', '64':  # on a busy machine there are fewer samples in a second
         r = t.record(PROGRAM.command('WebServer') + ['--seconds', seconds], '--profile', '100', '--profile-snapshot', '--min-size',

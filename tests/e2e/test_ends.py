@@ -1,5 +1,5 @@
 """Processes that end hard: the exit status is theirs, and the log is right as far as it goes."""
-from harness import HOOKS, PROGRAM, each, needs
+from harness import HOOKS, PROGRAM, each, needs, sampled
 from logfile import Log
 
 # way: (exit status, whether the log has an end; None: either)
@@ -15,6 +15,7 @@ WAYS = {
 RUNNING = ('exit-running', 'exit-native-running', 'return-running', 'fork-exit', 'fork-exec', 'vfork-exec', 'exit-native')
 
 
+@sampled
 @needs('HardEnd')
 @each('way', *WAYS)
 @each('hooks', *HOOKS)

@@ -3,7 +3,8 @@ import collections
 import json
 
 from control import Living
-from harness import ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, early, full, longer, needs, one_line, run, until, whole_stacks
+from harness import (ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, early, full, longer, needs, one_line, run, sampled, until,
+                     whole_stacks)
 from logfile import plain
 
 ALL_BUT_CALLS = 'alloc,threads,modules,classes,jit,exceptions,gc,suspend,transitions,finalizers'
@@ -163,6 +164,7 @@ def test_tiers_are_told_apart(t):
     t.equal(set().union(*tiers_of(never.log).values()), {'first'}, 'code is made once')
 
 
+@sampled
 @needs('Exceptions', 'Boundaries')
 @each('program', 'Exceptions', 'Boundaries')
 @each('hooks', *HOOKS)
@@ -178,7 +180,7 @@ def test_stacks_stay_exact_with_all_families(t, program, hooks):
 @early
 @longer('load')
 @needs('WebServer')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('programs', HOOKS))
 def test_a_server_under_load_with_all_families(t, hooks):
     """
     Collections too, by a small budget; nothing is lost silently, halves are paired, stacks stay exact. In the
@@ -273,6 +275,7 @@ def test_filters_of_calls(t):
     t.true(('Families.Program.RunCalls', 1) in {(c[2], c[1]) for c in calls}, 'their caller')
 
 
+@sampled
 @needs('TailCalls', 'Boundaries')
 @each('program', 'TailCalls', 'Boundaries')
 @each('hooks', *HOOKS)

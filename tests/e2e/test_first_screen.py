@@ -15,7 +15,7 @@ import urllib.request
 
 import consumers
 import harness
-from harness import BUILDING, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, TOOL, Skip, early, needs, run, tool, until
+from harness import BUILDING, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, Skip, TOOL, early, lane, needs, run, tool, until
 
 CSHARPIER = '1.3.0'
 COLUMNS, ROWS = 80, 24
@@ -113,6 +113,7 @@ def csharpier():
     return made
 
 
+@lane('programs')
 @early
 def test_a_formatter(t):
     """csharpier, a tool from NuGet, and a tree of sources. Its lists of documents grow in DocListBuilder."""
@@ -133,6 +134,7 @@ def test_a_formatter(t):
     t.equal(where(lines[0]), types.group(1), 'what --by line says')
 
 
+@lane('programs')
 @early
 def test_a_database(t):
     program = PROGRAM.publish('Blogging', 'blogging', 'TargetFramework=' + SDK_FRAMEWORK)

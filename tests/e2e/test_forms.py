@@ -2,7 +2,7 @@
 import os
 import shutil
 
-from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, early, needs, tool, tool_json
+from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, early, lane, needs, sampled, tool, tool_json
 
 RID = 'RuntimeIdentifier=linux-x64'
 FORMS = {
@@ -12,6 +12,7 @@ FORMS = {
     'precompiled': ('PublishReadyToRun=true', 'SelfContained=false', RID)}
 
 
+@sampled
 @early
 @each('form', *FORMS)
 @each('hooks', *HOOKS)
@@ -58,6 +59,7 @@ def test_a_single_file_that_is_gone_is_said(t):
     t.true('Hello' in result.errors and 'its file is gone' in result.errors, str(result))
 
 
+@lane('programs')
 def test_native_ahead_of_time_programs_are_refused(t):
     program = PROGRAM.publish('Hello', 'hello-aot', 'TargetFramework=' + SDK_FRAMEWORK, 'PublishAot=true', RID)
     result = tool('record', '-o', t.path('log.ndjson'), '--', program)

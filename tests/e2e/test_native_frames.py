@@ -2,7 +2,7 @@
 import json
 import os
 import harness
-from harness import ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, built, each, needs
+from harness import ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, built, each, needs, sampled
 
 CALL = 'libe2enative.so!e2e_call'
 DEEP = 'libe2enative.so!e2e_call_deep'
@@ -14,6 +14,7 @@ def frames_of(shown):
     return [frame.get('native') or frame['method'] for frame in shown['stack']]
 
 
+@sampled
 @needs('Native')
 @needs('Native', framework='net8.0')
 @each('framework', 'net8.0', 'net10.0')

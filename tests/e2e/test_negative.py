@@ -5,7 +5,7 @@ differences; with all rules it finds none. Each line of the output is a row of t
 import os
 import re
 
-from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs
+from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs, sampled
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
 RULES = {
@@ -97,6 +97,7 @@ MIXED = (('mixer', 2, 2), ('mixer', 17, 2), ('mixer', 28, 1), ('mixer', 50, 1), 
          ('mixer-first-chance', 23, 1))
 
 
+@sampled
 @early
 @needs('Rules')
 @needs('Rules', framework='net9.0')

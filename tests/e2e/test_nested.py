@@ -4,7 +4,7 @@ Nested.cs): at each allocation the shadow stack equals the snapshot; in every fo
 """
 import re
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, each, needs
+from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, each, needs, sampled
 
 FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
 
@@ -20,6 +20,7 @@ def cases():
 CHOSEN = {'elt2': (), 'elt3': ('--only', 'Torture.*')}
 
 
+@sampled
 @needs('Rules', framework='net10.0')
 @needs('Rules', framework='net9.0')
 @needs('Rules', framework='net8.0')

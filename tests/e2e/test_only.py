@@ -1,5 +1,5 @@
 """--only: a few methods hooked, precompiled code of all else in use; nothing allocated is missed, nothing misplaced."""
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, sampled
 from test_known import SEEDS, known_is_exact
 
 FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
@@ -13,6 +13,7 @@ def test_counts_and_bytes_are_exact(t, hooks, framework):
     known_is_exact(t, SEEDS[0], hooks, PROGRAM.command('KnownAllocs', framework), '--only', 'Known.*')
 
 
+@sampled
 @needs('Exceptions', 'Boundaries', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic', 'Unload', 'Threads', 'Native', 'Faults')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)
@@ -52,6 +53,7 @@ def test_patterns_that_match_nothing_are_named(t):
     t.true('--types Known.Cel: no type of an object that was made has such a name; near: ' in r.errors, r.errors)
 
 
+@sampled
 @needs('Loading')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)

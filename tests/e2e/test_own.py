@@ -4,8 +4,8 @@ import os
 import re
 import shutil
 
-from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, SDK_FRAMEWORK, Record, Skip, each, early, needs,
-                     PROGRAMS, one_line, run, tool, tool_json)
+from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, Record, SDK_FRAMEWORK, Skip, each, early,
+                     lane, needs, one_line, run, sampled, tool, tool_json)
 from test_forms import FORMS
 from portable_pdb import Pdb
 from test_only import FRAMEWORKS
@@ -88,6 +88,7 @@ def methods_of(log, pdb, lines):
             and any(point[2] in lines for point in pdb.lines.get(method['token'], ()))}
 
 
+@sampled
 @needs('OwnLines')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)
@@ -228,6 +229,7 @@ public class CartTests
 """
 
 
+@lane('programs')
 @early
 def test_a_test_host(t):
     """`dotnet vstest`: the host, the adapter and the framework of tests are packages; the tests are own."""

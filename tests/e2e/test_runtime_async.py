@@ -2,7 +2,7 @@
 Runtime async: the runtime, not the compiler, suspends and resumes methods (.NET 10, DOTNET_RuntimeAsync=1). Such a method
 returns a continuation beside its result, is entered again when it is resumed, and is not left when it suspends.
 """
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run, sampled
 
 FRAMEWORK = 'net10.0'
 PROGRAMS = ('RuntimeAsync', 'RuntimeAsyncDebug')  # optimised, and as a Debug build has it
@@ -19,6 +19,7 @@ def as_unprofiled(t, r, command):
     t.equal((r.status, r.out), (plain.status, plain.out), 'recorded\n%s' % r)
 
 
+@sampled
 @needs(*PROGRAMS, framework=FRAMEWORK)
 @each('hooks', *HOOKS)
 @each('program', *PROGRAMS)

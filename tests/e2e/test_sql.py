@@ -119,6 +119,7 @@ def test_marks_and_builds(t):
                     for row in diff['rows']}, 'between two builds')
 
 
+@lane('programs')
 @early
 def test_the_compiler_plain_and_packed(t):
     r = t.record(command(t, 'made')[0])

@@ -1,10 +1,11 @@
 """Every behaviour that makes or unmakes frames: at each allocation the shadow stack equals the runtime's own snapshot."""
-from harness import HOOKS, PROGRAM, each, early, needs
+from harness import HOOKS, PROGRAM, each, early, needs, sampled
 
 PROGRAMS = ('Exceptions', 'Boundaries', 'Native', 'Faults', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic', 'Unload',
             'Threads')
 
 
+@sampled
 @needs('program')
 @each('program', *PROGRAMS)
 @each('hooks', *HOOKS)
@@ -15,6 +16,7 @@ def test_every_stack_equals_the_snapshot(t, program, hooks):
     t.exact(r)
 
 
+@sampled
 @early
 @needs('Deep')
 @each('hooks', *HOOKS)

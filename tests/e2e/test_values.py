@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from harness import PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, tool
+from harness import PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, sampled, tool
 from logfile import plain
 
 FRAMEWORKS = 'net8.0', 'net9.0', 'net10.0'
@@ -41,6 +41,7 @@ def traced(log):
     return found
 
 
+@sampled
 @early
 @each('framework', *FRAMEWORKS)
 @each('build', *BUILDS)
@@ -69,6 +70,7 @@ def test_the_trace_agrees_with_what_the_program_prints(t, framework, build):
     t.note('%d signatures, %d values' % (len(methods), sum(at.values())))
 
 
+@sampled
 @each('framework', *FRAMEWORKS)
 @each('build', *BUILDS)
 def test_instantiations_are_what_the_methods_say_themselves(t, framework, build):
