@@ -21,14 +21,18 @@
 
 /*
  * data[begin, end) is read but not handed out; REPORT_LINE_PADDING newlines follow it.
- * scanned: no newline in data[begin, begin + scanned).
+ * scanned <= end - begin: no newline in data[begin, begin + scanned).
+ * dropped: bytes before data[begin] of a line that is too long and goes on there; 0: it is none.
+ * A read may say -EAGAIN at any byte: all that is known of a line stands here, not in a function.
  */
 struct report_lines {
     struct report_source source;
     uint64_t taken, size;
-    struct report_place at; /* of data[begin] */
+    uint64_t allowed;       /* bytes that may be added to data */
+    struct report_place at; /* of data[begin - dropped] */
     char *data;
     size_t begin, end, capacity, scanned;
+    uint64_t dropped;
     bool ended, started;
     const char *damage;
     /* zstd: the source's bytes wait in packed.src[packed.pos, packed.size) */
@@ -36,7 +40,13 @@ struct report_lines {
     ZSTD_inBuffer packed;
     char *packed_data;
     bool in_frame; /* a frame has begun and not ended */
+    bool unpacks;  /* zstd holds bytes that had no room yet */
 };
+
+static void drop_all(struct report_lines *l)
+{
+    l->begin = l->end = l->scanned = 0;
+}
 
 static ssize_t fd_read(void *context, void *to, size_t size)
 {
@@ -87,6 +97,7 @@ int report_lines_from(const struct report_source *source, struct report_lines **
     }
     l->source = *source;
     l->capacity = CHUNK;
+    l->allowed = UINT64_MAX;
     l->at.line = 1;
     *out = l;
     return 0;
@@ -117,6 +128,31 @@ uint64_t report_lines_size(const struct report_lines *l)
     return l->size;
 }
 
+void report_lines_allow(struct report_lines *l, uint64_t bytes)
+{
+    l->allowed = bytes;
+}
+
+bool report_lines_packed(const struct report_lines *l)
+{
+    return l->zstd != NULL;
+}
+
+uint64_t report_lines_unfinished(const struct report_lines *l)
+{
+    return l->dropped + (l->end - l->begin);
+}
+
+void report_lines_break(struct report_lines *l, bool within)
+{
+    l->dropped = 0;
+    l->ended = false;
+    drop_all(l);
+    if (within)
+        l->data[l->end++] = '\0'; /* no line of a log has one */
+    memset(l->data + l->end, '\n', REPORT_LINE_PADDING);
+}
+
 static ssize_t take(struct report_lines *l, void *to, size_t size)
 {
     ssize_t got = l->source.read(l->source.context, to, size);
@@ -126,33 +162,45 @@ static ssize_t take(struct report_lines *l, void *to, size_t size)
     return got;
 }
 
+static int start_unpacking(struct report_lines *l)
+{
+    l->zstd = ZSTD_createDStream();
+    l->packed_data = memory_alloc(l->end > PACKED ? l->end : PACKED);
+    if (!l->zstd || !l->packed_data) {
+        ZSTD_freeDStream(l->zstd);
+        memory_free(l->packed_data);
+        l->zstd = NULL;
+        l->packed_data = NULL;
+        return -ENOMEM;
+    }
+    ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax, WINDOW_MAX);
+    memcpy(l->packed_data, l->data, l->end);
+    l->packed = (ZSTD_inBuffer){l->packed_data, l->end, 0};
+    drop_all(l);
+    return 0;
+}
+
 /* The first bytes say whether the log is compressed; then they are the first packed ones. */
 static int start(struct report_lines *l)
 {
     static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
+    size_t known = l->end;
+    int err = 0;
 
-    l->started = true;
-    while (l->end < sizeof(magic)) {
+    while (known < sizeof(magic) && memcmp(l->data, magic, known) == 0) {
         ssize_t got = take(l, l->data + l->end, l->capacity - l->end);
 
-        if (got < 0 && !l->end)
-            return (int)got;
+        if (got < 0 && (!l->end || got == -EAGAIN))
+            return (int)got; /* the first bytes, as far as they are there, are kept */
         if (got <= 0)
             break; /* after a failure: what came before it first, the next read fails again */
         l->end += (size_t)got;
+        known = l->end < sizeof(magic) ? l->end : sizeof(magic);
     }
-    if (l->end < sizeof(magic) || memcmp(l->data, magic, sizeof(magic)) != 0)
-        return 0;
-    l->zstd = ZSTD_createDStream();
-    l->packed_data = memory_alloc(l->end > PACKED ? l->end : PACKED);
-    if (l->zstd)
-        ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax, WINDOW_MAX);
-    if (!l->zstd || !l->packed_data)
-        return -ENOMEM;
-    memcpy(l->packed_data, l->data, l->end);
-    l->packed = (ZSTD_inBuffer){l->packed_data, l->end, 0};
-    l->end = 0;
-    return 0;
+    if (known == sizeof(magic) && memcmp(l->data, magic, known) == 0)
+        err = start_unpacking(l);
+    l->started = !err;
+    return err;
 }
 
 /*
@@ -164,18 +212,20 @@ static ssize_t unpack(struct report_lines *l, char *to, size_t size)
     ZSTD_outBuffer out = {to, size, 0};
 
     while (out.pos == 0 && !l->damage) {
-        size_t before = l->packed.pos;
-        size_t left = ZSTD_decompressStream(l->zstd, &out, &l->packed);
+        size_t before = l->packed.pos, left;
         ssize_t got;
 
-        if (ZSTD_isError(left)) {
-            l->damage = ZSTD_getErrorName(left);
-            break;
-        }
-        if (l->packed.pos != before || out.pos)
-            l->in_frame = left != 0;
-        if (out.pos || l->packed.pos < l->packed.size)
+        if (before < l->packed.size || l->unpacks) { /* with nothing to do it fails in the end */
+            left = ZSTD_decompressStream(l->zstd, &out, &l->packed);
+            if (ZSTD_isError(left)) {
+                l->damage = ZSTD_getErrorName(left);
+                break;
+            }
+            if (l->packed.pos != before || out.pos)
+                l->in_frame = left != 0;
+            l->unpacks = out.pos == out.size;
             continue;
+        }
         got = take(l, l->packed_data, PACKED);
         if (got < 0)
             return got;
@@ -198,6 +248,8 @@ static int fill(struct report_lines *l)
     size_t rest = l->end - l->begin, room;
     ssize_t got;
 
+    if (!l->allowed)
+        return -EAGAIN;
     if (l->begin) {
         memmove(l->data, l->data + l->begin, rest);
         l->begin = 0;
@@ -216,16 +268,20 @@ static int fill(struct report_lines *l)
 
         if (err)
             return err;
+        rest = 0;
         if (l->end)
             goto out;
     }
     room = l->capacity - l->end < CHUNK ? l->capacity - l->end : CHUNK;
+    if (room > l->allowed)
+        room = (size_t)l->allowed;
     got = l->zstd ? unpack(l, l->data + l->end, room) : take(l, l->data + l->end, room);
     if (got < 0)
         return (int)got;
     l->ended = got == 0;
     l->end += (size_t)got;
 out:
+    l->allowed -= l->end - rest < l->allowed ? l->end - rest : l->allowed;
     memset(l->data + l->end, '\n', REPORT_LINE_PADDING);
     return 0;
 }
@@ -243,33 +299,6 @@ static void hand_out(struct report_lines *l, struct report_line *line, size_t si
     l->scanned = 0;
 }
 
-/* The line is longer than we keep: drop it as it comes, up to its newline. */
-static int pass_over(struct report_lines *l, struct report_line *line)
-{
-    size_t dropped = 0;
-    char *newline = NULL;
-    int err = 0;
-
-    line->at = l->at;
-    do {
-        dropped += l->end - l->begin;
-        l->begin = l->end = 0;
-        err = fill(l);
-        if (err)
-            return err;
-        newline = memchr(l->data, '\n', l->end);
-    } while (!newline && !l->ended);
-    l->begin = newline ? (size_t)(newline - l->data) + 1 : l->end;
-    line->text = "";
-    line->size = 0;
-    line->cut = !newline;
-    line->too_long = true;
-    l->at.line++;
-    l->at.offset += dropped + l->begin;
-    l->scanned = 0;
-    return 1;
-}
-
 /* What has not been searched yet for the end of a line. */
 static char *unsearched(const struct report_lines *l, size_t *size)
 {
@@ -277,8 +306,40 @@ static char *unsearched(const struct report_lines *l, size_t *size)
     return l->data + l->begin + l->scanned;
 }
 
+/* The line is longer than we keep: drop it as it comes, up to its newline. */
+static int pass_over(struct report_lines *l, struct report_line *line)
+{
+    size_t size, rest;
+    char *newline;
+
+    for (;;) {
+        char *from = unsearched(l, &size);
+        int err;
+
+        newline = memchr(from, '\n', size);
+        if (newline || l->ended)
+            break;
+        l->dropped += l->end - l->begin;
+        drop_all(l);
+        err = fill(l);
+        if (err)
+            return err;
+    }
+    rest = newline ? (size_t)(newline + 1 - l->data) - l->begin : l->end - l->begin;
+    *line =
+        (struct report_line){.text = "", .at = l->at, .cut = newline == NULL, .too_long = true};
+    l->begin += rest;
+    l->scanned = 0;
+    l->at.line++;
+    l->at.offset += l->dropped + rest;
+    l->dropped = 0;
+    return 1;
+}
+
 int report_lines_next(struct report_lines *l, struct report_line *line)
 {
+    if (UNLIKELY(l->dropped))
+        return pass_over(l, line);
     for (;;) {
         size_t size;
         char *from = unsearched(l, &size), *newline = memchr(from, '\n', size);
@@ -334,8 +395,23 @@ static int trade(struct report_lines *l, struct report_block *block, size_t size
     return 1;
 }
 
+static int block_too_long(struct report_lines *l, struct report_block *block)
+{
+    struct report_line line = {.text = ""};
+    int err = pass_over(l, &line);
+
+    block->text = line.text;
+    block->size = 0;
+    block->offset = line.at.offset;
+    block->cut = line.cut;
+    block->too_long = true;
+    return err;
+}
+
 int report_lines_block(struct report_lines *l, struct report_block *block)
 {
+    if (UNLIKELY(l->dropped))
+        return block_too_long(l, block);
     for (;;) {
         size_t size;
         char *from = unsearched(l, &size), *newline = memrchr(from, '\n', size);
@@ -346,17 +422,8 @@ int report_lines_block(struct report_lines *l, struct report_block *block)
         l->scanned = l->end - l->begin;
         if (l->ended)
             return l->begin == l->end ? 0 : trade(l, block, l->end - l->begin, true);
-        if (l->scanned > REPORT_LINE_MAX) {
-            struct report_line line;
-
-            err = pass_over(l, &line);
-            block->text = "";
-            block->size = 0;
-            block->offset = line.at.offset;
-            block->cut = line.cut;
-            block->too_long = true;
-            return err;
-        }
+        if (l->scanned > REPORT_LINE_MAX)
+            return block_too_long(l, block);
         err = fill(l);
         if (err)
             return err;

@@ -78,4 +78,23 @@ const char *report_lines_damage(const struct report_lines *l);
 uint64_t report_lines_taken(const struct report_lines *l);
 uint64_t report_lines_size(const struct report_lines *l);
 
+/*
+ * report_lines_allow - add at most `bytes` more to what is unpacked, then return -EAGAIN until more
+ * is allowed. A packed log of a few bytes can hold gigabytes.
+ */
+void report_lines_allow(struct report_lines *l, uint64_t bytes);
+
+/* report_lines_packed - whether the log is compressed; false before its first bytes are read. */
+bool report_lines_packed(const struct report_lines *l);
+
+/*
+ * Of a log that is read while it is written and may become shorter:
+ *
+ * report_lines_unfinished - bytes that were read of a line whose end was not.
+ * report_lines_break - forget them: the next read is of something else. within: it begins in the
+ *     middle of a line, which then counts as damaged. Not for a packed log.
+ */
+uint64_t report_lines_unfinished(const struct report_lines *l);
+void report_lines_break(struct report_lines *l, bool within);
+
 #endif

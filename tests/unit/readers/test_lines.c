@@ -101,6 +101,202 @@ static ssize_t endless_read(void *context, void *to, size_t size)
     return (ssize_t)some;
 }
 
+/* Bytes of a log that is read while it is written: after each piece there is no more for now. */
+struct in_pieces {
+    const char *text;
+    size_t size, at, piece;
+    bool waits;
+};
+
+static ssize_t pieces_read(void *context, void *to, size_t size)
+{
+    struct in_pieces *p = context;
+    size_t left = p->size - p->at, some = p->piece < left ? p->piece : left;
+
+    p->waits = !p->waits;
+    if (p->waits && left)
+        return -EAGAIN;
+    some = some < size ? some : size;
+    memcpy(to, p->text + p->at, some);
+    p->at += some;
+    return (ssize_t)some;
+}
+
+static int next_of_pieces(struct report_lines *l, struct report_line *line)
+{
+    int more;
+
+    do
+        more = report_lines_next(l, line);
+    while (more == -EAGAIN);
+    return more;
+}
+
+TEST(a_line_beyond_the_limit_is_passed_over_though_it_comes_in_pieces)
+{
+    size_t size = REPORT_LINE_MAX + (6 << 20);
+    char *text = malloc(size);
+    struct in_pieces p = {.text = text, .size = size, .piece = (1 << 20) - 7};
+    const struct report_source source = {pieces_read, NULL, &p};
+    struct report_line line;
+    struct report_lines *l;
+
+    assert_non_null(text);
+    memset(text, 'y', size);
+    memcpy(text, "one\n", 4);
+    memcpy(text + size - 5, "\ntwo\n", 5);
+    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_int_equal(line.size, 3);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_true(line.too_long);
+    assert_int_equal(line.at.line, 2);
+    assert_int_equal(line.at.offset, 4);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_int_equal(line.at.line, 3);
+    assert_int_equal(line.at.offset, size - 4);
+    assert_memory_equal(line.text, "two", 3);
+    assert_int_equal(next_of_pieces(l, &line), 0);
+    report_lines_free(l);
+    free(text);
+}
+
+TEST(blocks_pass_over_a_line_beyond_the_limit_in_pieces_too)
+{
+    size_t size = REPORT_LINE_MAX + (3 << 20);
+    char *text = malloc(size);
+    struct in_pieces p = {.text = text, .size = size, .piece = (1 << 20) - 7};
+    const struct report_source source = {pieces_read, NULL, &p};
+    struct report_block block = {.data = NULL};
+    struct report_lines *l;
+    int more;
+
+    assert_non_null(text);
+    memset(text, 'y', size);
+    text[size - 1] = '\n';
+    assert_int_equal(report_lines_from(&source, &l), 0);
+    while ((more = report_lines_block(l, &block)) == -EAGAIN)
+        ;
+    assert_int_equal(more, 1);
+    assert_true(block.too_long);
+    assert_false(block.cut);
+    assert_int_equal(block.offset, 0);
+    assert_int_equal(report_lines_block(l, &block), 0);
+    report_block_fini(&block);
+    report_lines_free(l);
+    free(text);
+}
+
+/* Whether a log is packed is known after four bytes, of which the first may come alone. */
+TEST(a_packed_log_that_comes_byte_by_byte_is_unpacked)
+{
+    char packed[200];
+    size_t size = ZSTD_compress(packed, sizeof(packed), "one\ntwo\n", 8, 3);
+    struct in_pieces p = {.text = packed, .size = size, .piece = 1};
+    const struct report_source source = {pieces_read, NULL, &p};
+    struct report_line line;
+    struct report_lines *l;
+
+    assert_false(ZSTD_isError(size));
+    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_memory_equal(line.text, "one\n", 4);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_memory_equal(line.text, "two\n", 4);
+    assert_int_equal(line.at.offset, 4);
+    assert_int_equal(next_of_pieces(l, &line), 0);
+    assert_null(report_lines_damage(l));
+    report_lines_free(l);
+}
+
+static ssize_t nothing_yet(void *context, void *to, size_t size)
+{
+    struct memory_log *m = context;
+    ssize_t got = memory_log_read(context, to, size);
+
+    return got || m->fail_at ? got : -EAGAIN;
+}
+
+/* A server looks ten times a second at a packed log that does not grow. */
+TEST(a_packed_log_may_rest_for_long)
+{
+    ZSTD_CCtx *z = ZSTD_createCCtx();
+    char packed[200];
+    ZSTD_outBuffer out = {packed, sizeof(packed), 0};
+    ZSTD_inBuffer in = {"one\n", 4, 0};
+    struct memory_log m = {.text = packed};
+    const struct report_source source = {nothing_yet, NULL, &m};
+    struct report_line line;
+    struct report_lines *l;
+
+    while (ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush))
+        ;
+    ZSTD_freeCCtx(z);
+    m.size = out.pos;
+    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(report_lines_next(l, &line), 1);
+    for (unsigned i = 0; i < 100; i++)
+        assert_int_equal(report_lines_next(l, &line), -EAGAIN);
+    assert_null(report_lines_damage(l));
+    report_lines_free(l);
+}
+
+TEST(no_more_is_unpacked_than_is_allowed)
+{
+    size_t size = 100 << 20, most = 0;
+    char *packed = malloc(ZSTD_compressBound(size)), *text = malloc(size);
+    struct memory_log m = {.text = packed};
+    struct report_lines *l = memory_log_lines(&m);
+    struct report_line line;
+    unsigned waits = 0;
+    int more;
+
+    assert_true(packed && text);
+    memset(text, 'y', size);
+    text[size - 1] = '\n';
+    m.size = ZSTD_compress(packed, ZSTD_compressBound(size), text, size, 1);
+    assert_false(ZSTD_isError(m.size));
+    report_lines_allow(l, 1 << 20);
+    while ((more = report_lines_next(l, &line)) == -EAGAIN) {
+        size_t unfinished = report_lines_unfinished(l);
+
+        assert_true(unfinished - most <= 1 << 20);
+        most = unfinished;
+        waits++;
+        report_lines_allow(l, 1 << 20);
+    }
+    assert_int_equal(more, 1);
+    assert_true(line.too_long);
+    assert_int_equal(waits, 99);
+    assert_int_equal(report_lines_next(l, &line), -EAGAIN);
+    report_lines_allow(l, 1);
+    assert_int_equal(report_lines_next(l, &line), 0);
+    report_lines_free(l);
+    free(packed);
+    free(text);
+}
+
+TEST(what_was_read_of_a_line_can_be_forgotten)
+{
+    struct in_pieces p = {.text = "one\ntw one\ntwo\n", .size = 15, .piece = 6};
+    const struct report_source source = {pieces_read, NULL, &p};
+    struct report_line line;
+    struct report_lines *l;
+
+    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_int_equal(report_lines_next(l, &line), -EAGAIN);
+    assert_int_equal(report_lines_unfinished(l), 2);
+    report_lines_break(l, false);
+    assert_int_equal(report_lines_unfinished(l), 0);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_memory_equal(line.text, " one\n", 5);
+    report_lines_break(l, true);
+    assert_int_equal(next_of_pieces(l, &line), 1);
+    assert_int_equal(line.text[0], '\0');
+    report_lines_free(l);
+}
+
 TEST(a_line_beyond_the_limit_is_passed_over)
 {
     struct endless e = {REPORT_LINE_MAX * 3};
