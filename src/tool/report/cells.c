@@ -152,18 +152,26 @@ static int join_cells(struct report_cells *c)
     return err;
 }
 
+/*
+ * Room for something of each cell, zeroed: as much as there is of cells now, so that those of the
+ * batch have to be among them before.
+ */
+static void *beside_cells(const struct report_cells *c, size_t size, size_t *capacity)
+{
+    *capacity = c->capacity ? c->capacity : 1;
+    return memory_zalloc(*capacity, size);
+}
+
 /* The first weight of a log: until here every event stood for itself. */
 static int begin_estimates(struct report_cells *c)
 {
     int err = report_cells_flush(c);
-    size_t capacity = c->capacity ? c->capacity : 1;
 
     if (err)
         return err;
-    c->sampled = memory_zalloc(capacity, sizeof(*c->sampled));
+    c->sampled = beside_cells(c, sizeof(*c->sampled), &c->sampled_capacity);
     if (!c->sampled)
         return -ENOMEM;
-    c->sampled_capacity = capacity;
     for (size_t i = 0; i < c->count; i++) {
         c->sampled[i].bytes = c->cells[i].bytes;
         c->sampled[i].allocs = c->cells[i].allocs;
@@ -339,19 +347,14 @@ static bool within(const struct report_cells *c, const struct report_record *r)
 /* The first log that says what is alive: until here there was nothing to keep. */
 static int begin_lives(struct report_cells *c)
 {
-    const size_t capacity = c->capacity ? c->capacity : 1;
     int err = report_cells_flush(c);
 
     if (err || !c->options.live)
         return err;
-    if (!c->lives) {
-        c->lives_capacity = capacity;
-        c->lives = memory_zalloc(capacity, sizeof(*c->lives));
-    }
-    if (c->live.more && !c->spreads) {
-        c->spreads_capacity = capacity;
-        c->spreads = memory_zalloc(capacity, sizeof(*c->spreads));
-    }
+    if (!c->lives)
+        c->lives = beside_cells(c, sizeof(*c->lives), &c->lives_capacity);
+    if (c->live.more && !c->spreads)
+        c->spreads = beside_cells(c, sizeof(*c->spreads), &c->spreads_capacity);
     return c->lives && (c->spreads || !c->live.more) ? 0 : -ENOMEM;
 }
 
