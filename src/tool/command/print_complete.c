@@ -22,7 +22,10 @@ static void put_file(struct buffer *b, const struct report_gap *gap)
 {
     struct text_number n;
 
-    if (strcmp(gap->what, "truncated") == 0)
+    if (*gap->by && strcmp(gap->what, "truncated") == 0)
+        buffer_format(b, "the file was truncated while it was read: %s bytes were gone before",
+                      text_count(&n, gap->count));
+    else if (strcmp(gap->what, "truncated") == 0)
         buffer_format(b, "the file was truncated while it was written: %s bytes are gone",
                       text_count(&n, gap->count));
     else if (strcmp(gap->what, "removed") == 0)

@@ -1,27 +1,17 @@
 #include "follow/follow.h"
 
+#include "base/clock.h"
+#include "follow/part.h"
+#include "readers/header.h"
 #include "readers/parts.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
+#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#define HEADER_MAX ((uint64_t)1 << 20) /* a file of so many bytes has its header, or none */
 #define NEXT_TRIES 10 /* for the file at a log's path: between two parts there is none */
 #define NEXT_MS    10 /* from one to the next */
-#define MAGIC_SIZE 4  /* bytes that tell a packed log from a plain one: readers/lines.c asks once */
-
-struct file_id {
-    dev_t device;
-    ino_t inode;
-};
-
-struct part {
-    int fd;
-    struct file_id id;
-};
+#define BY_FOLLOW  "follow" /* of gaps: who says so */
 
 struct follow {
     char *path;
@@ -30,74 +20,40 @@ struct follow {
     struct report_log *log;
     struct part *parts; /* being read, and those that wait for it, in their order */
     size_t count, capacity;
-    struct file_id newest;                /* the last one that was opened, */
+    struct part_id newest;                /* the last one that was opened, */
     struct report_recording newest_begun; /* and what its header says; number 0: not known yet */
     struct part foreign; /* of another recording: open, so that no other file gets its number */
     /* Of parts[0]; NULL before its first byte was read. */
     struct report_lines *lines;
     struct report_reading *reading;
     size_t budget;     /* bytes that this step may still take */
-    uint64_t at;       /* bytes of parts[0] that were taken */
+    uint64_t until_ns; /* when it is to end; 0: not by the clock */
     uint64_t headless; /* so many of the first file hold no header; UINT64_MAX: all may be taken */
     uint64_t taken;    /* bytes of all */
+    uint64_t cut_to;   /* what was left of parts[0] when it was cut; UINT64_MAX: nobody knows */
+    bool cut;          /* what was read of parts[0] is gone, and what is there instead not known */
     bool last;         /* parts[0] gets no more: its end is an end */
     bool reached_end;  /* of what it has now */
     bool over;         /* nobody writes any more */
     int err;           /* it cannot be read on */
+    struct follow_losses losses;
+    uint64_t told; /* losses when follow_news told of them last */
+    bool told_replaced;
 };
-
-static struct file_id id_of(const struct stat *st)
-{
-    return (struct file_id){st->st_dev, st->st_ino};
-}
-
-static bool same_file(const struct file_id *a, const struct file_id *b)
-{
-    return a->device == b->device && a->inode == b->inode;
-}
-
-static uint64_t size_of(const struct part *part)
-{
-    struct stat st;
-
-    return fstat(part->fd, &st) ? 0 : (uint64_t)st.st_size;
-}
 
 /* ---- opening ---- */
 
-/*
- * Returns: a descriptor of a regular file; -EINVAL: it is none; -errno. A FIFO is not waited for.
- */
-static int open_file(const char *path, struct file_id *id)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err = 0;
-    struct stat st;
-
-    if (fd < 0)
-        return -errno;
-    if (fstat(fd, &st))
-        err = -errno;
-    else if (!S_ISREG(st.st_mode))
-        err = -EINVAL;
-    if (err) {
-        close(fd);
-        return err;
-    }
-    *id = id_of(&st);
-    return fd;
-}
-
-/* As open_file, of a log: while its part gives way to the next, nothing is there for a moment. */
-static int open_log(const char *path, struct file_id *id)
+/* Of a log: while its part gives way to the next, nothing is there for a moment. */
+static int open_log(const char *path, struct part *p)
 {
     const struct timespec pause = {.tv_nsec = NEXT_MS * 1000000L};
-    int fd = open_file(path, id);
+    int err = part_open(path, p);
 
-    for (unsigned i = 0; fd == -ENOENT && i < NEXT_TRIES; i++) {
+    for (unsigned i = 0; err == -ENOENT && i < NEXT_TRIES; i++) {
         nanosleep(&pause, NULL);
-        fd = open_file(path, id);
+        err = part_open(path, p);
     }
-    return fd;
+    return err;
 }
 
 /* By the descriptor: the name may be another file's by now. */
@@ -109,27 +65,32 @@ static struct report_recording begun_by(int fd)
     return report_part_of(path);
 }
 
-/* As the at-th of the parts. fd goes over, whatever is returned. */
-static int insert(struct follow *f, size_t at, int fd, const struct file_id *id)
+/* As the at-th of the parts, but not twice. part goes over, whatever is returned. */
+static int insert(struct follow *f, size_t at, struct part *part)
 {
+    for (size_t i = 0; i < f->count; i++)
+        if (part_is(&f->parts[i], &part->id)) {
+            part_close(part);
+            return 0;
+        }
     if (f->count == FOLLOW_PARTS_MAX || !array_reserve(&f->parts, &f->capacity, f->count + 1)) {
-        close(fd);
+        part_close(part);
         return f->count == FOLLOW_PARTS_MAX ? -EMFILE : -ENOMEM;
     }
     memmove(f->parts + at + 1, f->parts + at, (f->count - at) * sizeof(*f->parts));
-    f->parts[at] = (struct part){fd, *id};
+    f->parts[at] = *part;
     f->count++;
     return 0;
 }
 
-static int push(struct follow *f, int fd, const struct file_id *id)
+static int push(struct follow *f, struct part *part)
 {
-    int err = insert(f, f->count, fd, id);
+    int err = insert(f, f->count, part);
 
     if (err)
         return err;
-    f->newest = *id;
-    f->newest_begun = begun_by(fd);
+    f->newest = part->id;
+    f->newest_begun = begun_by(part->fd);
     return 0;
 }
 
@@ -138,7 +99,7 @@ static const struct report_recording *newest_begun(struct follow *f)
 {
     const struct part *newest = f->count ? &f->parts[f->count - 1] : NULL;
 
-    if (!f->newest_begun.number && (!newest || size_of(newest) < HEADER_MAX))
+    if (!f->newest_begun.number && (!newest || part_size(newest) < REPORT_HEADER_MAX))
         f->newest_begun = newest ? begun_by(newest->fd) : f->log->recording;
     return &f->newest_begun;
 }
@@ -151,62 +112,91 @@ static int insert_between(struct follow *f, size_t at, const struct report_recor
                           const struct report_recording *next)
 {
     struct report_parts parts = {NULL, 0, 0, 0};
-    struct file_id id;
     int err = report_parts_before(f->path, next, &parts);
 
     for (size_t i = 0; !err && i < parts.count; i++) {
-        int fd = open_file(parts.paths[i], &id);
-        struct report_recording part;
+        struct report_recording begun;
+        const size_t before = f->count;
+        struct part part;
 
-        if (fd < 0)
+        if (part_open(parts.paths[i], &part))
             continue; /* gone meanwhile: the next header tells how much was in it */
-        part = begun_by(fd);
-        if (report_part_follows(&part, next) && (!after || report_part_follows(after, &part)))
-            err = insert(f, at++, fd, &id);
+        begun = begun_by(part.fd);
+        if (report_part_follows(&begun, next) && (!after || report_part_follows(after, &begun)))
+            err = insert(f, at, &part);
         else
-            close(fd);
+            part_close(&part);
+        at += f->count - before;
     }
     report_parts_fini(&parts);
     return err;
 }
 
-/* Another file at the log's path: a later part? */
-static int look_at(struct follow *f, int fd, const struct file_id *id)
+/* ---- what is at the log's path ---- */
+
+static void keep_foreign(struct follow *f, const struct part *part)
 {
-    struct report_recording part = begun_by(fd), before = *newest_begun(f);
+    part_close(&f->foreign);
+    f->foreign = *part;
+}
+
+/*
+ * A copy of the very part that is read, as tools make that copy a file by another name and rename
+ * it: where it has more than the one that is open, it is read on. As long as it has less, it is
+ * looked at again.
+ */
+static void look_at_copy(struct follow *f, struct part *copy)
+{
+    struct part *p = &f->parts[0];
+
+    if (f->cut || part_size(p) > p->at || part_size(copy) <= p->at) {
+        part_close(copy);
+    } else if (!part_intact(p, copy)) {
+        keep_foreign(f, copy);
+    } else {
+        (void)part_seek(copy, p->at);
+        part_close(p);
+        *p = *copy;
+        f->newest = p->id;
+    }
+}
+
+/* Another file at the log's path: a later part? It goes over. */
+static int look_at(struct follow *f, struct part *part)
+{
+    struct report_recording begun = begun_by(part->fd), before = *newest_begun(f);
     int err = 0;
 
-    if (part.number && before.number && report_part_follows(&before, &part)) {
-        if (part.part > before.part + 1)
-            err = insert_between(f, f->count, &before, &part);
-        return err ? (close(fd), err) : push(f, fd, id);
+    if (!begun.number || !before.number) {
+        part_close(part); /* without a header yet: it is looked at again */
+    } else if (report_part_follows(&before, &begun)) {
+        if (begun.part > before.part + 1)
+            err = insert_between(f, f->count, &before, &begun);
+        if (err)
+            part_close(part);
+        else
+            err = push(f, part);
+    } else if (report_part_again(&before, &begun) && f->count == 1) {
+        look_at_copy(f, part);
+    } else {
+        f->losses.replaced |= !report_part_again(&before, &begun);
+        keep_foreign(f, part);
     }
-    if (!part.number || !before.number) {
-        close(fd); /* without a header yet: it is looked at again */
-        return 0;
-    }
-    if (f->foreign.fd >= 0)
-        close(f->foreign.fd);
-    f->foreign = (struct part){fd, *id};
-    return 0;
+    return err;
 }
 
 static int look(struct follow *f)
 {
-    struct stat st;
-    struct file_id id;
-    int fd;
+    struct part_id id;
+    struct part part;
 
     (void)newest_begun(f); /* while it is there: the file may be cut */
-    if (stat(f->path, &st))
+    if (part_id_of(f->path, &id))
         return 0; /* moved, or removed: the one that is open goes on */
-    id = id_of(&st);
-    if (same_file(&id, &f->newest) || (f->foreign.fd >= 0 && same_file(&id, &f->foreign.id)))
+    if ((f->newest.device == id.device && f->newest.inode == id.inode) ||
+        (f->foreign.fd >= 0 && part_is(&f->foreign, &id)) || part_open(f->path, &part))
         return 0;
-    fd = open_file(f->path, &id);
-    if (fd < 0)
-        return 0;
-    return look_at(f, fd, &id);
+    return look_at(f, &part);
 }
 
 static void end_reading(struct follow *f)
@@ -215,15 +205,14 @@ static void end_reading(struct follow *f)
     report_lines_free(f->lines);
     f->reading = NULL;
     f->lines = NULL;
-    f->at = 0;
 }
 
 /* parts[0] is read from its beginning again: nothing of it was given to the consumer. */
-static int rewind_first(struct follow *f)
+static void rewind_first(struct follow *f)
 {
-    f->taken -= f->at;
+    f->taken -= f->parts[0].at;
     end_reading(f);
-    return lseek(f->parts[0].fd, 0, SEEK_SET) < 0 ? -errno : 0;
+    (void)part_seek(&f->parts[0], 0);
 }
 
 /*
@@ -232,25 +221,23 @@ static int rewind_first(struct follow *f)
  */
 static int insert_before(struct follow *f)
 {
-    uint64_t size = size_of(&f->parts[0]);
+    uint64_t size = part_size(&f->parts[0]);
     struct report_recording first = begun_by(f->parts[0].fd);
-    int err;
 
-    f->headless = first.number || size >= HEADER_MAX ? UINT64_MAX : size;
+    f->headless = first.number || size >= REPORT_HEADER_MAX ? UINT64_MAX : size;
     if (first.part <= 1)
         return 0;
-    err = rewind_first(f);
-    return err ? err : insert_between(f, 0, NULL, &first);
+    rewind_first(f);
+    return insert_between(f, 0, NULL, &first);
 }
 
 static int open_first(struct follow *f)
 {
-    struct file_id id;
-    int fd = open_log(f->path, &id), err;
+    struct part part;
+    int err = open_log(f->path, &part);
 
-    if (fd < 0)
-        return fd;
-    err = push(f, fd, &id);
+    if (!err)
+        err = push(f, &part);
     return err ? err : insert_before(f);
 }
 
@@ -262,6 +249,8 @@ int follow_new(const char *path, struct report_defs *defs, const struct report_c
 
     if (f)
         f->foreign.fd = -1;
+    if (f)
+        f->log = log;
     if (f && (f->path = memory_strdup(path)))
         err = open_first(f);
     *out = NULL;
@@ -271,9 +260,103 @@ int follow_new(const char *path, struct report_defs *defs, const struct report_c
     }
     f->defs = defs;
     f->consumer = consumer;
-    f->log = log;
     *out = f;
     return 0;
+}
+
+static void leave(struct follow *f)
+{
+    end_reading(f);
+    f->last = f->cut = false;
+    if (f->count) {
+        part_close(&f->parts[0]);
+        f->count--;
+        memmove(f->parts, f->parts + 1, f->count * sizeof(*f->parts));
+    }
+}
+
+/* ---- files that become shorter ---- */
+
+static void lose(struct follow *f, const char *what, uint64_t bytes)
+{
+    f->losses.times++;
+    f->losses.bytes += bytes;
+    report_gap_add(&f->log->gaps, REPORT_GAP_FILE, what, BY_FOLLOW, bytes, 0);
+}
+
+/* What was read of parts[0] is not in it any more, of which `gone` bytes were not read. */
+static void begin_cut(struct follow *f, uint64_t gone)
+{
+    struct part *p = &f->parts[0];
+    uint64_t size = part_size(p);
+
+    if (f->lines && !report_lines_packed(f->lines))
+        gone += report_lines_unfinished(f->lines);
+    lose(f, "truncated", gone);
+    f->cut = true;
+    f->cut_to = size < p->at ? size : UINT64_MAX;
+    p->seen = size;
+    (void)part_seek(p, 0);
+}
+
+static void look_at_sizes(struct follow *f)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        struct part *p = &f->parts[i];
+        uint64_t size = part_size(p), kept = size > p->at ? size : p->at;
+        uint64_t gone = p->seen > kept ? p->seen - kept : 0;
+
+        p->seen = size;
+        if (size < p->at || (i == 0 && !part_intact(p, p)))
+            begin_cut(f, gone);
+        else if (gone)
+            lose(f, "truncated", gone);
+        if (gone && i && i + 1 == f->count)
+            f->newest_begun.number = 0;
+    }
+}
+
+/* It is of another recording now, or of what was read already: none of it is read. */
+static void give_up_first(struct follow *f)
+{
+    f->losses.replaced = true;
+    report_gap_add(&f->log->gaps, REPORT_GAP_FILE, "replaced", BY_FOLLOW, 1, 0);
+    leave(f);
+}
+
+/* The rest of parts[0] stayed, and may grow again. A packed one cannot be read on in its middle. */
+static bool read_on(struct follow *f)
+{
+    struct part *p = &f->parts[0];
+
+    if (!f->lines || report_lines_packed(f->lines) || part_size(p) < f->cut_to)
+        return false;
+    report_lines_break(f->lines, !part_seek(p, f->cut_to));
+    return true;
+}
+
+/*
+ * What is at the beginning of parts[0] since it was cut? Recorders begin with a header again, in the
+ * same file or in another one at its path.
+ */
+static void settle_cut(struct follow *f)
+{
+    const struct report_recording *had = &f->log->recording;
+    struct report_recording begun = begun_by(f->parts[0].fd);
+
+    if (begun.number && ((!had->number && !f->log->lines) || report_part_follows(had, &begun))) {
+        end_reading(f);
+        f->cut = false;
+        if (f->count == 1)
+            f->newest_begun = begun;
+    } else if (begun.number && report_part_again(had, &begun) && f->cut_to < UINT64_MAX) {
+        f->cut = !read_on(f);
+    } else if (begun.number || part_size(&f->parts[0]) >= REPORT_HEADER_MAX) {
+        give_up_first(f);
+        return;
+    }
+    if (f->cut && (f->count > 1 || f->over))
+        leave(f);
 }
 
 /* ---- reading ---- */
@@ -282,7 +365,8 @@ int follow_new(const char *path, struct report_defs *defs, const struct report_c
 static ssize_t take(void *context, void *to, size_t size)
 {
     struct follow *f = context;
-    uint64_t most = f->last ? UINT64_MAX : f->headless - f->at;
+    struct part *p = &f->parts[0];
+    uint64_t most = f->last ? UINT64_MAX : f->headless - p->at;
     ssize_t got;
 
     if (!f->budget || !most) {
@@ -293,70 +377,84 @@ static ssize_t take(void *context, void *to, size_t size)
         most = f->budget;
     if (size > most)
         size = (size_t)most;
-    do
-        got = read(f->parts[0].fd, to, size);
-    while (got < 0 && errno == EINTR);
+    got = part_read(p, to, size);
+    if (got == -ESTALE) {
+        begin_cut(f, 0);
+        return -EAGAIN;
+    }
     if (got < 0)
-        return -errno;
+        return got;
     f->budget -= (size_t)got;
-    f->at += (uint64_t)got;
     f->taken += (uint64_t)got;
     f->reached_end = got == 0;
     return got == 0 && !f->last ? -EAGAIN : got;
 }
 
+/* Returns: -ESTALE: while it waited it became one of another recording. */
 static int begin(struct follow *f)
 {
     const struct report_source source = {.read = take, .context = f};
-    int err = report_lines_from(&source, &f->lines);
+    struct report_recording begun = {.number = 0};
+    int err;
+
+    if (f->log->recording.number)
+        begun = begun_by(f->parts[0].fd);
+    if (begun.number && !report_part_follows(&f->log->recording, &begun))
+        return -ESTALE;
+    err = report_lines_from(&source, &f->lines);
 
     return err ? err
                : report_reading_new(f->lines, f->path, f->defs, f->consumer, f->log, &f->reading);
 }
 
-static void leave(struct follow *f)
-{
-    end_reading(f);
-    f->last = false;
-    if (f->count) {
-        close(f->parts[0].fd);
-        f->count--;
-        memmove(f->parts, f->parts + 1, f->count * sizeof(*f->parts));
-    }
-}
-
 /*
  * Returns: 0: the file is done with; -EAGAIN: it has no more now, or the budget is spent; -errno.
  */
-static int read_part(struct follow *f)
+static int read_part(struct follow *f, size_t budget)
 {
     int err = 0;
 
     /* Behind what follows it nothing is written any more: writers end a part before the next. */
     f->last = f->count > 1 || f->over;
     f->reached_end = false;
-    if (!f->reading) {
-        if (!f->last && size_of(&f->parts[0]) < MAGIC_SIZE) {
-            f->reached_end = true;
-            return -EAGAIN;
-        }
+    if (!f->reading)
         err = begin(f);
-    }
-    return err ? err : report_reading_more(f->reading);
+    if (err)
+        return err;
+    report_lines_allow(f->lines, budget);
+    report_reading_until(f->reading, f->until_ns);
+    return report_reading_more(f->reading);
 }
 
-int follow_step(struct follow *f, size_t budget)
+/* The files as they are now. Returns: as follow_step. */
+static int look_around(struct follow *f)
 {
     int err = f->err ? f->err : look(f);
 
-    if (!err && f->count && f->headless < UINT64_MAX)
-        err = insert_before(f);
+    if (err)
+        return err;
+    look_at_sizes(f);
+    if (f->cut)
+        settle_cut(f);
+    return f->count && !f->cut && f->headless < UINT64_MAX ? insert_before(f) : 0;
+}
+
+int follow_step(struct follow *f, size_t budget, uint64_t until_ns)
+{
+    int err = look_around(f);
+
     f->budget = budget ? budget : 1;
+    f->until_ns = until_ns;
     f->log->tally.followed = true;
-    while (!err && f->count) {
-        err = read_part(f);
-        if (!err)
+    while (!err && f->count && !f->cut) {
+        err = read_part(f, budget ? budget : 1);
+        if (err == -ESTALE)
+            give_up_first(f);
+        else if (!err)
             leave(f);
+        err = err == -ESTALE ? 0 : err;
+        if (!err && f->count && until_ns && clock_ns() >= until_ns)
+            return 1;
     }
     if (!err)
         return 0; /* all are done with */
@@ -373,7 +471,9 @@ void follow_end(struct follow *f)
 
 bool follow_ended(const struct follow *f)
 {
-    return f->log->tally.ended && f->count <= 1 && !follow_left(f);
+    if (!f->count)
+        return f->log->tally.ended || f->losses.replaced;
+    return f->log->tally.ended && f->count == 1 && !follow_left(f);
 }
 
 uint64_t follow_taken(const struct follow *f)
@@ -386,11 +486,45 @@ uint64_t follow_left(const struct follow *f)
     uint64_t left = 0;
 
     for (size_t i = 0; i < f->count; i++) {
-        uint64_t size = size_of(&f->parts[i]), at = i ? 0 : f->at;
+        uint64_t size = part_size(&f->parts[i]), at = f->parts[i].at;
 
         left += size > at ? size - at : 0;
     }
     return left;
+}
+
+const struct follow_losses *follow_losses(const struct follow *f)
+{
+    return &f->losses;
+}
+
+bool follow_is_removed(const struct follow *f)
+{
+    return !f->count || part_is_removed(&f->parts[f->count - 1]);
+}
+
+/* Of many losses a line each time they are twice as many. */
+bool follow_news(struct follow *f, char *text, size_t size)
+{
+    const struct follow_losses *l = &f->losses;
+    char times[60] = "";
+
+    if (l->times >= (f->told ? 2 * f->told : 1)) {
+        f->told = l->times;
+        if (l->times > 1)
+            snprintf(times, sizeof(times), ", %llu times by now", (unsigned long long)l->times);
+        snprintf(text, size,
+                 "%s was truncated or overwritten while it was read%s: %llu bytes were gone before "
+                 "they were read; what comes now is read on",
+                 f->path, times, (unsigned long long)l->bytes);
+        return true;
+    }
+    if (l->replaced && !f->told_replaced) {
+        f->told_replaced = true;
+        snprintf(text, size, "%s was replaced: it holds something else now", f->path);
+        return true;
+    }
+    return false;
 }
 
 void follow_free(struct follow *f)
@@ -399,7 +533,6 @@ void follow_free(struct follow *f)
         return;
     while (f->count)
         leave(f);
-    if (f->foreign.fd >= 0)
-        close(f->foreign.fd);
+    part_close(&f->foreign);
     memory_free_all(f->parts, f->path, f);
 }

@@ -10,6 +10,13 @@
  * as it stands at the log's path, and read when the one before is at its end; parts in between are
  * looked for beside it. What stands at the path and is of another recording is left alone.
  *
+ * A file that becomes shorter, or has something else where it was read before, was truncated or
+ * overwritten: that is noticed, what was not read of it is counted, and it goes on with what is
+ * there now. That is the next part of the recording, from its header on; or, where only its end was
+ * cut off, what is written behind the rest. Of another recording nothing is read: it is `replaced`,
+ * and its user begins with what is there anew. A copy of the log in its place that has more is read
+ * on in the log's stead.
+ *
  * What cannot be read is counted where readers/ counts it: parts that were gone before they were
  * opened, and lines that were cut away from a file before they were read, are gaps
  * (report_log_completeness) once the recording's end record, or its next header, tells of them.
@@ -38,11 +45,13 @@ int follow_new(const char *path, struct report_defs *defs, const struct report_c
 void follow_free(struct follow *f); /* NULL is fine */
 
 /*
- * follow_step - read about `budget` bytes of what has come since.
+ * follow_step - read about `budget` bytes of what has come since, and of packed logs as much as
+ * that when it is unpacked; no more than a line beyond until_ns of clock_ns(), 0: it is not bounded
+ * by time.
  * Returns: 1: there is more to read already; 0: all that was there at some moment since the call is
  *          read; else as report_log_read, and nothing is read any more.
  */
-int follow_step(struct follow *f, size_t budget);
+int follow_step(struct follow *f, size_t budget, uint64_t until_ns);
 
 /*
  * follow_end - nobody writes the log any more: after the next step that returns 0 a line, or packed
@@ -50,11 +59,28 @@ int follow_step(struct follow *f, size_t budget);
  */
 void follow_end(struct follow *f);
 
-/* Whether the recording's end record was read, and nothing behind it waits. */
+/*
+ * Whether the recording's end record was read, and nothing behind it waits; or something else is in
+ * the file that was read.
+ */
 bool follow_ended(const struct follow *f);
 
 /* Bytes of files that were read so far; and that are there and not read yet. */
 uint64_t follow_taken(const struct follow *f);
 uint64_t follow_left(const struct follow *f);
+
+/* What happened to the files beside growing. The same is among the gaps of the log. */
+struct follow_losses {
+    uint64_t times; /* that one was truncated or overwritten */
+    uint64_t bytes; /* that were seen in a file and gone before they were read */
+    bool replaced;  /* another recording is at the log's path */
+};
+const struct follow_losses *follow_losses(const struct follow *f);
+
+/* Whether the file that is read, or was read last, has no name any more. */
+bool follow_is_removed(const struct follow *f);
+
+/* follow_news - Returns: whether a line in `text` is to be told of what happened to the files. */
+bool follow_news(struct follow *f, char *text, size_t size);
 
 #endif

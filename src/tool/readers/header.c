@@ -42,6 +42,7 @@ json_t *report_header_of(const char *path)
     if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
         report_lines_open(path, &lines))
         return NULL;
+    report_lines_allow(lines, REPORT_HEADER_MAX);
     report_parser_init(&parser);
     if (report_lines_next(lines, &line) > 0 && !line.too_long &&
         !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER)

@@ -14,6 +14,8 @@
  */
 const char *report_program(const json_t *header);
 
+#define REPORT_HEADER_MAX ((uint64_t)1 << 20) /* bytes, unpacked: a header is shorter */
+
 /*
  * report_header_of - the first line of the log at `path`, plain or packed. Returns: NULL: it is no
  * file, or no log; else the caller's, json_decref. Memory that runs out is no log, too.

@@ -1,5 +1,6 @@
 #include "readers/log.h"
 
+#include "base/clock.h"
 #include "readers/parallel_reader.h"
 #include "readers/parts.h"
 
@@ -8,6 +9,8 @@
 #define PROGRESS_LINES 32768
 #define SMALL          ((uint64_t)4 << 20) /* bytes of a file that threads are not worth */
 #define NO_RECORD      "no record in its first lines"
+#define LOOK_LINES     64 /* between two looks at the clock, */
+#define LOOK_BYTES     ((uint64_t)64 << 10)
 #define GIVE_UP_LINES  1000 /* without a record: this is no log, do not read on to its end */
 
 void report_log_init(struct report_log *log)
@@ -129,6 +132,11 @@ static int on_header(struct report_log *log, const struct report_record *r)
     if (r->at.line > 1 && report_recording_again(&log->recording, r->json)) {
         report_gap_add(&log->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
         return 0;
+    }
+    if (log->only_one && log->recording.number &&
+        !report_recording_goes_on(&log->recording, r->json)) {
+        report_gap_add(&log->gaps, REPORT_GAP_SEVERAL, NULL, NULL, 1, 0);
+        return -ESTALE;
     }
     if (report_recording_next(&log->recording, r->json)) {
         if (log->tally.begun) {
@@ -347,6 +355,8 @@ struct report_reading {
     struct source source;
     struct report_place at; /* behind the last line */
     uint64_t lines_before, used_before, cut_before, damaged_before, headers_before;
+    uint64_t until_ns; /* 0: for as long as there are lines */
+    uint64_t looked_lines, looked_bytes; /* of the log when the clock was looked at */
     bool begun; /* what there is is at least how a log begins */
 };
 
@@ -369,7 +379,9 @@ int report_reading_new(struct report_lines *lines, const char *file, struct repo
                                  .used_before = log->used,
                                  .cut_before = log->cut,
                                  .damaged_before = log->damaged,
-                                 .headers_before = log->headers};
+                                 .headers_before = log->headers,
+                                 .looked_lines = log->lines,
+                                 .looked_bytes = log->bytes};
     err = source_init(&r->source, lines, log->jobs);
     if (err) {
         report_reading_free(r);
@@ -426,6 +438,23 @@ static int next_line(struct report_reading *r, const struct report_parsed *parse
     return 0;
 }
 
+void report_reading_until(struct report_reading *r, uint64_t until_ns)
+{
+    r->until_ns = until_ns;
+}
+
+static bool is_late(struct report_reading *r)
+{
+    const struct report_log *log = r->log;
+
+    if (LIKELY(!r->until_ns) || (log->lines - r->looked_lines < LOOK_LINES &&
+                                 log->bytes - r->looked_bytes < LOOK_BYTES))
+        return false;
+    r->looked_lines = log->lines;
+    r->looked_bytes = log->bytes;
+    return clock_ns() >= r->until_ns;
+}
+
 int report_reading_more(struct report_reading *r)
 {
     const struct report_parsed *parsed = NULL;
@@ -434,7 +463,7 @@ int report_reading_more(struct report_reading *r)
 
     r->log->file = r->file;
     r->defs->problems->file = r->file;
-    while (!err && (more = source_next(&r->source, &parsed)) != 0)
+    while (!err && (more = is_late(r) ? -EAGAIN : source_next(&r->source, &parsed)) != 0)
         err = more < 0 ? more : next_line(r, parsed);
     if (!err)
         err = reading_end(r);

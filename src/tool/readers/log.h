@@ -23,6 +23,7 @@ struct report_consumer {
 /* What was read. Add a log to another's by reading again with the same struct. */
 struct report_log {
     unsigned jobs;    /* set by the caller: threads that parse ahead; 0 and 1: none */
+    bool only_one;    /* set by the caller: a second recording ends the reading, with -ESTALE */
     const char *file; /* the last one read */
     uint64_t lines, bytes;
     uint64_t used;                             /* lines */
@@ -72,12 +73,15 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
  * report_reading_free; *out is NULL after a failure. log->jobs: none, or the lines do not wait.
  * report_reading_more - Returns: as report_log_read; -EAGAIN: call it again when there is more. The
  * end of the lines is the end of the reading.
+ * report_reading_until - report_reading_more returns -EAGAIN soon after that moment of clock_ns(),
+ * at the latest when the line that it is at is used; 0: it does not look at the clock.
  */
 struct report_reading;
 int report_reading_new(struct report_lines *lines, const char *file, struct report_defs *defs,
                        const struct report_consumer *consumer, struct report_log *log,
                        struct report_reading **out);
 int report_reading_more(struct report_reading *r);
+void report_reading_until(struct report_reading *r, uint64_t until_ns);
 void report_reading_free(struct report_reading *r); /* NULL is fine */
 
 uint64_t report_log_lost(const struct report_log *log); /* allocations seen but not written */

@@ -37,6 +37,11 @@ bool report_part_follows(const struct report_recording *earlier,
     return same_recording(earlier, part) && part->part > earlier->part;
 }
 
+bool report_part_again(const struct report_recording *one, const struct report_recording *part)
+{
+    return same_recording(one, part) && part->part == one->part;
+}
+
 /* The length of NAME in NAME.N, or 0. */
 static size_t stem(const char *name)
 {

@@ -32,11 +32,12 @@ void report_parts_fini(struct report_parts *parts);
 /*
  * report_part_of - what the header of a file says of the part that it begins; its number is 0 where
  * there is no header (yet). report_part_follows - whether it is of the recording of `earlier`, and
- * a later part.
+ * a later part. report_part_again - whether both are the same part of one recording.
  */
 struct report_recording report_part_of(const char *path);
 bool report_part_follows(const struct report_recording *earlier,
                          const struct report_recording *part);
+bool report_part_again(const struct report_recording *one, const struct report_recording *part);
 
 /*
  * report_parts_once - of the paths of logs that are added up, those that are to be read, in their

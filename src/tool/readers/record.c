@@ -663,6 +663,18 @@ static struct report_recording recording_of(const json_t *header)
     return now;
 }
 
+static bool goes_on(const struct report_recording *r, const struct report_recording *now)
+{
+    return r->number && now->pid == r->pid && now->clock == r->clock && now->part > r->part;
+}
+
+bool report_recording_goes_on(const struct report_recording *r, const json_t *header)
+{
+    const struct report_recording now = recording_of(header);
+
+    return goes_on(r, &now);
+}
+
 bool report_recording_again(const struct report_recording *r, const json_t *header)
 {
     struct report_recording now = recording_of(header);
@@ -673,13 +685,11 @@ bool report_recording_again(const struct report_recording *r, const json_t *head
 bool report_recording_next(struct report_recording *r, const json_t *header)
 {
     struct report_recording now = recording_of(header);
-    bool goes_on;
+    bool begins = !goes_on(r, &now);
 
-    now.number = r->number;
-    goes_on = r->number && now.pid == r->pid && now.clock == r->clock && now.part > r->part;
-    now.number += !goes_on;
+    now.number = r->number + begins;
     *r = now;
-    return !goes_on;
+    return begins;
 }
 
 static void want(struct report_parser *p, int err, const char *key, bool needed)

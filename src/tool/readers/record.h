@@ -157,6 +157,9 @@ struct report_recording {
 /* report_recording_next - a header came. Returns: whether a recording begins with it. */
 bool report_recording_next(struct report_recording *r, const json_t *header);
 
+/* report_recording_goes_on - whether the header is of a later part of the one being read. */
+bool report_recording_goes_on(const struct report_recording *r, const json_t *header);
+
 /* report_recording_again - whether the header is that of the very part that is being read. */
 bool report_recording_again(const struct report_recording *r, const json_t *header);
 

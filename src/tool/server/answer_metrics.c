@@ -263,6 +263,8 @@ FIGURE(allocations, traced_total(t).allocs)
 FIGURE(allocated, traced_total(t).bytes)
 FIGURE(lost, report_log_lost(&t->cells.log))
 FIGURE(unusable, t->cells.log.skipped)
+FIGURE(truncations, t->losses.times)
+FIGURE(gone_bytes, t->losses.bytes)
 FIGURE(unread, t->follow ? follow_left(t->follow) : 0)
 LIVE_FIGURE(live_bytes, t->cells.live.last.bytes)
 LIVE_FIGURE(live_objects, t->cells.live.last.allocs)
@@ -351,6 +353,10 @@ static const struct {
      "Allocations that were seen and not written to the log.", lost},
     {"shadowtrace_log_unusable_lines_total", COUNTER, "Lines of the log that could not be used.",
      unusable},
+    {"shadowtrace_log_truncations_total", COUNTER,
+     "Times that the log was truncated or overwritten while it was followed.", truncations},
+    {"shadowtrace_log_gone_bytes_total", COUNTER,
+     "Bytes of the log that were gone before they were read.", gone_bytes},
     {"shadowtrace_log_unread_bytes", GAUGE, "Bytes of the log that are not read yet.", unread},
 };
 
@@ -418,7 +424,7 @@ static bool is_told(const struct answer_ask *ask, const struct traced *t)
 {
     if (!t->cells.log.header || !traced_known(t) || (ask->of && ask->of != t))
         return false;
-    return t->given || traced_find(ask->set, t->pid) == t;
+    return t->given ? !traced_is_outdated(ask->set, t) : traced_find(ask->set, t->pid) == t;
 }
 
 int answer_metrics(const struct answer_ask *ask, FILE *out)

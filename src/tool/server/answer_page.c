@@ -98,6 +98,19 @@ static const char *state_of(const struct traced *t)
     }
 }
 
+/* What happened to its log while it was followed. */
+static void put_losses(const struct traced *t, FILE *out)
+{
+    const struct follow_losses *l = &t->losses;
+    struct text_number bytes;
+
+    if (l->times)
+        fprintf(out, "; its log was truncated: %s gone before %s read",
+                text_bytes(&bytes, l->bytes), l->bytes == 1 ? "it was" : "they were");
+    if (l->replaced || t->replaced)
+        fputs("; something else is in the place of its log now", out);
+}
+
 static void put_process(const struct answer_ask *ask, const struct traced *t, FILE *out)
 {
     struct mark_sums total = traced_total(t);
@@ -110,6 +123,7 @@ static void put_process(const struct answer_ask *ask, const struct traced *t, FI
             text_bytes(&bytes, (uint64_t)total.bytes), text_count(&allocs, (uint64_t)total.allocs),
             text_count(&lost, report_log_lost(&t->cells.log)));
     put_text(out, state_of(t));
+    put_losses(t, out);
     fputs("<td>", out);
     put_text(out, t->path);
     fputs("\n", out);

@@ -154,6 +154,12 @@ static void read_signals(struct server *s, uint64_t now_ns)
             end(s, now_ns);
 }
 
+static void say(void *server, const char *text)
+{
+    (void)server;
+    cli_complain(&cmd_serve, "%s", text);
+}
+
 static void look_for_processes(struct server *s, uint64_t now_ns)
 {
     char why[sizeof(s->folder_why)] = "";
@@ -230,6 +236,7 @@ static int run(void *into, const struct args *args, FILE *out)
     int status;
 
     find_init(&s.find);
+    s.traced.say = say;
     status = start(&s, out);
     while (!status && step(&s))
         ;

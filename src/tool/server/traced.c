@@ -7,11 +7,31 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 #define PIECE ((size_t)1 << 20) /* bytes of a log that are read at once */
 
 static void fail(struct traced *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static struct traced_file file_at(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st))
+        return (struct traced_file){.inode = 0};
+    return (struct traced_file){st.st_dev, st.st_ino, st.st_size};
+}
+
+/* Nothing more is read of it. */
+static void stop(struct traced *t, enum traced_state state)
+{
+    t->state = state;
+    t->over_ns = clock_ns();
+    follow_free(t->follow);
+    t->follow = NULL;
+    if (t->given)
+        t->seen = file_at(t->path);
+}
 
 /* What was read stays: it is what can be served. */
 static void fail(struct traced *t, const char *format, ...)
@@ -21,10 +41,7 @@ static void fail(struct traced *t, const char *format, ...)
     va_start(args, format);
     vsnprintf(t->why, sizeof(t->why), format, args);
     va_end(args);
-    t->state = TRACED_FAILED;
-    t->over_ns = clock_ns();
-    follow_free(t->follow);
-    t->follow = NULL;
+    stop(t, TRACED_FAILED);
 }
 
 static void forget_marks(struct traced *t)
@@ -130,23 +147,29 @@ static void take_mark(struct traced *t, uint64_t now_ns)
     t->marks[t->mark_count++] = m;
 }
 
-/* All that was there is read. */
+/* Whether no more comes. A log of the command line that has no name any more has no writer. */
+static bool has_ended(const struct traced *t)
+{
+    return follow_ended(t->follow) ||
+           (t->given && t->losses.replaced && follow_is_removed(t->follow));
+}
+
+/* All that was there is read. Of one that is over it is looked at once more. */
 static void pass(struct traced *t, bool was_gone)
 {
+    bool over = t->closing;
+
     t->passed_ns = t->look_ns;
     t->look_ns = 0;
     if (t->given && !t->pid)
         t->pid = (long)t->cells.log.recording.pid;
     take_mark(t, clock_ns());
-    if (!follow_ended(t->follow) && !was_gone)
-        return;
+    t->closing = was_gone || has_ended(t);
     if (was_gone)
         follow_end(t->follow); /* a half line counts as cut */
-    (void)follow_step(t->follow, SIZE_MAX);
-    follow_free(t->follow);
-    t->follow = NULL;
-    t->state = TRACED_ENDED;
-    t->over_ns = clock_ns();
+    if (!over || !t->closing)
+        return;
+    stop(t, TRACED_ENDED);
     if (report_cells_flush(&t->cells))
         fail(t, "out of memory");
 }
@@ -160,20 +183,63 @@ static void say_failed(struct traced *t, int err)
              err == -ENOMEM ? "out of memory" : strerror(-err));
 }
 
+static void tell_news(const struct traced_set *set, struct traced *t)
+{
+    char text[500];
+
+    t->losses = *follow_losses(t->follow);
+    while (follow_news(t->follow, text, sizeof(text)))
+        if (set->say)
+            set->say(set->context, text);
+}
+
 /* Returns: whether there is more. */
-static bool step_one(struct traced *t, size_t budget)
+static bool step_one(const struct traced_set *set, struct traced *t, uint64_t until_ns)
 {
     bool gone = is_gone(t); /* before the look: what it wrote last is there */
     int more;
 
     if (!t->look_ns)
         t->look_ns = clock_ns();
-    more = follow_step(t->follow, budget);
+    more = follow_step(t->follow, PIECE, until_ns);
+    tell_news(set, t);
     if (!more)
         pass(t, gone);
     else if (more < 0)
         say_failed(t, more);
-    return more > 0;
+    return more > 0 || (t->closing && t->state == TRACED_FOLLOWED);
+}
+
+/* ---- another recording at the path of a log of the command line ---- */
+
+static bool was_replaced(const struct traced *t)
+{
+    struct traced_file now;
+
+    if (!t->given || t->replaced)
+        return false;
+    if (t->losses.replaced || t->state == TRACED_FOLLOWED)
+        return t->losses.replaced;
+    now = file_at(t->path);
+    return now.inode && (now.inode != t->seen.inode || now.device != t->seen.device ||
+                         now.size < t->seen.size);
+}
+
+/* It is followed as one more; of those that it follows on only the last one stays. */
+static void start_over(struct traced_set *set, struct traced *t)
+{
+    for (size_t i = set->count; i-- > 0;) {
+        const struct traced *old = set->all[i];
+
+        if (old != t && old->replaced && old->state != TRACED_FOLLOWED && !old->used &&
+            !strcmp(old->path, t->path))
+            remove_at(set, i);
+    }
+    t->replaced = true;
+    t->used++; /* it makes no room for what follows it */
+    if (traced_add(set, 0, t->path, clock_ns()))
+        t->replaced = false; /* there is no room now: it is tried again */
+    t->used--;
 }
 
 static uint64_t memory_used(void)
@@ -191,11 +257,13 @@ bool traced_step(struct traced_set *set, uint64_t most_ns, uint64_t max_memory)
     for (size_t i = 0; i < set->count; i++) {
         struct traced *t = set->all[set->turn++ % set->count];
 
+        if (was_replaced(t))
+            start_over(set, t);
         if (t->state != TRACED_FOLLOWED)
             continue;
         if (clock_ns() > until_ns)
             return true;
-        more |= step_one(t, PIECE);
+        more |= step_one(set, t, until_ns);
         if (t->state == TRACED_FOLLOWED && memory_used() > max_memory) {
             forget_marks(t);
             fail(t, "its sums need more than --max-memory allows; what was read is served");
@@ -209,7 +277,8 @@ void traced_expire(struct traced_set *set, uint64_t keep_ns, uint64_t now_ns)
     for (size_t i = set->count; i-- > 0;) {
         const struct traced *t = set->all[i];
 
-        if (t->state != TRACED_FOLLOWED && !t->given && !t->used && now_ns > t->over_ns &&
+        if (t->state != TRACED_FOLLOWED && (!t->given || t->replaced) && !t->used &&
+            now_ns > t->over_ns &&
             now_ns - t->over_ns > keep_ns)
             remove_at(set, i);
     }
@@ -252,6 +321,21 @@ struct traced *traced_find_log(const struct traced_set *set, const char *path)
         if (!strcmp(set->all[i]->path, path))
             return set->all[i];
     return NULL;
+}
+
+bool traced_is_outdated(const struct traced_set *set, const struct traced *t)
+{
+    bool behind = false;
+
+    for (size_t i = 0; i < set->count; i++) {
+        const struct traced *other = set->all[i];
+
+        if (behind && other->pid == t->pid && other->cells.log.header && traced_known(other) &&
+            !strcmp(other->path, t->path))
+            return true;
+        behind |= other == t;
+    }
+    return false;
 }
 
 bool traced_known(const struct traced *t)

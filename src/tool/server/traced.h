@@ -12,6 +12,8 @@
 #include "follow/follow.h"
 #include "server/mark.h"
 
+#include <sys/types.h>
+
 #define TRACED_MAX   64 /* processes at once */
 #define TRACED_MARKS 11
 #define TRACED_MARK_NS \
@@ -23,15 +25,25 @@ enum traced_state {
     TRACED_FAILED, /* its log is read no more, for `why` */
 };
 
+struct traced_file {
+    dev_t device;
+    ino_t inode; /* 0: there was none */
+    off_t size;
+};
+
 struct traced {
     long pid;   /* 0: a log of the command line, before its header was read */
     char *path; /* of its log, as it was found */
     bool given; /* on the command line */
+    bool closing;  /* its log has ended: what is behind the end is read, then it is over */
+    bool replaced; /* something else is at its path, which is followed as another one */
     enum traced_state state;
     char why[300];
     struct report_problems problems;
     struct report_cells cells;
     struct follow *follow;
+    struct follow_losses losses;
+    struct traced_file seen; /* given: at its path when it was over */
     struct mark *marks[TRACED_MARKS]; /* in order */
     size_t mark_count;
     uint64_t passed_ns; /* when the last look began that ended with everything read; 0: none yet */
@@ -44,6 +56,9 @@ struct traced_set {
     struct traced *all[TRACED_MAX]; /* in the order in which they were found */
     size_t count;
     size_t turn; /* whose turn it is to be read */
+    /* Gets a line for people about a log that was truncated or replaced. NULL: nobody asks. */
+    void (*say)(void *context, const char *text);
+    void *context;
 };
 
 /*
@@ -54,7 +69,8 @@ int traced_add(struct traced_set *set, long pid, const char *path, uint64_t now_
 
 /*
  * traced_step - read what has come, for about `most_ns`, of one after the other, and take the marks
- * that are due. max_memory: of all of them; the one that is read when it is passed fails.
+ * that are due. max_memory: of all of them; the one that is read when it is passed fails. Where
+ * another recording is at the path of a log of the command line that one is followed, too.
  * Returns: whether there is more to be read already.
  */
 bool traced_step(struct traced_set *set, uint64_t most_ns, uint64_t max_memory);
@@ -67,6 +83,9 @@ void traced_free(struct traced_set *set);
 struct traced *traced_default(const struct traced_set *set);
 struct traced *traced_find(const struct traced_set *set, long pid); /* the latest of that number */
 struct traced *traced_find_log(const struct traced_set *set, const char *path);
+
+/* Whether another one of the same number and log was found later, and its header is read. */
+bool traced_is_outdated(const struct traced_set *set, const struct traced *t);
 
 /*
  * traced_known  - its log was once read to where it ended then; before that sums are of its

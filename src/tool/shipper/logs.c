@@ -40,35 +40,60 @@ static struct logs_file *known_file(struct logs *f, const struct statx *st)
     return NULL;
 }
 
+static bool is_of(const struct logs_file *file, const struct report_recording *r)
+{
+    return file->pid == r->pid && file->clock == r->clock;
+}
+
 static bool known_recording(const struct logs *f, const struct report_recording *r)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (f->files[i].pid == r->pid && f->files[i].clock == r->clock)
+        if (is_of(&f->files[i], r))
             return true;
     return false;
+}
+
+void logs_doubt(struct logs *f, uint64_t pid, uint64_t clock)
+{
+    for (size_t i = 0; i < f->count; i++)
+        f->files[i].doubtful |= f->files[i].pid == pid && f->files[i].clock == clock;
+}
+
+/* Whether the file is still what it was; one that has become shorter may be of another recording. */
+static bool is_same(struct logs_file *file, const struct statx *st)
+{
+    file->doubtful |= st->stx_size < file->size;
+    file->size = st->stx_size;
+    return !file->doubtful;
 }
 
 static int look_at(struct logs *f, const char *path, logs_found *found, void *context)
 {
     struct report_recording recording;
+    struct logs_file *file;
     struct statx st;
     int err = 0;
 
-    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_TYPE | STATX_BTIME, &st) ||
-        !S_ISREG(st.stx_mode) || known_file(f, &st))
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_TYPE | STATX_SIZE | STATX_BTIME, &st) ||
+        !S_ISREG(st.stx_mode))
+        return 0;
+    file = known_file(f, &st);
+    if (file && is_same(file, &st))
         return 0;
     recording = report_part_of(path);
-    if (!recording.number)
+    if (!recording.number || (file && is_of(file, &recording)))
         return 0;
     if (!array_reserve(&f->files, &f->capacity, f->count + 1))
         return -ENOMEM;
     if (!known_recording(f, &recording))
         err = found(context, path, &recording);
-    f->files[f->count++] = (struct logs_file){
+    file = file ? known_file(f, &st) : &f->files[f->count++];
+    *file = (struct logs_file){
         .device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
         .inode = st.stx_ino,
         .born_s = (uint64_t)st.stx_btime.tv_sec,
         .born_ns = st.stx_btime.tv_nsec,
+        .size = st.stx_size,
         .pid = recording.pid,
         .clock = recording.clock,
         .round = f->round,

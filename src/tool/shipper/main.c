@@ -189,9 +189,11 @@ static bool read_logs(struct shipper *s)
 
         if (s->full || !one->follow)
             continue;
-        got = source_step(one, PIECE, why);
-        if (got < 0)
+        got = source_step(one, PIECE, until_ns, why);
+        if (*why)
             cli_complain(&cmd_ship, "%s", why);
+        if (one->losses.replaced)
+            logs_doubt(&s->logs, one->pid, one->clock);
         more |= got > 0;
         s->full = memory_used() > s->options->max_memory;
     }

@@ -22,7 +22,11 @@ int source_new(const char *path, const struct report_recording *recording, struc
     report_problems_init(&s->problems);
     s->pid = recording->pid;
     s->clock = recording->clock;
-    if (!report_cells_init(&s->cells, &options, &s->problems) && (s->path = memory_strdup(path)))
+    err = report_cells_init(&s->cells, &options, &s->problems);
+    s->cells.log.only_one = true; /* rows are of one recording */
+    if (!err && !(s->path = memory_strdup(path)))
+        err = -ENOMEM;
+    if (!err)
         err = follow_new(path, &s->cells.defs, &s->cells.consumer, &s->cells.log, &s->follow);
     if (err) {
         source_free(s);
@@ -53,10 +57,13 @@ void source_end(struct source *s)
     s->over = true;
 }
 
-int source_step(struct source *s, size_t budget, char why[SOURCE_WHY])
+int source_step(struct source *s, size_t budget, uint64_t until_ns, char why[SOURCE_WHY])
 {
-    int more = follow_step(s->follow, budget);
+    int more = follow_step(s->follow, budget, until_ns);
 
+    s->losses = *follow_losses(s->follow);
+    if (!follow_news(s->follow, why, SOURCE_WHY))
+        *why = '\0';
     if (more < 0) {
         if (more == -EPROTO || more == -EBADMSG)
             snprintf(why, SOURCE_WHY, "%.150s: %.120s", s->path, s->cells.log.why);
@@ -112,6 +119,7 @@ static int sum_up(struct source *s)
     }
     now->duration = s->cells.duration;
     now->lost = report_log_lost(&s->cells.log);
+    now->gone = s->losses.bytes;
     now->ended = report_log_ended(&s->cells.log);
     now->any = true;
     return err;
@@ -134,7 +142,8 @@ int source_changed(struct source *s)
     for (size_t i = 0; i < s->sent.count; i++)
         if (is_news(s, &s->sent.minutes[i]))
             return 1;
-    return !s->acked.any || s->acked.ended != s->sent.ended || s->acked.lost != s->sent.lost;
+    return !s->acked.any || s->acked.ended != s->sent.ended || s->acked.lost != s->sent.lost ||
+           s->acked.gone != s->sent.gone;
 }
 
 void source_select(struct source *s)

@@ -10,7 +10,7 @@
 #include "report/cells.h"
 
 #define SOURCE_KEEPS 5 /* minutes that are kept though they are acknowledged */
-#define SOURCE_WHY   300
+#define SOURCE_WHY   500
 
 /* A minute: its slice in the cells, and allocations in it. */
 struct source_minute {
@@ -22,7 +22,7 @@ struct source_minute {
 struct source_state {
     struct source_minute *minutes; /* in order of slices */
     size_t count, capacity;
-    uint64_t duration, lost;
+    uint64_t duration, lost, gone;
     bool ended;
     bool any; /* it was told anything at all */
 };
@@ -33,7 +33,8 @@ struct source {
     struct report_problems problems;
     struct report_cells cells;
     struct follow *follow; /* NULL: read to its end, or it failed */
-    bool over;             /* it is read as far as it is now, not further */
+    struct follow_losses losses;
+    bool over; /* it is read as far as it is now, not further */
     struct source_state acked, sent;
     bool sending;
     uint64_t due_ns,
@@ -45,10 +46,10 @@ int source_new(const char *path, const struct report_recording *recording, struc
 void source_free(struct source *s); /* NULL is fine */
 
 /*
- * source_step - read about `budget` bytes. Returns: 1: there is more; 0: no; -errno with a line in
- * why: it is followed no longer.
+ * source_step - as follow_step. Returns: 1: there is more; 0: no; -errno: it is followed no longer.
+ * why: a line for people, if there is anything to be said; else "".
  */
-int source_step(struct source *s, size_t budget, char why[SOURCE_WHY]);
+int source_step(struct source *s, size_t budget, uint64_t until_ns, char why[SOURCE_WHY]);
 
 /* source_end - what comes from here on is not wanted: it is over once source_step returns 0. */
 void source_end(struct source *s);

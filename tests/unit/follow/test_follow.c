@@ -1,5 +1,8 @@
 #include "follow/follow.h"
 
+#include "readers/header.h"
+#include "readers/parts.h"
+
 #include "unit/readers/memory_log.h"
 #include "support/test.h"
 
@@ -146,7 +149,7 @@ TEST(a_log_that_grows_byte_by_byte_is_read_as_a_whole_one)
     for (size_t i = 0; i < small_size; i++) {
         assert_false(follow_ended(followed));
         append(path, small + i, 1);
-        assert_int_equal(follow_step(followed, BUDGET), 0);
+        assert_int_equal(follow_step(followed, BUDGET, 0), 0);
         assert_true(report.lines - before <= 1);
         before = report.lines;
     }
@@ -174,7 +177,7 @@ TEST(a_packed_log_that_grows_byte_by_byte_gives_each_piece_once_it_is_there)
     follow_it();
     for (size_t i = 0; i < out.pos; i++) {
         append(path, packed + i, 1);
-        assert_int_equal(follow_step(followed, BUDGET), 0);
+        assert_int_equal(follow_step(followed, BUDGET, 0), 0);
         if (i + 1 == flushed)
             assert_int_equal(report.used, 16);
     }
@@ -188,7 +191,7 @@ TEST(a_small_budget_reads_it_all_in_more_steps)
     append(path, small, small_size);
     follow_it();
     assert_int_equal(follow_left(followed), small_size);
-    while (follow_step(followed, 100))
+    while (follow_step(followed, 100, 0))
         steps++;
     assert_in_range(steps, small_size / 100, small_size / 100 + 2);
     assert_int_equal(follow_left(followed), 0);
@@ -199,10 +202,10 @@ TEST(a_log_that_is_moved_is_read_on_where_it_is)
 {
     append(path, small, line_at(13));
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(rename(path, older), 0);
     append(older, small + line_at(13), small_size - line_at(13));
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_all_of_small();
 }
 
@@ -217,7 +220,7 @@ TEST(a_log_that_is_removed_is_read_to_its_end)
     assert_int_equal(write(fd, small + line_at(13), small_size - line_at(13)),
                      small_size - line_at(13));
     close(fd);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_all_of_small();
 }
 
@@ -225,18 +228,18 @@ TEST(a_part_that_follows_is_read_behind_the_rest_of_the_one_before)
 {
     append(path, small, line_at(13));
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     append(path, small + line_at(13), line_at(28) - line_at(13)); /* all but its end record */
     assert_int_equal(rename(path, older), 0);
     append_text(path, header(2, CLOCK));
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
     assert_int_equal(report.tally.part, 2);
     assert_int_equal(report.tally.skipped, 0);
     assert_int_equal(report.headers, 1);
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 2);
 }
 
@@ -252,7 +255,7 @@ TEST(parts_between_two_looks_are_found_beside_the_log)
     append_text(second, ALLOC);
     append_text(path, header(3, CLOCK));
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 2);
     assert_int_equal(report.tally.skipped, 0);
     unlink(second);
@@ -267,7 +270,7 @@ TEST(a_part_that_was_gone_before_it_was_opened_is_counted)
     assert_int_equal(unlink(path), 0);
     append_text(path, header(3, CLOCK));
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
     report_log_completeness(&report, &gaps);
     assert_non_null(report_gap_of(&gaps, REPORT_GAP_PARTS));
@@ -283,7 +286,7 @@ TEST(a_large_log_that_was_there_before_has_parts_too)
     assert_int_equal(rename(path, older), 0);
     append_text(path, header(2, CLOCK));
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET * 8), 0);
+    assert_int_equal(follow_step(followed, BUDGET * 8, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 15001);
 }
 
@@ -293,7 +296,7 @@ TEST(what_lies_beside_it_from_before_is_read_first)
     append_text(path, header(2, CLOCK));
     append_text(path, ALLOC);
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
     assert_int_equal(report.tally.first, 1);
 }
@@ -307,10 +310,10 @@ static void second_part_comes(const char *data, size_t size)
     append_text(path, "");
     follow_it();
     for (size_t i = 0; i < size; i++) {
-        assert_int_equal(follow_step(followed, BUDGET), 0);
+        assert_int_equal(follow_step(followed, BUDGET, 0), 0);
         append(path, data + i, 1);
     }
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
     assert_int_equal(report.tally.first, 1);
     assert_int_equal(report.tally.skipped, 0);
@@ -354,7 +357,7 @@ TEST(a_log_between_two_parts_is_waited_for)
     assert_int_equal(pthread_create(&thread, NULL, create_it, NULL), 0);
     follow_it();
     assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_all_of_small();
 }
 
@@ -362,13 +365,13 @@ TEST(another_recording_at_its_path_is_left_alone)
 {
     append(path, small, line_at(13));
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(rename(path, older), 0);
     append_text(path, header(1, CLOCK + 1));
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     append(older, small + line_at(13), small_size - line_at(13));
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_all_of_small();
 }
 
@@ -378,11 +381,11 @@ TEST(a_part_is_read_although_another_file_stood_at_its_path_before)
     follow_it();
     assert_int_equal(rename(path, older), 0);
     append_text(path, header(1, CLOCK + 1));
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(unlink(path), 0);
     append_text(path, header(2, CLOCK)); /* maybe with the number of the file before */
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
 }
 
@@ -394,10 +397,10 @@ TEST(a_file_without_its_header_yet_is_looked_at_again)
     follow_it();
     assert_int_equal(rename(path, older), 0);
     append(path, text, 20);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     append_text(path, text + 20);
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
 }
 
@@ -405,26 +408,293 @@ TEST(a_log_that_is_cut_short_goes_on_in_the_part_that_follows)
 {
     append(path, small, line_at(28));
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(truncate(path, 10), 0);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(rename(path, older), 0); /* as the recorder does with one that was cut */
     append_text(path, header(2, CLOCK));
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1); /* and what was read before stays */
     assert_int_equal(report.skipped, 0);
+}
+
+/* ---- files that become shorter, or something else ---- */
+
+static void overwrite(const char *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, data, size), size);
+    close(fd);
+}
+
+static uint64_t file_gap(const char *what)
+{
+    struct report_completeness gaps;
+
+    report_log_completeness(&report, &gaps);
+    for (size_t i = 0; i < gaps.count; i++)
+        if (gaps.gaps[i].kind == REPORT_GAP_FILE && !strcmp(gaps.gaps[i].what, what))
+            return gaps.gaps[i].count;
+    return 0;
+}
+
+/* The recorder, which sees it too, begins with a header in the same file: `: > LOG`. */
+TEST(a_log_that_is_emptied_is_read_on_from_its_next_header)
+{
+    char news[500];
+
+    append(path, small, line_at(28));
+    follow_it();
+    assert_int_equal(follow_step(followed, 1000, 0), 1);
+    assert_false(follow_news(followed, news, sizeof(news)));
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_true(file_gap("truncated") >= line_at(28) - 1000);
+    assert_int_equal(follow_losses(followed)->bytes, file_gap("truncated"));
+    assert_true(follow_news(followed, news, sizeof(news)));
+    assert_non_null(strstr(news, "bytes were gone before they were read"));
+    assert_false(follow_news(followed, news, sizeof(news)));
+    append(path, header(2, CLOCK), 30);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    append_text(path, header(2, CLOCK) + 30);
+    allocs = 0;
+    append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 2);
+    assert_int_equal(report.headers, 1);
+    assert_int_equal(report.damaged, 0);
+    assert_int_equal(report.tally.part, 2);
+}
+
+/* By the next look it is longer than what was read of it. */
+TEST(a_log_that_is_emptied_and_grows_at_once_is_noticed_all_the_same)
+{
+    append(path, small, line_at(13));
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    allocs = 0;
+    overwrite(header(2, CLOCK), strlen(header(2, CLOCK)));
+    for (unsigned i = 0; i < 100; i++)
+        append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 100);
+    assert_int_equal(follow_losses(followed)->times, 1);
+    assert_int_equal(report.damaged, 0);
+}
+
+TEST(a_packed_log_that_is_emptied_is_read_on_from_its_next_header)
+{
+    char packed[8192], text[400];
+    size_t size = ZSTD_compress(packed, sizeof(packed), small, line_at(28), 3);
+
+    append(path, packed, size);
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    allocs = 0;
+    snprintf(text, sizeof(text), "%s%s", header(2, CLOCK), ALLOC);
+    size = ZSTD_compress(packed, sizeof(packed), text, strlen(text), 3);
+    overwrite(packed, size);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 1);
+    assert_int_equal(report.damaged + report.cut, 0);
+}
+
+TEST(what_is_written_behind_the_rest_of_a_log_is_read)
+{
+    append(path, small, line_at(20) + 30);
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(truncate(path, (off_t)line_at(15)), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(follow_losses(followed)->times, 1);
+    assert_int_equal(file_gap("truncated"), 30);
+    allocs = 0;
+    append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 1);
+    assert_int_equal(report.damaged, 0);
+}
+
+TEST(what_is_written_behind_half_a_line_is_no_line)
+{
+    append(path, small, line_at(20));
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(truncate(path, (off_t)line_at(15) - 9), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    allocs = 0;
+    append_text(path, ALLOC);
+    append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 1);
+    assert_int_equal(report.damaged, 1);
+}
+
+TEST(nothing_is_read_of_another_recording_in_the_same_file)
+{
+    char news[500];
+
+    append(path, small, line_at(13));
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    allocs = 0;
+    overwrite(header(1, CLOCK + 1), strlen(header(1, CLOCK + 1)));
+    for (unsigned i = 0; i < 100; i++)
+        append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 0);
+    assert_true(follow_ended(followed));
+    assert_true(follow_losses(followed)->replaced);
+    assert_int_equal(file_gap("replaced"), 1);
+    assert_true(follow_news(followed, news, sizeof(news)));
+    assert_true(follow_news(followed, news, sizeof(news)));
+    assert_non_null(strstr(news, "replaced"));
+    assert_false(follow_news(followed, news, sizeof(news)));
+}
+
+TEST(nothing_is_read_twice_of_a_log_that_is_written_anew)
+{
+    append(path, small, line_at(13));
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    allocs = 0;
+    overwrite(small, line_at(12));
+    append(path, small + line_at(13), small_size - line_at(13));
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_int_equal(allocs, 0);
+    assert_true(follow_losses(followed)->replaced);
+}
+
+TEST(a_part_that_is_overwritten_while_it_waits_is_not_read)
+{
+    append(path, small, line_at(13));
+    follow_it();
+    assert_int_equal(rename(path, older), 0);
+    append_text(path, header(2, CLOCK));
+    append_text(path, ALLOC);
+    assert_int_equal(follow_step(followed, 100, 0), 1); /* both are open */
+    overwrite(header(1, CLOCK + 1), strlen(header(1, CLOCK + 1)));
+    append_text(path, ALLOC);
+    while (follow_step(followed, BUDGET, 0))
+        ;
+    assert_int_equal(report.headers, 1);
+    assert_true(follow_losses(followed)->replaced);
+    assert_int_equal(report.recording.clock, CLOCK);
+}
+
+static void copy_over(size_t size)
+{
+    char copy[120];
+
+    snprintf(copy, sizeof(copy), "%s.copy", path);
+    append(copy, small, size);
+    assert_int_equal(rename(copy, path), 0);
+}
+
+/* As rsync does: each copy is a file of its own, renamed. */
+TEST(a_log_that_is_copied_anew_each_time_is_read_on)
+{
+    char news[500];
+
+    append(path, small, line_at(13) - 20);
+    follow_it();
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    copy_over(line_at(12)); /* an older copy: it is waited for */
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    copy_over(line_at(20) + 7);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    copy_over(small_size);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_all_of_small();
+    assert_false(follow_news(followed, news, sizeof(news)));
+}
+
+TEST(that_another_recording_is_at_the_path_is_told)
+{
+    append(path, small, line_at(13));
+    follow_it();
+    assert_int_equal(unlink(path), 0);
+    append_text(path, header(1, CLOCK + 1));
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
+    assert_true(follow_losses(followed)->replaced);
+    assert_true(follow_is_removed(followed));
+    assert_int_equal(follow_losses(followed)->times, 0);
+}
+
+/* ---- bounds of a step ---- */
+
+TEST(a_packed_log_is_unpacked_in_steps)
+{
+    const size_t line = strlen(ALLOC), lines = (16 << 20) / line, begin = line_at(13);
+    size_t size = begin + lines * line, most = 0;
+    char *text = malloc(size), *packed = malloc(ZSTD_compressBound(size));
+    unsigned steps = 0;
+
+    assert_true(text && packed);
+    memcpy(text, small, begin);
+    for (size_t i = 0; i < lines; i++)
+        memcpy(text + begin + i * line, ALLOC, line);
+    size = ZSTD_compress(packed, ZSTD_compressBound(size), text, size, 3);
+    assert_in_range(size, 1, 100000); /* all of it is one read */
+    append(path, packed, size);
+    follow_it();
+    for (uint64_t before = 0; follow_step(followed, BUDGET, 0); steps++) {
+        most = report.bytes - before > most ? (size_t)(report.bytes - before) : most;
+        before = report.bytes;
+    }
+    assert_in_range(most, BUDGET / 2, BUDGET + line);
+    assert_in_range(steps, 15, 32);
+    free(text);
+    free(packed);
+}
+
+/* Nor is more unpacked at a look for its header. */
+TEST(what_is_longer_than_a_header_is_none)
+{
+    size_t size = REPORT_HEADER_MAX + 1000, end = strlen(header(1, CLOCK)) - 2;
+    char *text = malloc(size), *packed = malloc(ZSTD_compressBound(size));
+
+    assert_true(text && packed);
+    memset(text, ' ', size);
+    memcpy(text, header(1, CLOCK), end);
+    memcpy(text + size - 2, "}\n", 2);
+    size = ZSTD_compress(packed, ZSTD_compressBound(size), text, size, 3);
+    append(path, packed, size);
+    assert_int_equal(report_part_of(path).number, 0);
+    overwrite(header(1, CLOCK), strlen(header(1, CLOCK)));
+    assert_int_equal(report_part_of(path).number, 1);
+    free(text);
+    free(packed);
+}
+
+TEST(a_step_ends_when_its_time_is_over)
+{
+    unsigned steps = 0;
+
+    append(path, small, line_at(28));
+    for (unsigned i = 0; i < 5000; i++)
+        append_text(path, ALLOC);
+    follow_it();
+    while (follow_step(followed, BUDGET, 1)) /* a moment long ago */
+        steps++;
+    assert_in_range(steps, 50, 100);
+    assert_int_equal(allocs, ALLOCATIONS + 5000);
 }
 
 TEST(half_a_line_counts_as_cut_only_when_nobody_writes_any_more)
 {
     append(path, small, line_at(13) - 5);
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(report.lines, 12);
     assert_int_equal(report.cut, 0);
     follow_end(followed);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(report.cut, 1);
     assert_int_equal(report.damaged, 0);
 }
@@ -435,7 +705,7 @@ TEST(damaged_lines_are_skipped_and_the_rest_is_read)
     append_text(path, "{\"kind\":\"alloc\",\"t\":}\n");
     append(path, small + line_at(13), small_size - line_at(13));
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS);
     assert_int_equal(report.damaged, 1);
 }
@@ -445,9 +715,9 @@ TEST(what_is_no_log_is_given_up_for_good)
     for (unsigned i = 0; i < 1100; i++)
         append_text(path, "127.0.0.1 GET /\n");
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), -EBADMSG);
+    assert_int_equal(follow_step(followed, BUDGET, 0), -EBADMSG);
     append(path, small, small_size);
-    assert_int_equal(follow_step(followed, BUDGET), -EBADMSG);
+    assert_int_equal(follow_step(followed, BUDGET, 0), -EBADMSG);
     assert_int_equal(allocs, 0);
 }
 
@@ -457,11 +727,11 @@ TEST(a_bad_line_on_the_thousandth_line_of_a_log_is_not_the_end_of_it)
     for (unsigned i = 13; i < 998; i++)
         append_text(path, ALLOC);
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     append_text(path, "{}\n");
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     append_text(path, ALLOC);
-    assert_int_equal(follow_step(followed, BUDGET), 0);
+    assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(report.damaged, 1);
 }
 
@@ -469,7 +739,7 @@ TEST(a_log_of_a_later_version_is_refused)
 {
     append_text(path, "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":2}\n");
     follow_it();
-    assert_int_equal(follow_step(followed, BUDGET), -EPROTO);
+    assert_int_equal(follow_step(followed, BUDGET, 0), -EPROTO);
 }
 
 TEST(what_is_no_file_is_refused)
@@ -490,7 +760,7 @@ TEST(without_memory_it_fails_and_leaves_nothing)
         memory_fail_after(n);
         err = follow_new(path, &defs, &consumer, &report, &followed);
         if (!err)
-            err = follow_step(followed, BUDGET);
+            err = follow_step(followed, BUDGET, 0);
         memory_fail_after(-1);
         if (err == -ENOMEM) {
             teardown(NULL);

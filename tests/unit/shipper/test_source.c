@@ -77,7 +77,7 @@ static void read_all(struct source *s)
     char why[SOURCE_WHY];
     int more;
 
-    while ((more = source_step(s, 1 << 20, why)) > 0)
+    while ((more = source_step(s, 1 << 20, 0, why)) > 0)
         ;
     assert_int_equal(more, 0);
 }
