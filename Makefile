@@ -5,7 +5,7 @@
 #   make check      install what is missing (OFFLINE=1: nothing), run every test
 #   make check-all  that, and the long runs: LIST=1 names them, LANE="kills soak" runs these
 #   make soak       a server under load, recorded for 20 minutes (SOAK_SECONDS) with faults at random
-#   make fuzz       a million mutated logs and replies (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
+#   make fuzz       a million mutated inputs for each of eight readers (FUZZ_INPUTS, FUZZ_SEED) under sanitizers: a day
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
 #   make nupkg      the package for `dotnet tool install`, and its symbols: build/package
@@ -56,7 +56,7 @@ endif
 OPT ?= -O2 -g
 CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Iinclude -I$(BUILD)/gen $(RULES_OFF) $(CPPFLAGS)
 CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
-             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc) $(if $(findstring thread,$(SAN)),-Wno-tsan) \
+             $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc '-DREPORT_LINE_MAX=((size_t)16384)') $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
 PKG_CFLAGS = $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD) $(PKG_SERVE) $(PKG_SHIP)) 2>/dev/null)

@@ -159,7 +159,7 @@ def fuzz(build, totals):
         corpus = os.path.join(ROOT, 'tests/fuzz/corpus', name.replace('fuzz_', '', 1))
         if not os.access(target, os.X_OK) or not os.path.isdir(corpus):
             continue
-        inputs = {'fuzz_readers': '200', 'fuzz_client': '500'}.get(name, '2000')  # those run whole commands
+        inputs = {'fuzz_readers': '200', 'fuzz_client': '500', 'fuzz_follow': '1000', 'fuzz_live': '1000'}.get(name, '2000')
         yield job('fuzz ' + name, [target, '--mutate', inputs, '--seed', '1', corpus], 300, totals)
 
 

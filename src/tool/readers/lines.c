@@ -19,6 +19,9 @@
 
 #define PACKED ((size_t)128 << 10)
 
+#define FRAME_BEGIN  5 /* bytes of a frame that say how long its header is */
+#define BLOCK_HEADER 3 /* bytes; zstd asks for that of the next block, too */
+
 /*
  * data[begin, end) is read but not handed out; REPORT_LINE_PADDING newlines follow it.
  * scanned <= end - begin: no newline in data[begin, begin + scanned).
@@ -38,6 +41,7 @@ struct report_lines {
     /* zstd: the source's bytes wait in packed.src[packed.pos, packed.size) */
     ZSTD_DStream *zstd;
     ZSTD_inBuffer packed;
+    size_t wanted; /* bytes that zstd takes next: up to the end of a block */
     char *packed_data;
     bool in_frame; /* a frame has begun and not ended */
     bool unpacks;  /* zstd holds bytes that had no room yet */
@@ -176,6 +180,7 @@ static int start_unpacking(struct report_lines *l)
     ZSTD_DCtx_setParameter(l->zstd, ZSTD_d_windowLogMax, WINDOW_MAX);
     memcpy(l->packed_data, l->data, l->end);
     l->packed = (ZSTD_inBuffer){l->packed_data, l->end, 0};
+    l->wanted = FRAME_BEGIN;
     drop_all(l);
     return 0;
 }
@@ -203,6 +208,30 @@ static int start(struct report_lines *l)
     return err;
 }
 
+/* Returns: whether there was anything to do; with nothing zstd fails in the end. */
+static bool unpack_some(struct report_lines *l, ZSTD_outBuffer *out)
+{
+    size_t rest = l->packed.size - l->packed.pos, left;
+    ZSTD_inBuffer in = l->packed;
+
+    if (!rest && !l->unpacks)
+        return false;
+    /* No more than a block: in the call that meets damage all is lost that came before it. */
+    if (rest > l->wanted)
+        in.size = in.pos + l->wanted;
+    left = ZSTD_decompressStream(l->zstd, out, &in);
+    if (ZSTD_isError(left)) {
+        l->damage = ZSTD_getErrorName(left);
+        return true;
+    }
+    if (in.pos != l->packed.pos || out->pos)
+        l->in_frame = left != 0;
+    l->packed.pos = in.pos;
+    l->unpacks = out->pos == out->size;
+    l->wanted = !left ? FRAME_BEGIN : left > BLOCK_HEADER ? left - BLOCK_HEADER : left;
+    return true;
+}
+
 /*
  * As a source's read: unpack until there is something. Damage is an end of the log, with its reason
  * kept.
@@ -212,20 +241,10 @@ static ssize_t unpack(struct report_lines *l, char *to, size_t size)
     ZSTD_outBuffer out = {to, size, 0};
 
     while (out.pos == 0 && !l->damage) {
-        size_t before = l->packed.pos, left;
         ssize_t got;
 
-        if (before < l->packed.size || l->unpacks) { /* with nothing to do it fails in the end */
-            left = ZSTD_decompressStream(l->zstd, &out, &l->packed);
-            if (ZSTD_isError(left)) {
-                l->damage = ZSTD_getErrorName(left);
-                break;
-            }
-            if (l->packed.pos != before || out.pos)
-                l->in_frame = left != 0;
-            l->unpacks = out.pos == out.size;
+        if (unpack_some(l, &out))
             continue;
-        }
         got = take(l, l->packed_data, PACKED);
         if (got < 0)
             return got;
@@ -345,19 +364,16 @@ int report_lines_next(struct report_lines *l, struct report_line *line)
         char *from = unsearched(l, &size), *newline = memchr(from, '\n', size);
         int err;
 
-        if (LIKELY(newline != NULL)) {
-            hand_out(l, line, (size_t)(newline - l->data) - l->begin, false);
-            return 1;
-        }
-        l->scanned = l->end - l->begin;
-        if (l->ended) {
-            if (l->begin == l->end)
-                return 0;
-            hand_out(l, line, l->end - l->begin, true);
-            return 1;
-        }
-        if (l->scanned > REPORT_LINE_MAX)
+        size = (size_t)((newline ? newline : l->data + l->end) - l->data) - l->begin;
+        if (UNLIKELY(size > REPORT_LINE_MAX))
             return pass_over(l, line);
+        if (LIKELY(newline != NULL) || (l->ended && size)) {
+            hand_out(l, line, size, newline == NULL);
+            return 1;
+        }
+        if (l->ended)
+            return 0;
+        l->scanned = size;
         err = fill(l);
         if (err)
             return err;

@@ -101,19 +101,21 @@ static int parse(struct work *w)
     report_parser_init(&hand);
     do {
         const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
+        const size_t size = (size_t)((newline ? newline : end) - at);
+        const bool too_long = w->block.too_long || size > REPORT_LINE_MAX;
         struct report_parsed *parsed = next_line(w);
 
         if (!parsed)
             return -ENOMEM;
         parsed->line = (struct report_line){
-            .text = at,
-            .size = (size_t)((newline ? newline : end) - at),
+            .text = too_long ? "" : at,
+            .size = too_long ? 0 : size,
             .at = {.offset = offset},
             .cut = w->block.cut && !newline,
-            .too_long = w->block.too_long,
+            .too_long = too_long,
         };
         err = parse_line(w, &hand, parsed);
-        offset += parsed->line.size + 1;
+        offset += size + 1;
         at = newline ? newline + 1 : end;
     } while (!err && at < end);
     w->count -= err != 0;
