@@ -128,7 +128,8 @@ static void rotate(void)
 
 static void copy(void)
 {
-    int from = open(path, O_RDONLY | O_CLOEXEC), to = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    int from = open(path, O_RDONLY | O_CLOEXEC),
+        to = open(other, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     char some[65536];
     ssize_t got;
 

@@ -158,7 +158,13 @@ static void ask(const uint8_t *data, size_t size, enum report_live_question ques
 
 /* ---- views ---- */
 
-#define VIEW(...) {&cmd_report, {"report", "--no-lines", __VA_ARGS__}}
+#define VIEW(...) \
+    { \
+        &cmd_report, \
+        { \
+            "report", "--no-lines", __VA_ARGS__ \
+        } \
+    }
 
 static const struct {
     const struct cli_command *command;

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#define NEXT_TRIES 10 /* for the file at a log's path: between two parts there is none */
-#define NEXT_MS    10 /* from one to the next */
+#define NEXT_TRIES 10       /* for the file at a log's path: between two parts there is none */
+#define NEXT_MS    10       /* from one to the next */
 #define BY_FOLLOW  "follow" /* of gaps: who says so */
 
 struct follow {
@@ -336,8 +336,8 @@ static bool read_on(struct follow *f)
 }
 
 /*
- * What is at the beginning of parts[0] since it was cut? Recorders begin with a header again, in the
- * same file or in another one at its path.
+ * What is at the beginning of parts[0] since it was cut? Recorders begin with a header again, in
+ * the same file or in another one at its path.
  */
 static void settle_cut(struct follow *f)
 {

@@ -345,8 +345,7 @@ static int pass_over(struct report_lines *l, struct report_line *line)
             return err;
     }
     rest = newline ? (size_t)(newline + 1 - l->data) - l->begin : l->end - l->begin;
-    *line =
-        (struct report_line){.text = "", .at = l->at, .cut = newline == NULL, .too_long = true};
+    *line = (struct report_line){.text = "", .at = l->at, .cut = newline == NULL, .too_long = true};
     l->begin += rest;
     l->scanned = 0;
     l->at.line++;

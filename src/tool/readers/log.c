@@ -355,9 +355,9 @@ struct report_reading {
     struct source source;
     struct report_place at; /* behind the last line */
     uint64_t lines_before, used_before, cut_before, damaged_before, headers_before;
-    uint64_t until_ns; /* 0: for as long as there are lines */
+    uint64_t until_ns;                   /* 0: for as long as there are lines */
     uint64_t looked_lines, looked_bytes; /* of the log when the clock was looked at */
-    bool begun; /* what there is is at least how a log begins */
+    bool begun;                          /* what there is is at least how a log begins */
 };
 
 int report_reading_new(struct report_lines *lines, const char *file, struct report_defs *defs,
@@ -447,8 +447,8 @@ static bool is_late(struct report_reading *r)
 {
     const struct report_log *log = r->log;
 
-    if (LIKELY(!r->until_ns) || (log->lines - r->looked_lines < LOOK_LINES &&
-                                 log->bytes - r->looked_bytes < LOOK_BYTES))
+    if (LIKELY(!r->until_ns) ||
+        (log->lines - r->looked_lines < LOOK_LINES && log->bytes - r->looked_bytes < LOOK_BYTES))
         return false;
     r->looked_lines = log->lines;
     r->looked_bytes = log->bytes;

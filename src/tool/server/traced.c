@@ -221,8 +221,8 @@ static bool was_replaced(const struct traced *t)
     if (t->losses.replaced || t->state == TRACED_FOLLOWED)
         return t->losses.replaced;
     now = file_at(t->path);
-    return now.inode && (now.inode != t->seen.inode || now.device != t->seen.device ||
-                         now.size < t->seen.size);
+    return now.inode &&
+           (now.inode != t->seen.inode || now.device != t->seen.device || now.size < t->seen.size);
 }
 
 /* It is followed as one more; of those that it follows on only the last one stays. */
@@ -278,8 +278,7 @@ void traced_expire(struct traced_set *set, uint64_t keep_ns, uint64_t now_ns)
         const struct traced *t = set->all[i];
 
         if (t->state != TRACED_FOLLOWED && (!t->given || t->replaced) && !t->used &&
-            now_ns > t->over_ns &&
-            now_ns - t->over_ns > keep_ns)
+            now_ns > t->over_ns && now_ns - t->over_ns > keep_ns)
             remove_at(set, i);
     }
 }

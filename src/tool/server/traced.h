@@ -12,8 +12,6 @@
 #include "follow/follow.h"
 #include "server/mark.h"
 
-#include <sys/types.h>
-
 #define TRACED_MAX   64 /* processes at once */
 #define TRACED_MARKS 11
 #define TRACED_MARK_NS \
@@ -26,15 +24,16 @@ enum traced_state {
 };
 
 struct traced_file {
-    dev_t device;
-    ino_t inode; /* 0: there was none */
-    off_t size;
+    uint64_t device, inode; /* inode 0: there was none */
+    int64_t born_s;         /* numbers of inodes are used again */
+    uint32_t born_ns;
+    uint64_t size;
 };
 
 struct traced {
-    long pid;   /* 0: a log of the command line, before its header was read */
-    char *path; /* of its log, as it was found */
-    bool given; /* on the command line */
+    long pid;      /* 0: a log of the command line, before its header was read */
+    char *path;    /* of its log, as it was found */
+    bool given;    /* on the command line */
     bool closing;  /* its log has ended: what is behind the end is read, then it is over */
     bool replaced; /* something else is at its path, which is followed as another one */
     enum traced_state state;
@@ -43,7 +42,7 @@ struct traced {
     struct report_cells cells;
     struct follow *follow;
     struct follow_losses losses;
-    struct traced_file seen; /* given: at its path when it was over */
+    struct traced_file seen;          /* given: at its path when it was over */
     struct mark *marks[TRACED_MARKS]; /* in order */
     size_t mark_count;
     uint64_t passed_ns; /* when the last look began that ended with everything read; 0: none yet */

@@ -59,7 +59,7 @@ void logs_doubt(struct logs *f, uint64_t pid, uint64_t clock)
         f->files[i].doubtful |= f->files[i].pid == pid && f->files[i].clock == clock;
 }
 
-/* Whether the file is still what it was; one that has become shorter may be of another recording. */
+/* Whether it is what it was; one that has become shorter may be of another recording. */
 static bool is_same(struct logs_file *file, const struct statx *st)
 {
     file->doubtful |= st->stx_size < file->size;
