@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "readers/header.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,11 +16,15 @@ static void fail(struct traced *t, const char *format, ...) __attribute__((forma
 
 static struct traced_file file_at(const char *path)
 {
-    struct stat st;
+    struct statx st;
 
-    if (stat(path, &st))
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_SIZE | STATX_BTIME, &st))
         return (struct traced_file){.inode = 0};
-    return (struct traced_file){st.st_dev, st.st_ino, st.st_size};
+    return (struct traced_file){.device = (uint64_t)st.stx_dev_major << 32 | st.stx_dev_minor,
+                                .inode = st.stx_ino,
+                                .born_s = st.stx_btime.tv_sec,
+                                .born_ns = st.stx_btime.tv_nsec,
+                                .size = st.stx_size};
 }
 
 /* Nothing more is read of it. */
@@ -214,6 +219,7 @@ static bool step_one(const struct traced_set *set, struct traced *t, uint64_t un
 
 static bool was_replaced(const struct traced *t)
 {
+    const struct traced_file *seen = &t->seen;
     struct traced_file now;
 
     if (!t->given || t->replaced)
@@ -222,11 +228,15 @@ static bool was_replaced(const struct traced *t)
         return t->losses.replaced;
     now = file_at(t->path);
     return now.inode &&
-           (now.inode != t->seen.inode || now.device != t->seen.device || now.size < t->seen.size);
+           (now.inode != seen->inode || now.device != seen->device || now.born_s != seen->born_s ||
+            now.born_ns != seen->born_ns || now.size < seen->size);
 }
 
-/* It is followed as one more; of those that it follows on only the last one stays. */
-static void start_over(struct traced_set *set, struct traced *t)
+/*
+ * It is followed as one more; of those that it follows on only the last one stays. Returns: whether
+ * there was room.
+ */
+static bool start_over(struct traced_set *set, struct traced *t)
 {
     for (size_t i = set->count; i-- > 0;) {
         const struct traced *old = set->all[i];
@@ -240,6 +250,7 @@ static void start_over(struct traced_set *set, struct traced *t)
     if (traced_add(set, 0, t->path, clock_ns()))
         t->replaced = false; /* there is no room now: it is tried again */
     t->used--;
+    return t->replaced;
 }
 
 static uint64_t memory_used(void)
@@ -258,7 +269,7 @@ bool traced_step(struct traced_set *set, uint64_t most_ns, uint64_t max_memory)
         struct traced *t = set->all[set->turn++ % set->count];
 
         if (was_replaced(t))
-            start_over(set, t);
+            more |= start_over(set, t);
         if (t->state != TRACED_FOLLOWED)
             continue;
         if (clock_ns() > until_ns)
