@@ -349,6 +349,8 @@ static void play(struct follower *w, uint8_t what, const uint8_t *data, size_t s
         size_t some = whole || done == size ? size - done : 1 + chance(size - done);
 
         change(done ? 'a' : what, data + done, some);
+        if (chance(64) == 0) /* lines beyond the limit hardly come about by mutation */
+            change('w', data + done, some);
         steps(w, chance(3) != 0);
         done += some;
     } while (done < size);
