@@ -298,6 +298,14 @@ static int read_whole(struct report_cells *c)
     return report_log_read(path, &c->defs, &c->consumer, &c->log);
 }
 
+static void tell_cells(const char *whose, const struct report_cells *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        printf("%s: path %u, il %d, class %u, heap %u, %d: %.0f bytes\n", whose, c->cells[i].path,
+               c->cells[i].il, c->cells[i].class_number, c->cells[i].heap, c->cells[i].unoptimised,
+               c->cells[i].bytes);
+}
+
 static void same_as_whole(struct follower *w)
 {
     struct report_problems problems;
@@ -314,6 +322,10 @@ static void same_as_whole(struct follower *w)
     MUST(whole.log.cut == w->own.log.cut && whole.log.undefined == w->own.log.undefined);
     MUST(whole.log.tally.allocs == w->own.log.tally.allocs);
     MUST(whole.log.tally.bytes == w->own.log.tally.bytes);
+    if (whole.count != w->own.count) {
+        tell_cells("whole", &whole);
+        tell_cells("followed", &w->own);
+    }
     MUST(whole.count == w->own.count);
     MUST(whole.live.lines == w->own.live.lines && whole.live.count == w->own.live.count);
     report_cells_fini(&whole);

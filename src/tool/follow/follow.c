@@ -386,7 +386,7 @@ static ssize_t take(void *context, void *to, size_t size)
         return got;
     f->budget -= (size_t)got;
     f->taken += (uint64_t)got;
-    f->reached_end = got == 0;
+    f->reached_end = got == 0 && !f->last;
     return got == 0 && !f->last ? -EAGAIN : got;
 }
 

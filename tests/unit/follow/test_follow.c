@@ -686,6 +686,26 @@ TEST(a_step_ends_when_its_time_is_over)
     assert_int_equal(allocs, ALLOCATIONS + 5000);
 }
 
+/* The time is over when the end of the file was met, and the last line of it not used yet. */
+TEST(a_step_that_ends_at_the_end_of_a_file_is_not_the_last)
+{
+    char *line = malloc(80000); /* so long that the clock is looked at behind it */
+
+    assert_non_null(line);
+    memset(line, ' ', 80000);
+    append(path, small, line_at(13));
+    append(path, line, 80000);
+    follow_it();
+    follow_end(followed);
+    while (follow_step(followed, BUDGET, 1))
+        ;
+    assert_int_equal(report.cut, 1);
+    assert_int_equal(follow_left(followed), 0);
+    assert_int_equal(report.tally.followed && report.lines, 1);
+    assert_true(follow_is_removed(followed)); /* no file is open any more */
+    free(line);
+}
+
 TEST(half_a_line_counts_as_cut_only_when_nobody_writes_any_more)
 {
     append(path, small, line_at(13) - 5);
