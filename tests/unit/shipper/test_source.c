@@ -164,6 +164,66 @@ TEST(minutes_that_are_acknowledged_are_forgotten_and_sums_stay)
     unlink(path);
 }
 
+/* ---- a file that becomes something else ---- */
+
+TEST(a_log_that_was_emptied_is_told_on_and_that_something_is_gone)
+{
+    struct source *s = followed();
+    char why[SOURCE_WHY];
+
+    allocate(1);
+    acknowledge(s);
+    append(path, "{\"kind\":\"alloc\"");
+    assert_int_equal(source_step(s, 1 << 20, 0, why), 0);
+    assert_string_equal(why, "");
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(source_step(s, 1 << 20, 0, why), 0);
+    assert_non_null(strstr(why, "was truncated or overwritten"));
+    assert_int_equal(source_changed(s), 1);
+    assert_int_equal(s->sent.gone, 15);
+    assert_int_equal(source_acknowledge(s), 0);
+    append(path, HEADER("5", "2") NAMES);
+    allocate(2);
+    read_all(s);
+    assert_int_equal(source_changed(s), 1);
+    assert_float_equal(s->sent.minutes[0].allocs, 2, 0);
+    source_free(s);
+    unlink(path);
+}
+
+static void is_over_with_one(struct source *s)
+{
+    read_all(s);
+    assert_null(s->follow);
+    assert_int_equal(s->cells.log.recording.clock, 5);
+    assert_float_equal(s->cells.heaps[SST_HEAP_NORMAL].allocs, 1, 0);
+    source_free(s);
+    unlink(path);
+}
+
+TEST(no_row_is_of_another_recording_in_the_same_file)
+{
+    struct source *s = followed();
+
+    allocate(1);
+    acknowledge(s);
+    assert_int_equal(truncate(path, 0), 0);
+    append(path, HEADER("6", "1") NAMES);
+    for (unsigned i = 0; i < 10; i++)
+        allocate(2);
+    is_over_with_one(s);
+}
+
+TEST(no_row_is_of_another_recording_behind_the_first)
+{
+    struct source *s = followed();
+
+    allocate(1);
+    append(path, HEADER("6", "1") NAMES);
+    allocate(2);
+    is_over_with_one(s);
+}
+
 /* ---- which files ---- */
 
 static int count_found(void *context, const char *found, const struct report_recording *recording)
@@ -205,6 +265,29 @@ TEST(a_recording_is_found_once_whatever_its_file_is_called)
     assert_int_equal(f.count, 0);
     append(path, HEADER("6", "1")); /* another recording in its place */
     assert_int_equal(look(&f), 1);
+    unlink(path);
+    logs_fini(&f);
+}
+
+TEST(another_recording_in_the_same_file_is_found)
+{
+    struct logs f = {.files = NULL};
+
+    append(path, HEADER("5", "1") NAMES);
+    assert_int_equal(look(&f), 1);
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(look(&f), 0);
+    append(path, HEADER("6", "1"));
+    assert_int_equal(look(&f), 1);
+    assert_int_equal(look(&f), 0);
+    assert_int_equal(truncate(path, 0), 0);
+    append(path, HEADER("7", "1") NAMES NAMES); /* longer than before: only its reader knows */
+    assert_int_equal(look(&f), 0);
+    logs_doubt(&f, 7, 6);
+    assert_int_equal(look(&f), 1);
+    assert_int_equal(look(&f), 0);
+    logs_doubt(&f, 7, 7); /* the same one: it is not sent again */
+    assert_int_equal(look(&f), 0);
     unlink(path);
     logs_fini(&f);
 }
