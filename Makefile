@@ -5,7 +5,7 @@
 #   make check      install what is missing (OFFLINE=1: nothing), run every test
 #   make check-all  that, and the long runs: LIST=1 names them, LANE="kills soak" runs these
 #   make soak       a server under load, recorded for 20 minutes (SOAK_SECONDS) with faults at random
-#   make fuzz       a million mutated inputs for each of eight readers (FUZZ_INPUTS, FUZZ_SEED) under sanitizers: a day
+#   make fuzz       a million mutated inputs for each of eight readers (FUZZ_INPUTS, FUZZ_SEED) under sanitizers
 #   make bench      what each way of capturing costs: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": those
 #   make lint       tests/lint.py (levels, circles, sizes), clang-format and clang-tidy
 #   make nupkg      the package for `dotnet tool install`, and its symbols: build/package
