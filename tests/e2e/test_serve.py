@@ -231,6 +231,33 @@ def test_what_was_overwritten_before_it_could_be_read_is_counted(t):
 
 
 @needs('WebServer')
+def test_a_log_that_is_emptied_while_it_is_served_goes_on(t):
+    """`: > LOG`: the recorder begins again in the same file. What is served and what is missing is the whole."""
+    server = Server(t)
+    living = Living(t, PROGRAM.command('WebServer') + STEADY, '--own', runtime=server.runtime, stdin=subprocess.PIPE)
+    pid = living.wait()
+
+    def sums():
+        return of_process(server.metrics(), pid)
+
+    until(lambda: sums().get('shadowtrace_allocations_total', 0) > 0, 'allocations in /metrics')
+    before = sums()['shadowtrace_allocations_total']
+    os.truncate(living.path, 0)
+    until(lambda: sums()['shadowtrace_log_truncations_total'] > 0, 'that it was truncated')
+    until(lambda: sums()['shadowtrace_allocations_total'] > before, 'more allocations')
+    t.equal(living._ended(), 0, 'how it ended')
+    found = until(lambda: gone(server, pid), 'its end')
+    end = last_record(living.path)
+    lost = sum(value for labels, value in missing(found, pid).items() if 'what="allocations"' in labels)
+    t.true(end['file']['truncated'] > 0, 'the recorder did not see it')
+    t.equal(of_process(found, pid)['shadowtrace_allocations_total'] + lost, end['written'], 'allocations')
+    server.end()
+    told = server.process.stderr.read().decode()
+    t.true('was truncated or overwritten while it was read' in told, told)
+    t.note('%d of %d are missing' % (lost, end['written']))
+
+
+@needs('WebServer')
 def test_go_reads_the_next_seconds_over_tcp(t):
     """As its users type it: the token is the password of the address."""
     server = Server(t, '--listen', '127.0.0.1:0')
