@@ -246,6 +246,47 @@ def e2e_building(build):
         process.wait()
 
 
+FAKES = {
+    'pkg-config': '[ -e "$FAKE/installed" ] || case " $LACKS " in *" $2 "*) exit 1 ;; esac',
+    'apt-cache': '', 'dotnet': '', 'sudo': 'exec "$@"',
+    'apt-get': 'echo "$*" >>"$FAKE/said"\n'
+               'case " $* " in *" --assume-no "*) echo "0 upgraded, 3 newly installed, 0 to remove and 9 not upgraded."\n'
+               'echo "Need to get 1,024 kB/2 MB of archives."; echo "After this operation, 5 MB of additional disk space will be used." ;;\n'
+               '*) [ "$BROKEN" ] && exit 100; case " $* " in *" install "*) : >"$FAKE/installed" ;; esac ;; esac',
+}
+
+
+def installs(folder):
+    """src/package/install.sh, with fakes of what it runs: what it says, does and returns."""
+    for name, script in FAKES.items():
+        with open(os.path.join(folder, name), 'w', encoding='utf-8') as file:
+            file.write('#!/bin/sh\n%s\n' % script)
+        os.chmod(file.name, 0o755)
+
+    def ran(groups, lacks, **given):
+        for name in 'said', 'installed':
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(folder, name))
+        result = subprocess.run(['sh', os.path.join(ROOT, 'src/package/install.sh'), *groups], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, check=False, text=True, env=dict(
+                                    os.environ, **{'PATH': folder + ':' + os.environ['PATH'], 'FAKE': folder, 'LACKS': lacks,
+                                                   'OFFLINE': '', 'BROKEN': '', **given}))
+        return result.returncode, result.stdout, result.stderr, os.path.exists(os.path.join(folder, 'said'))
+
+    assert ran(('build', 'parts'), '') == (0, '', '', False), ran(('build', 'parts'), '')
+    done = ran(('build', 'parts'), 'jansson libcurl')
+    assert done == (0, 'installing: libjansson-dev libcurl4-openssl-dev (3 with those they depend on, 1,024 kB to download, '
+                    '5 MB of disk)\n', '', True), done
+    status, _, errors, asked = ran(('tests',), 'cmocka', OFFLINE='1')
+    assert (status, asked) == (0, False) and '(OFFLINE=1 installs nothing)' in errors and \
+        'without libcmocka-dev: unit tests and fuzzers are skipped' in errors, errors
+    status, _, errors, _ = ran(('parts',), 'libcurl', BROKEN='1')
+    assert status == 0 and errors.endswith('without libcurl4-openssl-dev: `shadowtrace ship` is not built\n'), errors
+    for given in {'OFFLINE': '1'}, {'BROKEN': '1'}:
+        status, _, errors, _ = ran(('build',), 'jansson', **given)
+        assert status == 1 and errors.splitlines()[-1].startswith('cannot build without: libjansson-dev ('), errors
+
+
 def self_test():
     """Fake programs of each kind: their lines, the summary, and that its commands run what failed."""
     folder = tempfile.mkdtemp(prefix='a folder ')
@@ -274,6 +315,7 @@ def self_test():
             assert subprocess.run(['sh', '-c', command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                   check=False).returncode == expected, command
         assert failed[2][1].startswith("GIVEN='a b' '"), failed[2]
+        installs(folder)
     finally:
         shutil.rmtree(folder)
     print('every fake test was counted, and named with the command that runs it')

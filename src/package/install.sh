@@ -86,7 +86,7 @@ size_of() {
     LC_ALL=C apt-get --assume-no -o Debug::NoLocking=1 install --no-install-recommends "$@" 2>/dev/null | sed -n '
         s/^[0-9]* upgraded, \([0-9]*\) newly installed.*/\1 with those they depend on/p
         s/^Need to get \([^/]*[^ /]\)\(\/.*\)\{0,1\} of archives.*/\1 to download/p
-        s/^After this operation, \(.*\) of additional disk space.*/\1 of disk/p' | paste -sd , | sed 's/,/, /g'
+        s/^After this operation, \(.*\) of additional disk space.*/\1 of disk/p' | paste -sd '|' | sed 's/|/, /g'
 }
 
 # Why nothing can be installed here; nothing if it can.
