@@ -181,6 +181,8 @@ def test_views_say_what_the_lines_say(t):
 
 # ---- the table against the runtime's own walk of the heap
 
+CHECKED = '--live', '--check-live', '1', '--log', 'sites'
+
 def walked(r):
     """The last word of the log on the walks of the heap, None if there were none; `compare` says the same."""
     with open(r.path, 'rb') as file:
@@ -202,6 +204,19 @@ def outline(path):
             if kind in (b'header', b'live_total', b'end'):
                 found[kind] = line
     return [json.loads(found[kind]) for kind in (b'header', b'live_total', b'end')]
+
+
+def enough(record, least):
+    """
+    What record() returns, once the walks of the heap have compared so many objects: a loaded machine may let a collection
+    pass before the tracer has walked the heap. The last of five recordings counts.
+    """
+    for _ in range(5):
+        r = record()
+        numbers = walked(r) if r.status == 0 else None
+        if r.status or numbers and numbers['compared'] >= least:
+            break
+    return r
 
 
 def checked(t, r, least, lines=True):
@@ -241,9 +256,9 @@ def checked_all(t, r, least):
     return {'compared': compared}
 
 
-CHECKED = [('net10.0', hooks, 'workstation') for hooks in HOOKS] + [('net10.0', 'elt3', 'server'), ('net9.0', 'elt2', 'segments'),
+STOPPED = [('net10.0', hooks, 'workstation') for hooks in HOOKS] + [('net10.0', 'elt3', 'server'), ('net9.0', 'elt2', 'segments'),
                                                                     ('net8.0', 'elt3', 'workstation')]
-CHECKS = {','.join(cell): cell for cell in full('live', CHECKED, list(itertools.product(FRAMEWORKS, HOOKS, COLLECTORS)))}
+CHECKS = {','.join(cell): cell for cell in full('live', STOPPED, list(itertools.product(FRAMEWORKS, HOOKS, COLLECTORS)))}
 
 
 @longer('live')
@@ -251,8 +266,8 @@ CHECKS = {','.join(cell): cell for cell in full('live', CHECKED, list(itertools.
 def test_every_object_of_random_replacement(t, cell):
     framework, hooks, collector = CHECKS[cell]
     more = full('live', 1, 5)
-    checked(t, t.record(PROGRAM.command('Replacer', framework) + ['--scale', str(more), '--collect', '5'], '--live', '--check-live', '1', '--log', 'sites',
-                        hooks=hooks, env=environment(collector), timeout=900), 100_000 * more)
+    checked(t, enough(lambda: t.record(PROGRAM.command('Replacer', framework) + ['--scale', str(more), '--collect', '5'], *CHECKED,
+                                       hooks=hooks, env=environment(collector), timeout=900), 100_000 * more), 100_000 * more)
 
 
 test_every_object_of_random_replacement.needs = sorted({('Replacer', cell[0]) for cell in CHECKS.values()})
@@ -266,8 +281,8 @@ def test_every_object_of_the_compiler(t, hooks):
     a busy machine lets some pass before a thread of ours has walked the heap.
     """
     traced, _ = test_compiler.command(t, 'traced')
-    checked(t, t.record(traced, '--live', '--check-live', '1', '--log', 'sites', hooks=hooks, timeout=900,
-                        env=dict(ENVIRONMENT, DOTNET_gcServer='0', DOTNET_GCgen0size='0x80000')), 30_000)
+    checked(t, enough(lambda: t.record(traced, *CHECKED, hooks=hooks, timeout=900,
+                                       env=dict(ENVIRONMENT, DOTNET_gcServer='0', DOTNET_GCgen0size='0x80000')), 30_000), 30_000)
 
 
 @lane('live')
@@ -290,8 +305,8 @@ def test_every_object_of_large_programs(t, hooks, program):
 @each('collector', 'workstation', full=('live', ('workstation', 'server')))
 def test_every_object_of_a_server(t, collector):
     hooks, scale = ('elt3', 8) if collector == 'workstation' else ('elt2', 4)
-    r = t.record(PROGRAM.command('WebServer') + ['--scale', str(scale)], '--live', '--check-live', '1', '--log', 'sites',
-                 hooks=hooks, env=dict(environment(collector), DOTNET_GCgen0size='0x20000'), timeout=900)
+    r = enough(lambda: t.record(PROGRAM.command('WebServer') + ['--scale', str(scale)], *CHECKED, hooks=hooks,
+                                env=dict(environment(collector), DOTNET_GCgen0size='0x20000'), timeout=900), 1_000)
     t.equal(r.text.splitlines()[-1:], ['ok'], 'last line')
     checked(t, r, 1_000)  # one walk, and not of the largest heap: a busy machine has no time for more
 
@@ -317,8 +332,8 @@ def differing(t, rule, without):
     env = dict(environment(collector), SHADOWTRACE_LIBRARY=built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY))
     if without:
         env['SHADOWTRACE_WITHOUT'] = rule
-    r = t.record(PROGRAM.command('Replacer', framework) + arguments.split(), '--live', '--check-live', '1', '--log', 'sites', hooks='elt3',
-                 env=env, timeout=900)
+    r = enough(lambda: t.record(PROGRAM.command('Replacer', framework) + arguments.split(), *CHECKED, hooks='elt3', env=env,
+                                timeout=900), 1)
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % r)
     numbers = walked(r)
     t.true(numbers['compared'] > 0, 'nothing compared: %s' % numbers)
@@ -395,11 +410,11 @@ def concurrent(t, program):
 def test_concurrent_collection_forced_on_is_seen(t):
     """By the program's own settings: that wins over the variable. What is written then is not called exact, or it is off."""
     command = concurrent(t, 'Replacer') + ['--scale', '5']
-    r = t.record(command, '--live', '--check-live', '1', '--log', 'sites')
+    r = t.record(command, *CHECKED)
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), str(r))
     found = live.Live([r.path], '')
     if found.last.total['exact']:
-        checked(t, r, 100_000)
+        checked(t, enough(lambda: t.record(command, *CHECKED), 100_000), 100_000)
         t.note('the environment wins: off')
     else:
         t.equal(found.last.total.get('why'), 'concurrent', 'why')
@@ -408,8 +423,8 @@ def test_concurrent_collection_forced_on_is_seen(t):
 @needs('Replacer')
 def test_concurrent_collection_by_the_environment_is_overruled(t):
     """Said by record, for it changes how the program runs; exact."""
-    r = t.record(PROGRAM.command('Replacer') + ['--collect', '5'], '--live', '--check-live', '1', '--log', 'sites',
-                 env=dict(ENVIRONMENT, DOTNET_gcConcurrent='1'))
+    r = enough(lambda: t.record(PROGRAM.command('Replacer') + ['--collect', '5'], *CHECKED,
+                                env=dict(ENVIRONMENT, DOTNET_gcConcurrent='1')), 100_000)
     checked(t, r, 100_000)
     t.true('concurrent' in r.errors.lower(), 'not said:\n%s' % r.errors)
 

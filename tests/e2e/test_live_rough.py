@@ -12,7 +12,7 @@ import live
 import test_live
 from harness import ENVIRONMENT, PATIENCE, PROGRAM, TOOL, UNTIL_EOF, each, needs, on_full_disk, one_line, run, tool, until
 
-CHECKED = ('--live', '--check-live', '1', '--log', 'sites')
+CHECKED = test_live.CHECKED
 
 # Of the environment; Replacer's arguments.
 SETTINGS = {
@@ -36,7 +36,8 @@ def environment(settings):
 @each('setting', *SETTINGS)
 def test_every_object_with(t, setting):
     env, arguments = SETTINGS[setting]
-    r = t.record(PROGRAM.command('Replacer') + arguments.split(), *CHECKED, env=environment(env), timeout=900)
+    r = test_live.enough(lambda: t.record(PROGRAM.command('Replacer') + arguments.split(), *CHECKED, env=environment(env),
+                                          timeout=900), 100_000)
     t.equal(r.text.splitlines()[-1:], ['ok'], str(r))
     test_live.checked(t, r, 100_000)
     if setting.endswith('session'):
@@ -45,7 +46,7 @@ def test_every_object_with(t, setting):
 
 @needs('Collectible')
 def test_every_object_of_contexts_that_are_unloaded(t):
-    r = t.record(PROGRAM.command('Collectible') + ['contexts', '100', '0'], *CHECKED)
+    r = test_live.enough(lambda: t.record(PROGRAM.command('Collectible') + ['contexts', '100', '0'], *CHECKED), 5_000)
     test_live.checked(t, r, 5_000)
     back = r.log.end.get('given_back', {})
     t.true(back.get('modules', 0) >= 75, 'given back: %s' % back)
@@ -178,7 +179,7 @@ def test_a_full_disk(t, log):
 @each('way', 'fork-exit', 'vfork-exec')
 def test_children_that_are_no_runtime(t, way):
     """They share pages with the table for a moment, and leave it alone."""
-    r = t.record(['env', 'DOTNET_GCgen0size=0x40000'] + PROGRAM.command('HardEnd') + [way], *CHECKED)
+    r = test_live.enough(lambda: t.record(['env', 'DOTNET_GCgen0size=0x40000'] + PROGRAM.command('HardEnd') + [way], *CHECKED), 1_001)
     t.equal((r.status, r.text, len(r.paths)), (0, 'ending\n', 1), str(r))
     numbers, found = test_live.walked(r), live.Live([r.path], '')
     t.equal([numbers[name] for name in ('missing', 'extra', 'other_class')], [0, 0, 0], 'missing, extra, of another type: %s' % numbers)
