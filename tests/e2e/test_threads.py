@@ -1,4 +1,8 @@
 """Every thread stopped from outside: its shadow stack beside the snapshot, with and without a seed."""
+import copy
+import json
+import os
+
 import harness
 import matrix
 import test_compiler
@@ -25,6 +29,23 @@ def test_threads_that_come_and_go(t, framework, hooks):
             break
     t.true(numbers['equal'] > 100, numbers)
     t.note(matrix.describe_threads(numbers))
+
+
+def test_a_crash_of_the_runtime_is_told_from_one_of_the_tracer(t):
+    """fixtures/crashes/aborted.json: of .NET 8.0.31 without a profiler."""
+    with open(os.path.join(harness.ROOT, 'tests/fixtures/crashes/aborted.json'), encoding='utf-8') as file:
+        known = json.load(file)
+
+    def judged(change):
+        report = copy.deepcopy(known)
+        change(report['payload']['threads'][0])
+        with open(t.path('crash.json'), 'w', encoding='utf-8') as file:
+            json.dump(report, file)
+        return harness.killed_by_an_abort(t.path('crash.json'))
+    t.equal(judged(lambda thread: None), True, 'as it was')
+    t.equal(judged(lambda thread: thread['stack_frames'].insert(4, {'native_module': 'libshadowtrace.so'})), False, 'with a frame of the tracer')
+    t.equal(judged(lambda thread: thread.update(managed_exception_hresult='0x80004003')), False, 'another exception')
+    t.equal(judged(lambda thread: thread.update(crashed='false')), False, 'no thread that crashed')
 
 
 @sampled
