@@ -71,10 +71,16 @@ def test_fewer_collections_are_enough_if_one_says_so(t):
 @waits
 @needs('Grower')
 def test_collections_of_one_second_are_one_look(t):
-    program = Grower(t, '--live-grows', '2')
-    program.rounds(8, apart=0)
-    t.equal(program.close(), 0, 'exit status')
-    t.equal(grows_in(program.err), [], program.err)
+    for _ in range(5):
+        program = Grower(t, '--live-grows', '2')
+        began = time.monotonic()
+        program.rounds(4, apart=0)
+        took = time.monotonic() - began
+        t.equal(program.close(), 0, 'exit status')
+        if took < 2:  # else there were three looks, and two rises
+            t.equal(grows_in(program.err), [], program.err)
+            return
+    t.skip('four collections take %.1f s on this machine' % took)
 
 
 @waits
@@ -86,19 +92,20 @@ def test_nothing_is_said_of_growth_if_nobody_wants_to_know(t):
     t.equal(grows_in(program.err), [], program.err)
 
 
-def collects(program):
-    """Full collections, looks apart, until the program ends. Returns: how many."""
+def collects(program, most=None):
+    """Full collections, looks apart, until the program ends, or so many. Returns: how many."""
     count = 0
-    while True:
+    while count != most:
         asked = tool('ctl', str(program.pid), 'gc')
         if asked.status and b'still starting; ask again' not in asked.err:
             return count
         count += not asked.status
         time.sleep(0.1 if asked.status else APART)
+    return count
 
 
-def says_nothing(t, program, least):
-    count = collects(program)
+def says_nothing(t, program, least, most=None):
+    count = collects(program, most)
     t.equal(program.close(), 0, 'exit status')
     t.true(count >= least, 'only %d looks' % count)
     t.equal(grows_in(program.err), [], program.err)
@@ -109,9 +116,10 @@ def says_nothing(t, program, least):
 
 @needs('WebServer')
 def test_a_server_under_load_does_not_grow(t):
-    program = Living(t, PROGRAM.command('WebServer') + ['--seconds', '11'], '--live', '--check', '0', '--log', 'sites')
+    program = Living(t, PROGRAM.command('WebServer') + ['--scale', '1000000', '--until', 'eof'], '--live', '--check', '0', '--log',
+                     'sites', stdin=subprocess.PIPE)
     program.wait()
-    says_nothing(t, program, 6)
+    says_nothing(t, program, 9, most=9)
 
 
 @lane('live')
