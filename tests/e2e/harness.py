@@ -61,11 +61,22 @@ def _environment():
     base = os.path.normpath(re.search(r'^ *Base Path: *(.*)$', info, re.M).group(1).strip())
     version = os.path.basename(base)
     clean.setdefault('DOTNET_ROOT', os.path.dirname(os.path.dirname(base)))
-    return clean, base, 'net%d.0' % min(10, int(version.split('.', 1)[0]))
+    return clean, base, 'net%d.0' % min(NEWEST, int(version.split('.', 1)[0]))
 
 
+def _supported():
+    """The major versions of .NET that the library is for: the oldest, the newest."""
+    with open(os.path.join(ROOT, 'src/tracer/clr/runtime.h'), encoding='utf-8') as file:
+        return [int(number) for number in re.findall(r'^#define CLR_MAJOR_(?:OLDEST|NEWEST) +(\d+)', file.read(), re.M)]
+
+
+OLDEST, NEWEST = _supported()
 ENVIRONMENT, SDK, SDK_FRAMEWORK = _environment()
 DEFAULT_FRAMEWORK = SDK_FRAMEWORK
+# Each major version, the newest first. Programs of the SDK's own use its runtime; the others bring the newest patch.
+FRAMEWORKS = tuple('net%d.0' % major for major in range(NEWEST, OLDEST - 1, -1))
+# The SDK's framework with the newest patch of its runtime, which may be newer than the SDK's.
+SDK_PATCHED = SDK_FRAMEWORK + '-newest'
 
 
 def use_framework(framework):
@@ -292,6 +303,42 @@ def end_with_parent():
     LIBC.prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
+class Patches:
+    """The newest patch of each runtime that NuGet has, asked once a day: its package is restored, or the SDK's own choice."""
+
+    PACKAGE = 'Microsoft.NETCore.App.Runtime.linux-x64'
+    LASTS = 24 * 3600  # seconds
+
+    def __init__(self):
+        self.path = os.path.join(OUT, '.patches')
+        self.versions = None
+
+    def _ask(self):
+        result = run(['nice', 'dotnet', 'package', 'search', self.PACKAGE, '--exact-match', '--format', 'json'], env=BUILDING)
+        try:
+            found = [package['version'] for source in json.loads(result.out)['searchResult'] for package in source['packages']]
+        except (ValueError, KeyError, TypeError):
+            return []
+        return [version for version in found if re.fullmatch(r'\d+\.\d+\.\d+', version)]
+
+    def _read(self):
+        with contextlib.suppress(OSError, ValueError), open(self.path, encoding='utf-8') as file:
+            return json.load(file)
+        return []
+
+    def newest(self, framework):
+        """Such as 8.0.34 of net8.0; '' when no source says."""
+        if self.versions is None:
+            self.versions = self._read()
+            if not self.versions or time.time() - os.path.getmtime(self.path) > self.LASTS:
+                self.versions = self._ask() or self.versions
+                with open(self.path, 'w', encoding='utf-8') as file:
+                    json.dump(self.versions, file)
+        wanted = framework.removesuffix('-newest')[len('net'):] + '.'
+        patches = [int(version[len(wanted):]) for version in self.versions if version.startswith(wanted)]
+        return wanted + str(max(patches)) if patches else ''
+
+
 class CompilerServer:
     """
     One C# compiler for all programs: once warm it takes a third of the time that a new one takes. It is ours, and started
@@ -330,12 +377,22 @@ class Programs:
     def __init__(self):
         self.lock = threading.RLock()
         self.server = CompilerServer()
+        self.patches = Patches()
         self.failed = {}
         self.no_runtime = set()
 
+    def runtime(self, framework):
+        """What MSBuild is told of the runtime that programs of a framework run on."""
+        if framework == SDK_FRAMEWORK:
+            return ['E2EBringRuntime=false']
+        patch = self.patches.newest(framework)
+        return ['E2EBringRuntime=true'] + (['E2EPatch=' + patch] if patch else [])
+
     def _stamp(self, program, more):
-        return _hash([os.path.join(PROGRAMS, name) for name in sorted(_folders_of(program) | {program}) + ['Common']] +
-                     [os.path.join(PROGRAMS, 'Directory.Build.props')]) + ' ' + os.path.basename(SDK) + ' ' + more
+        names = sorted(_folders_of(program) | {program}) + ['Common', 'Directory.Build.props']
+        if more:  # a program on the SDK's own runtime takes nothing from there
+            names.append('Directory.Build.targets')
+        return _hash([os.path.join(PROGRAMS, name) for name in names]) + ' ' + os.path.basename(SDK) + ' ' + more
 
     def _stamp_path(self, program, flavour):
         return os.path.join(OUT, flavour, '.' + program + '.stamp')
@@ -360,8 +417,9 @@ class Programs:
         with self.alone():
             for framework in sorted({f for _, f in wanted}):
                 stamps = {}
+                brought = ' '.join(self.runtime(framework)[1:])
                 for program in sorted({p for p, f in wanted if f == framework}):
-                    stamp = self._stamp(program, '')
+                    stamp = self._stamp(program, brought)
                     if not self._current(program, framework, stamp):
                         stamps[program] = stamp
                 self.native(framework)
@@ -384,10 +442,11 @@ class Programs:
                        'Properties="MSBuildRestoreSessionId=1" /></Target>\n'
                        '  <Target Name="Build"><MSBuild Projects="@(P)" Targets="Build" ContinueOnError="true" '
                        'SkipNonexistentTargets="false" /></Target>\n</Project>\n' % items)
+        properties = ['Configuration=Release', 'TargetFramework=' + framework.removesuffix('-newest'),
+                      'E2EFlavour=' + framework, 'E2EOut=' + OUT] + self.runtime(framework)
         for target in 'Restore', 'Build':
             result = run(['nice', 'dotnet', 'msbuild', project, '-t:' + target, '-m:1', '-nodeReuse:false', '-nologo',
-                          '-v:q', '-p:Configuration=Release', '-p:TargetFramework=' + framework, '-p:E2EOut=' + OUT,
-                          '-p:E2EBringRuntime=' + ('false' if framework == SDK_FRAMEWORK else 'true')] + self.server.properties(),
+                          '-v:q'] + ['-p:' + p for p in properties] + self.server.properties(),
                          timeout=900, env=BUILDING)
             if result.status:
                 break

@@ -35,7 +35,7 @@ SCALES = {'Exceptions': 12, 'Boundaries': 1, 'Native': 9, 'Faults': 22, 'Async':
           'Generics': 45, 'Dynamic': 2, 'Unload': 10, 'Threads': 5, 'KnownAllocs': 3}
 
 SETTINGS = collections.OrderedDict([
-    ('framework', ('net10.0', 'net9.0', 'net8.0')),
+    ('framework', harness.FRAMEWORKS),
     ('hooks', HOOKS),
     ('tiering', ('default', 'TieredCompilation=0', 'TieredPGO=0', 'ReadyToRun=0')),
     ('gc', ('workstation', 'server')),

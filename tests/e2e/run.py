@@ -10,7 +10,7 @@ usage: tests/e2e/run.py [-k TEXT]... [-j N] [--lane NAME]... [--keep] [--list] [
 --lane NAME    only tests of this lane of `make check-all`, in full (selection.py)
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
 --build        only build the programs that the tests need, and install what they open our files with
---framework F  run the programs on net8.0 or net9.0 where a test does not say which itself
+--framework F  run the programs on net8.0, net9.0, net11.0, … where a test does not say which itself
 
 Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build); SHADOWTRACE_ALL the lanes to run
 in full.

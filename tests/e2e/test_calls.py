@@ -1,9 +1,8 @@
 """Snapshots from inside of Enter hooks, with a seed: at every call the shadow stack equals them."""
 import matrix
-from harness import HOOKS, PROGRAM, each, needs, sampled
+from harness import FRAMEWORKS, HOOKS, PROGRAM, each, needs, sampled
 
 PROGRAMS = ('Exceptions', 'Native', 'Faults', 'Async', 'Tiers', 'Generics')
-FRAMEWORKS = ('net8.0', 'net9.0', 'net10.0')
 
 
 @sampled

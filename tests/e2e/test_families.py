@@ -3,8 +3,8 @@ import collections
 import json
 
 from control import Living
-from harness import (ENVIRONMENT, HOOKS, PROGRAM, TOOL, each, early, full, longer, needs, one_line, run, sampled, until,
-                     whole_stacks)
+from harness import (ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, TOOL, each, early, full, longer, needs, one_line, run, sampled,
+                     until, whole_stacks)
 from logfile import plain
 
 ALL_BUT_CALLS = 'alloc,threads,modules,classes,jit,exceptions,gc,suspend,transitions,finalizers'
@@ -43,7 +43,7 @@ def ends(log):
 @needs('Families')
 @needs('Families', framework='net8.0')
 @needs('Families', framework='net9.0')
-@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('framework', *FRAMEWORKS)
 @each('hooks', *HOOKS)
 def test_known_numbers_are_found(t, framework, hooks):
     r = t.record(PROGRAM.command('Families', framework=framework), '--events', ALL_BUT_CALLS, hooks=hooks, check=1)

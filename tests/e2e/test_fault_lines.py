@@ -2,7 +2,7 @@
 import collections
 import re
 
-from harness import ENVIRONMENT, PROGRAM, each, needs, run
+from harness import ENVIRONMENT, FRAMEWORKS, PROGRAM, each, needs, run
 
 PROGRAMS = ('FaultLines', 'FaultLinesDebug')
 CASES = 13
@@ -12,7 +12,7 @@ ROUNDS = 3
 @needs(*PROGRAMS)
 @needs(*PROGRAMS, framework='net8.0')
 @needs(*PROGRAMS, framework='net9.0')
-@each('framework', 'net10.0', 'net9.0', 'net8.0')
+@each('framework', *FRAMEWORKS)
 @each('program', *PROGRAMS)
 @each('tiered', '1', '0')
 def test_exceptions_of_the_processor_have_the_statement(t, framework, program, tiered):

@@ -14,11 +14,10 @@ import live
 import matrix
 import test_compiler
 import test_negative
-from harness import (ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, SHARED, Record, built, each, early, full, lane,
-                     longer, needs, one_line, run, tool, waits)
+from harness import (ENVIRONMENT, FRAMEWORKS, HOOKS, LIBRARY, PROGRAM, Record, SDK_FRAMEWORK, SHARED, built, each, early, full,
+                     lane, longer, needs, one_line, run, tool, waits)
 from selection import covering
 
-FRAMEWORKS = ('net8.0', 'net9.0', 'net10.0')
 
 # Ways to collect: environment, arguments of Keeper.
 COLLECTORS = {
@@ -256,8 +255,8 @@ def checked_all(t, r, least):
     return {'compared': compared}
 
 
-STOPPED = [('net10.0', hooks, 'workstation') for hooks in HOOKS] + [('net10.0', 'elt3', 'server'), ('net9.0', 'elt2', 'segments'),
-                                                                    ('net8.0', 'elt3', 'workstation')]
+STOPPED = [('net10.0', hooks, 'workstation') for hooks in HOOKS] + [
+    ('net11.0', 'elt3', 'workstation'), ('net10.0', 'elt3', 'server'), ('net9.0', 'elt2', 'segments'), ('net8.0', 'elt3', 'workstation')]
 CHECKS = {','.join(cell): cell for cell in full('live', STOPPED, list(itertools.product(FRAMEWORKS, HOOKS, COLLECTORS)))}
 
 

@@ -17,7 +17,7 @@ def frames_of(shown):
 @sampled
 @needs('Native')
 @needs('Native', framework='net8.0')
-@each('framework', 'net8.0', 'net10.0')
+@each('framework', 'net8.0', 'net10.0', 'net11.0')
 @each('hooks', *HOOKS)
 def test_native_functions_lie_between_the_methods(t, framework, hooks):
     r = t.record(PROGRAM.command('Native', framework), '--native', '--capture', 'both', hooks=hooks)

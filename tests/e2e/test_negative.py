@@ -5,7 +5,7 @@ differences; with all rules it finds none. Each line of the output is a row of t
 import os
 import re
 
-from harness import ENVIRONMENT, LIBRARY, PROGRAM, ROOT, built, each, early, needs, sampled
+from harness import ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, ROOT, built, each, early, needs, sampled
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
 RULES = {
@@ -102,7 +102,7 @@ MIXED = (('mixer', 2, 2), ('mixer', 17, 2), ('mixer', 28, 1), ('mixer', 50, 1), 
 @needs('Rules')
 @needs('Rules', framework='net9.0')
 @needs('Rules', framework='net8.0')
-@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('framework', *FRAMEWORKS)
 @each('hooks', 'elt2', 'elt3')
 def test_random_nesting(t, framework, hooks):
     """Every allocation equal; check-all runs a hundred seeds."""
@@ -114,7 +114,7 @@ def test_random_nesting(t, framework, hooks):
 @needs('Rules')
 @needs('Rules', framework='net9.0')
 @needs('Rules', framework='net8.0')
-@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('framework', *FRAMEWORKS)
 @each('hooks', 'elt2', 'elt3')
 def test_all_rules_on(t, framework, hooks):
     """What runtime versions report twice, late or not at all: no difference on any."""

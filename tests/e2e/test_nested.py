@@ -4,9 +4,8 @@ Nested.cs): at each allocation the shadow stack equals the snapshot; in every fo
 """
 import re
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, each, needs, sampled
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, PROGRAMS, each, needs, sampled
 
-FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
 
 
 def cases():

@@ -1,8 +1,7 @@
 """--only: a few methods hooked, precompiled code of all else in use; nothing allocated is missed, nothing misplaced."""
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, sampled
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, each, needs, sampled
 from test_known import SEEDS, known_is_exact
 
-FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
 
 
 @needs('KnownAllocs')

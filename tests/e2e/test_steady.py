@@ -1,9 +1,8 @@
 """Boxes that the program does not make unless it is recorded: unoptimised code where else precompiled code runs."""
 import collections
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, each, needs, run
 
-FRAMEWORKS = ('net10.0', 'net9.0', 'net8.0')
 PARTS = 'Interpolated', 'Boxed', 'Keys'
 
 

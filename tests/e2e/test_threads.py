@@ -6,7 +6,7 @@ import os
 import harness
 import matrix
 import test_compiler
-from harness import HOOKS, PROGRAM, each, heavy, lane, needs, sampled
+from harness import FRAMEWORKS, HOOKS, PROGRAM, each, heavy, lane, needs, sampled
 
 
 ABORTS = 'controlled-execution'
@@ -16,7 +16,7 @@ ABORTS = 'controlled-execution'
 @needs('Threads')
 @needs('Threads', framework='net9.0')
 @needs('Threads', framework='net8.0')
-@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('framework', *FRAMEWORKS)
 @each('hooks', *HOOKS)
 def test_threads_that_come_and_go(t, framework, hooks):
     for scale in 5, 50, 500:  # how often the tracer comes to stop them is a matter of the machine's load
@@ -52,7 +52,7 @@ def test_a_crash_of_the_runtime_is_told_from_one_of_the_tracer(t):
 @needs('Threads')
 @needs('Threads', framework='net9.0')
 @needs('Threads', framework='net8.0')
-@each('framework', 'net8.0', 'net9.0', 'net10.0')
+@each('framework', *FRAMEWORKS)
 @each('hooks', *HOOKS)
 def test_threads_that_are_aborted(t, framework, hooks):
     command = PROGRAM.command('Threads', framework) + ['--scale', '5']

@@ -12,7 +12,8 @@ PROGRAMS = ('Exceptions', 'Boundaries', 'Native', 'Faults', 'Async', 'TailCalls'
 def test_every_stack_equals_the_snapshot(t, program, hooks):
     r = t.record(PROGRAM.command(program) + ['--scale', '2'], hooks=hooks, check=1)
     t.equal(r.text.splitlines()[-1:], ['ok'], 'last line\n%s' % r)
-    t.equal(r.errors.count('\n') <= 4, True, 'stderr\n%s' % r)
+    spared = ' not hooked, and in no stack' in r.errors  # the framework of .NET 11, under ELT2
+    t.equal(r.errors.count('\n') <= 4 + spared, True, 'stderr\n%s' % r)
     t.exact(r)
 
 

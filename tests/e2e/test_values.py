@@ -4,10 +4,9 @@ import json
 import os
 import struct
 
-from harness import PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, sampled, tool
+from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, sampled, tool
 from logfile import plain
 
-FRAMEWORKS = 'net8.0', 'net9.0', 'net10.0'
 BUILDS = {'release': 'true', 'debug': 'false'}
 
 

@@ -381,6 +381,9 @@ static void append_counts(struct buffer *b, const json_t *object)
                  "method is not hooked, and in no stack: the runtime fails with hooks in it",
                  "methods are not hooked, and in no stack: the runtime fails with hooks in them",
                  " (see Limits in the README)");
+    append_count(b, json_object_get(object, "unpatched") ? object : hooks, "unpatched",
+                 "allocation path of the framework is", "allocation paths of the framework are",
+                 " unknown to this version: some boxes, delegates and continuations may be missing");
 }
 
 /* What others did to the file: see `file` and `rotated_out` in log_schema.json. */

@@ -109,13 +109,21 @@ static bool is_machine(const char *name)
             ((at && at[1] >= '0' && at[1] <= '9') || strstr(name, ".VB$StateMachine_")));
 }
 
+/* Of AsyncHelpers: what resumes a method of runtime async, on .NET 10, and on 11. */
+static bool is_thunk(const char *name)
+{
+    return begins(name, "ThunkTaskCore.MoveNext") ||
+           (begins(name, "RuntimeAsyncTask") && strstr(name, ".DispatchContinuations(")) ||
+           (begins(name, "RuntimeAsyncTask") && strstr(name, ".InstrumentedDispatchContinuations("));
+}
+
 static uint16_t kind_of(const char *name)
 {
     static const char helpers[] = "System.Runtime.CompilerServices.AsyncHelpers.";
     uint16_t kind = 0;
 
     if (begins(name, helpers))
-        kind |= begins(name + strlen(helpers), "ThunkTaskCore.MoveNext") ? THUNK | HELPER : HELPER;
+        kind |= is_thunk(name + strlen(helpers)) ? THUNK | HELPER : HELPER;
     if (is_machine(name))
         kind |= MACHINE;
     if (is_box(name))

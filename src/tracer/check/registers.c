@@ -83,7 +83,7 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     uint32_t epoch = metadata_epoch(config->metadata);
     unsigned at = (unsigned)(ip ^ ip >> 9) & (CODE_ROWS - 1);
     struct check_code *code = walk->code;
-    const struct metadata_method *method;
+    struct metadata_method *method;
 
     if (ip == FRAME_RET_FILTER)
         return AGREEMENT_CALL_FILTER;
@@ -110,6 +110,10 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     /* What --only does not name has no record, as a rule. */
     if (method ? load_relaxed(&method->spared) || (config->reduce && !method->hooked)
                : config->reduce)
+        return AGREEMENT_CALL_UNHOOKED;
+    if (!(method && method->hooked) &&
+        !metadata_method_map(config->metadata, code->row[at].function, &method) &&
+        metadata_method_pinvoke(method))
         return AGREEMENT_CALL_UNHOOKED;
     return AGREEMENT_CALL_OTHER;
 }

@@ -28,15 +28,17 @@ void check_walk_fini(struct check_walk *walk)
 
 bool check_counts(const struct check *check, uintptr_t function)
 {
-    const struct metadata_method *method;
+    struct metadata_method *method;
 
     if (!function)
         return false; /* a run of unmanaged frames */
-    if (!check->config.reduce && !load_relaxed(check->config.spared))
-        return true;
     method = metadata_method_find(check->config.metadata, function);
-    return check->config.reduce ? method && method->hooked
-                                : !(method && load_relaxed(&method->spared));
+    if (check->config.reduce || (method && method->hooked))
+        return method && method->hooked;
+    if (method && load_relaxed(&method->spared))
+        return false;
+    return metadata_method_map(check->config.metadata, function, &method) ||
+           !metadata_method_pinvoke(method);
 }
 
 /* StackSnapshotCallback; client_data is the walk. */

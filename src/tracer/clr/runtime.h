@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #define CLR_MAJOR_OLDEST 8  /* .NET 8 */
-#define CLR_MAJOR_NEWEST 10 /* that the tests of this build have run on */
+#define CLR_MAJOR_NEWEST 11 /* that the tests of this build have run on */
 
 struct clr_runtime {
     struct clr_info *info; /* the runtime's; released where this library leaves it */

@@ -28,6 +28,7 @@ static json_t *hooks_json(const struct log *log, const struct stack_totals *tota
     json_object_set_new(hooks, "ns_per_pair", json_real(log->ns_per_pair));
     log_set(hooks, "missed", load_relaxed(log->config.missed));
     log_set_any(hooks, "spared", load_relaxed(log->config.spared));
+    log_set_any(hooks, "unpatched", load_relaxed(log->config.unpatched));
     return hooks;
 }
 

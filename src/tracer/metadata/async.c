@@ -104,22 +104,47 @@ uint8_t metadata_method_continued(const struct metadata *metadata,
     return how;
 }
 
+/*
+ * On .NET 11 the form of a runtime-async method that returns a Task is compiled under the function
+ * that its token names; the runtime's walk of a stack leaves it out.
+ */
+bool metadata_method_thunk(const struct metadata *metadata, const struct metadata_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    const uint8_t *signature = NULL;
+    uint32_t owner, size = 0, type;
+
+    if (!import || !metadata_method_async(method) ||
+        import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, NULL,
+                                       &signature, &size, NULL, NULL) < 0)
+        return false;
+    type = returned_type(signature, size);
+    return type && clr_type_is(import, type, tasks, COUNT_OF(tasks)) &&
+           declared(metadata->config.info, method) == method->function_id;
+}
+
+bool metadata_method_pinvoke(const struct metadata_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    uint32_t owner, flags = 0;
+
+    return import &&
+           import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, &flags,
+                                          NULL, NULL, NULL, NULL) >= 0 &&
+           flags & mdPinvokeImpl;
+}
+
 bool metadata_method_awaited(const struct metadata *metadata, const struct metadata_method *method)
 {
     struct clr_metadata *import = method->module ? method->module->import : NULL;
-    struct clr_info *info = metadata->config.info;
     const uint8_t *signature = NULL;
     uint32_t owner, size = 0, type;
-    uintptr_t declared;
 
     if (!import || import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL,
                                                   NULL, &signature, &size, NULL, NULL) < 0)
         return false;
     type = returned_type(signature, size);
-    if (!type || !clr_type_is(import, type, tasks, COUNT_OF(tasks)))
-        return false;
-    /* The form that returns a Task is what the token names; generic methods have no one answer. */
-    return info->vtbl->get_function_from_token(info, method->module->module_id, method->token,
-                                               &declared) != S_OK ||
-           declared != method->function_id;
+    /* The form that returns a Task is what the token names. */
+    return type && clr_type_is(import, type, tasks, COUNT_OF(tasks)) &&
+           declared(metadata->config.info, method) != method->function_id;
 }

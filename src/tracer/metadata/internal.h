@@ -66,6 +66,9 @@ struct metadata_kind {
     uint32_t ids; /* given out */
 };
 
+/* Whether a type's MethodTable has its parent's where .NET 8 to 11 have it. */
+enum metadata_parent_place { PARENT_UNKNOWN, PARENT_KNOWN, PARENT_ELSEWHERE };
+
 struct metadata {
     struct metadata_config config;
     /* Guards every change of tables and records. The runtime is never called under it. */
@@ -80,6 +83,7 @@ struct metadata {
     _Atomic(uint32_t) epoch;
     _Atomic(uint64_t) failures;
     _Atomic(hresult) last_failure;
+    _Atomic(int) parent_place; /* enum metadata_parent_place */
 
     /* the resolver */
     pthread_t thread;

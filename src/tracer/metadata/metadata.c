@@ -4,6 +4,7 @@
 #include "owner/owner.h"
 #include "rcu/grace.h"
 #include "base/memory.h"
+#include "base/peek.h"
 #include "base/path.h"
 #include "base/thread.h"
 #include "clr/com.h"
@@ -422,31 +423,73 @@ static bool args_same(struct metadata_class *const *a, struct metadata_class *co
 
 /* ---- classes ---- */
 
-/* A type that is no array, by definition and arguments. */
+#define PARENT_AT 16 /* bytes from a ClassID, the address of a MethodTable, to its parent's */
+
+/* Compares where the runtime keeps a type's parent with what it says, the first time it says one. */
+static void parent_place_learn(struct metadata *metadata, uintptr_t class_id, uintptr_t parent)
+{
+    uintptr_t found = 0;
+
+    if (!parent || load_relaxed(&metadata->parent_place) != PARENT_UNKNOWN)
+        return;
+    store_relaxed(&metadata->parent_place,
+                  peek(&found, class_id + PARENT_AT, sizeof(found)) && found == parent
+                      ? PARENT_KNOWN
+                      : PARENT_ELSEWHERE);
+}
+
+/*
+ * The parent of a type that has no metadata: .NET 11 makes one, derived from Continuation, for each
+ * layout of a suspended method. 0: not known.
+ */
+static uintptr_t parent_of(struct metadata *metadata, uintptr_t class_id)
+{
+    uintptr_t parent = 0;
+
+    if (load_relaxed(&metadata->parent_place) != PARENT_KNOWN ||
+        !peek(&parent, class_id + PARENT_AT, sizeof(parent)))
+        return 0;
+    return parent;
+}
+
+/*
+ * A type that is no array, by definition and arguments; one without metadata is described as its
+ * parent. object: one of the type, which then has a record in any case; 0: none.
+ */
 static int class_describe_definition(struct metadata *metadata, struct metadata_class *c,
-                                     unsigned depth)
+                                     uintptr_t object, unsigned depth)
 {
     struct clr_info *info = metadata->config.info;
     struct arg_ids ids = {0, NULL, {0}};
-    uintptr_t module_id = 0, parent;
+    uintptr_t module_id = 0, parent = 0, class_id = c->class_id;
     size_t type;
     hresult hr;
     int err = -EINVAL;
 
     ids.id = ids.small;
-    hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent,
-                                        ARGS_SMALL, &ids.count, ids.small);
+    hr = info->vtbl->get_class_id_info2(info, class_id, &module_id, &c->token, &parent, ARGS_SMALL,
+                                        &ids.count, ids.small);
+    if (hr == CORPROF_E_DATAINCOMPLETE && (class_id = parent_of(metadata, class_id)))
+        hr = info->vtbl->get_class_id_info2(info, class_id, &module_id, &c->token, &parent,
+                                            ARGS_SMALL, &ids.count, ids.small);
     if (hr >= 0 && ids.count > ARGS_SMALL) {
         if (!args_grow(&ids))
             return -ENOMEM;
-        hr = info->vtbl->get_class_id_info2(info, c->class_id, &module_id, &c->token, &parent,
+        hr = info->vtbl->get_class_id_info2(info, class_id, &module_id, &c->token, &parent,
                                             ids.count, &ids.count, ids.id);
     }
     if (hr < 0) { /* also of pointers, by-refs, type variables: they have no records */
         if (hr != CORPROF_E_CLASSID_IS_COMPOSITE)
             metadata_failed(metadata, hr);
+        if (object) {
+            ids.count = 0;
+            c->token = 0;
+            c->collectible = true;
+            err = 0;
+        }
         goto out;
     }
+    parent_place_learn(metadata, class_id, parent);
     err = metadata_module_get(metadata, module_id, &c->module);
     if (err == -EINVAL)
         err = 0; /* then module stays NULL */
@@ -508,7 +551,7 @@ static int class_describe(struct metadata *metadata, uintptr_t class_id, uintptr
         c->module = c->element ? c->element->module : NULL;
     } else {
         c->rank = 0;
-        err = class_describe_definition(metadata, c, depth);
+        err = class_describe_definition(metadata, c, object, depth);
     }
     if (err) {
         metadata_class_give(metadata, entry);

@@ -204,6 +204,18 @@ bool metadata_method_async(const struct metadata_method *method);
  */
 bool metadata_method_awaited(const struct metadata *metadata, const struct metadata_method *method);
 
+/*
+ * metadata_method_thunk - is a method of runtime async the form of it that returns a Task or a
+ * ValueTask, which .NET 11 compiles under the function that its token names? Threads: mapper.
+ */
+bool metadata_method_thunk(const struct metadata *metadata, const struct metadata_method *method);
+
+/*
+ * metadata_method_pinvoke - is a method implemented by native code? .NET 11 reports its stub as a
+ * frame; no runtime compiles it with hooks. Threads: any; mapper and callbacks.
+ */
+bool metadata_method_pinvoke(const struct metadata_method *method);
+
 /* Text, or NULL when nobody has resolved it yet. Threads: any. */
 const char *metadata_method_text(const struct metadata_method *method);
 const char *metadata_class_text(const struct metadata_class *class);

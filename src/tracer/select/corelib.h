@@ -1,6 +1,6 @@
 /*
- * select/corelib.h - allocations that .NET 10 does not report: boxes, combined delegates and
- * continuation results come from managed code that calls RuntimeTypeHandle.InternalAllocNoChecks,
+ * select/corelib.h - allocations that .NET 10 and later do not report: boxes, combined delegates and
+ * continuations come from managed code that calls RuntimeTypeHandle.InternalAllocNoChecks,
  * whose fast path does not test for a profiler. As CoreLib is loaded, that method's IL is replaced
  * by one that always takes the slow path, which reports.
  *
@@ -19,16 +19,23 @@ enum corelib_state {
     CORELIB_UNKNOWN, /* of another shape: not all boxes and combined delegates are reported */
 };
 
+#define CORELIB_TOKENS 48
+
 struct corelib {
     uintptr_t module_id; /* CoreLib's; 0 before it is loaded */
     enum corelib_state state;
-    uint32_t
-        tokens[16]; /* the method, and those into whose precompiled code it may have been copied */
+    uint32_t tokens[CORELIB_TOKENS]; /* the method, and those into whose precompiled code it may
+                                        have been copied */
     uint32_t count;
+    _Atomic(uint64_t) missing; /* calls of the method in CoreLib's image that are in none of them */
 };
 
-/* From ModuleLoadFinished, for every module until CoreLib was seen. */
-void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id);
+/*
+ * From ModuleLoadFinished, for every module until CoreLib was seen. precompiled: its precompiled
+ * code is used, so that every caller has to be known.
+ */
+void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id,
+                    bool precompiled);
 
 /* Must the precompiled code of this method be refused? */
 bool corelib_refuses(const struct corelib *corelib, uintptr_t module_id, uint32_t token);

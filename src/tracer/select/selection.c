@@ -16,6 +16,9 @@
 #define NESTED_MAX 64
 #define TYPE_NAME  256 /* characters of a name that are looked at */
 
+/* The first .NET whose framework is itself compiled as runtime async. */
+#define FRAMEWORK_AWAITS 11
+
 struct selection_missed {
     struct selection_missed *next;
     uintptr_t module_id;
@@ -42,10 +45,10 @@ void selection_init(struct selection *s, const struct clr_runtime *runtime,
     s->named = options->own ? &options->own_code : &options->only;
     s->spares_unmanaged_callers = elt2 && !async;
     s->spares_async = elt2 && async;
+    s->spares_thunks = runtime->major >= FRAMEWORK_AWAITS;
     s->has_async = async;
-    s->corelib_without = !clr_runtime_unverified(runtime);
-    /* .NET 11 has it in its framework. */
-    store_relaxed(&s->async, clr_runtime_unverified(runtime));
+    s->corelib_without = runtime->major < FRAMEWORK_AWAITS;
+    store_relaxed(&s->async, runtime->major >= FRAMEWORK_AWAITS);
     /* Only the plain Enter hook of ELT3 asks; of these runtimes it is known where there is room. */
     s->begins = options_beginnings(options) && !elt2 && !clr_runtime_unverified(runtime) &&
                 !options_records(options, OPTIONS_CALLS);
@@ -200,9 +203,13 @@ static bool returns_continuation(struct selection *s, const struct metadata_meth
     return load_relaxed(&s->async) && metadata_method_awaited(s->metadata, method);
 }
 
-/* Does the runtime fail with this method hooked? */
+/* Does the runtime fail with this method hooked, or hide it from snapshots? */
 static bool spares(struct selection *s, struct metadata_method *method)
 {
+    if (s->spares_thunks && metadata_method_thunk(s->metadata, method)) {
+        store_relaxed(&method->spared, true); /* not counted: no stack of the runtime's has it */
+        return true;
+    }
     if (!method->suspends &&
         !(s->spares_unmanaged_callers && metadata_method_unmanaged_callers(method)) &&
         !(s->spares_async && returns_continuation(s, method)))

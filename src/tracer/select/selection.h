@@ -39,6 +39,7 @@ struct selection {
     bool spares_async;
     bool has_async; /* from .NET 10 on */
     bool begins;    /* what an async method waits in keeps where it was begun: see alloc_begun() */
+    bool spares_thunks;   /* .NET 11: forms of runtime-async methods that return a Task */
     bool corelib_without; /* .NET 10: CoreLib has none but metadata_method.suspends */
     _Atomic(bool)
         async; /* a method of runtime async was compiled, or such code may be precompiled */

@@ -48,7 +48,8 @@ void world_init(struct world *w)
                                     .name = "App",
                                     .command = command,
                                     .missed = &w->missed,
-                                    .spared = &w->spared};
+                                    .spared = &w->spared,
+                                    .unpatched = &w->unpatched};
 }
 
 static void payload_free(const struct event *event)

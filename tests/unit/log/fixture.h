@@ -36,7 +36,7 @@ struct world {
     struct tree_sites *sites;
     struct event_hub hub;
     struct agreement agreement;
-    _Atomic(uint64_t) missed, spared;
+    _Atomic(uint64_t) missed, spared, unpatched;
     struct log_config config;
     struct log *log;
     struct event_ring *ring; /* the test's own thread */

@@ -23,6 +23,8 @@ struct fake_class {
     uintptr_t arg[12];
     uint32_t rank, element_type; /* an array, if rank is not 0 */
     uintptr_t element;
+    uintptr_t parent;
+    bool incomplete; /* it has no metadata */
 };
 struct fake_function {
     uintptr_t id, class, module;
@@ -141,11 +143,13 @@ static hresult info_class(struct clr_info *self, uintptr_t id, uintptr_t *module
         return E_INVALIDARG;
     if (c->rank)
         return CORPROF_E_CLASSID_IS_ARRAY;
+    if (c->incomplete)
+        return CORPROF_E_DATAINCOMPLETE;
     if (!c->token)
         return CORPROF_E_CLASSID_IS_COMPOSITE;
     *module = c->module;
     *token = c->token;
-    *parent = 0;
+    *parent = c->parent;
     return info_args(c->args, c->arg, max, count, args);
 }
 

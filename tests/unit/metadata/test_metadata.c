@@ -319,6 +319,49 @@ TEST(what_the_runtime_does_not_know_is_counted)
     assert_int_equal(metadata_failures(metadata, NULL), 2);
 }
 
+/* As the runtime lays types out: the parent's address is the third word. */
+static uintptr_t layouts[2][3];
+
+TEST(a_class_without_metadata_is_described_as_its_parent)
+{
+    struct metadata_class *c;
+    const uintptr_t parent = (uintptr_t)layouts[0], nameless = (uintptr_t)layouts[1];
+
+    layouts[0][2] = STRING; /* what the runtime says, too */
+    layouts[1][2] = parent;
+    classes[0] = (struct fake_class){
+        .id = parent, .module = CORELIB, .token = 0x02000002, .parent = STRING};
+    classes[1] = (struct fake_class){.id = nameless, .incomplete = true};
+    /* Nobody knows yet whether the third word is the parent. */
+    assert_int_equal(metadata_class_get(metadata, nameless, &c), -EINVAL);
+    assert_int_equal(metadata_class_get(metadata, parent, &c), 0);
+    assert_int_equal(metadata_class_get(metadata, nameless, &c), 0);
+    assert_string_equal(metadata_class_resolve(metadata, c), "System.Object");
+}
+
+TEST(where_the_parent_lies_elsewhere_no_word_is_trusted)
+{
+    struct metadata_class *c;
+    const uintptr_t parent = (uintptr_t)layouts[0], nameless = (uintptr_t)layouts[1];
+
+    layouts[0][2] = STRING;
+    layouts[1][2] = parent;
+    classes[0] = (struct fake_class){
+        .id = parent, .module = CORELIB, .token = 0x02000002, .parent = CANON};
+    classes[1] = (struct fake_class){.id = nameless, .incomplete = true};
+    assert_int_equal(metadata_class_get(metadata, parent, &c), 0);
+    assert_int_equal(metadata_class_get(metadata, nameless, &c), -EINVAL);
+}
+
+TEST(an_object_whose_class_the_runtime_does_not_know_has_a_record)
+{
+    struct metadata_class *c;
+
+    assert_int_equal(metadata_class_of(metadata, UNKNOWN, 0x1000, &c), 0);
+    assert_string_equal(metadata_class_resolve(metadata, c), "?class 0x00000000");
+    assert_int_equal(metadata_failures(metadata, NULL), 1);
+}
+
 TEST(what_can_be_unloaded_is_named_at_once)
 {
     assert_string_equal(metadata_class_text(class_of(LIST_OF_PLUG)),

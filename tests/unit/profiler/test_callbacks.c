@@ -4,6 +4,7 @@
  */
 #include "profiler/object.h"
 
+#include "clr/runtime.h"
 #include "clr/com.h"
 #include "stack/stack_hot.h"
 #include "support/test.h"
@@ -335,9 +336,9 @@ static void start_and_stop(const char *unverified)
 
 TEST(a_version_never_seen_runs_and_is_named_so)
 {
-    for (major_version = 8; major_version <= 10; major_version++)
+    for (major_version = CLR_MAJOR_OLDEST; major_version <= CLR_MAJOR_NEWEST; major_version++)
         in_child(start_and_stop, "");
-    major_version = 11;
+    major_version = CLR_MAJOR_NEWEST + 1;
     in_child(start_and_stop, "unverified");
     major_version = 99;
     in_child(start_and_stop, "unverified");
