@@ -12,8 +12,9 @@ const struct cli_manual cli_manual = {
         "each thread, and writes a log: JSON, one object per line. All other commands read "
         "such logs, or talk to processes that are being recorded. Any part of a log can be read "
         "from its beginning on; what was lost is counted, and every command says so.\n\n"
-        "It runs on x86-64 Linux with .NET 8, 9, 10 and 11. A .NET process that was not started with "
-        "the library cannot be recorded afterwards.",
+        "It runs on x86-64 Linux with .NET 8, 9, 10 and 11. `attach` samples a process that was "
+        "not "
+        "started with the library; nothing else can record it afterwards.",
     .files = MANUAL_TERMS({"PREFIX/lib/shadowtrace/libshadowtrace.so",
                            "the library that the runtime loads into a traced process; PREFIX is "
                            "where shadowtrace was installed, /usr or /usr/local"},

@@ -383,7 +383,7 @@ static void append_counts(struct buffer *b, const json_t *object)
                  " (see Limits in the README)");
     append_count(b, json_object_get(object, "unpatched") ? object : hooks, "unpatched",
                  "allocation path of the framework is", "allocation paths of the framework are",
-                 " unknown to this version: some boxes, delegates and continuations may be missing");
+                 " unknown: some boxes, delegates and continuations may be missing");
 }
 
 /* What others did to the file: see `file` and `rotated_out` in log_schema.json. */

@@ -114,7 +114,8 @@ static bool is_thunk(const char *name)
 {
     return begins(name, "ThunkTaskCore.MoveNext") ||
            (begins(name, "RuntimeAsyncTask") && strstr(name, ".DispatchContinuations(")) ||
-           (begins(name, "RuntimeAsyncTask") && strstr(name, ".InstrumentedDispatchContinuations("));
+           (begins(name, "RuntimeAsyncTask") &&
+            strstr(name, ".InstrumentedDispatchContinuations("));
 }
 
 static uint16_t kind_of(const char *name)

@@ -43,10 +43,10 @@ struct log_config {
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
-    const _Atomic(uint64_t) *unpatched; /* calls of CoreLib's allocation fast path that stay */
-    struct live *live;               /* what is alive; NULL: no --live */
-    const struct samples *samples;   /* the runtime's; NULL: all allocations are met */
-    const struct alive *alive;       /* of these; NULL: what is alive is not estimated */
+    const _Atomic(uint64_t) *unpatched;    /* calls of CoreLib's allocation fast path that stay */
+    struct live *live;                     /* what is alive; NULL: no --live */
+    const struct samples *samples;         /* the runtime's; NULL: all allocations are met */
+    const struct alive *alive;             /* of these; NULL: what is alive is not estimated */
     const struct agreement_frames *frames; /* --framework-frames */
     const struct profile *profile;         /* NULL: no --profile */
     const char *control;                   /* path of the control socket; NULL: none */

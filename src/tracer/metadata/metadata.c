@@ -425,7 +425,7 @@ static bool args_same(struct metadata_class *const *a, struct metadata_class *co
 
 #define PARENT_AT 16 /* bytes from a ClassID, the address of a MethodTable, to its parent's */
 
-/* Compares where the runtime keeps a type's parent with what it says, the first time it says one. */
+/* Compares where the runtime keeps a type's parent with what it says, when it first says one. */
 static void parent_place_learn(struct metadata *metadata, uintptr_t class_id, uintptr_t parent)
 {
     uintptr_t found = 0;

@@ -18,7 +18,8 @@ static const struct {
 } callers[] = {
     {u"System.Runtime.CompilerServices.CastHelpers", {u"Box", u"Box_Nullable"}},
     {u"System.MulticastDelegate", {u"NewMulticastDelegate", u"CombineImpl", u"RemoveImpl"}},
-    {u"System.Delegate", {u"InternalAlloc", u"NewMulticastDelegate", u"CombineImpl", u"RemoveImpl"}},
+    {u"System.Delegate",
+     {u"InternalAlloc", u"NewMulticastDelegate", u"CombineImpl", u"RemoveImpl"}},
     {u"System.Runtime.CompilerServices.AsyncHelpers",
      {u"AllocContinuationResultBox", u"AllocContinuation", u"AllocContinuationMethod",
       u"AllocContinuationClass"}},
@@ -76,8 +77,8 @@ static uint32_t calls_in_image(struct clr_info *info, uintptr_t module_id, uint3
     uint8_t part[IMAGE_PART + CALL_SIZE - 1];
     uint16_t magic = 0;
 
-    if (info->vtbl->get_module_info2(info, module_id, &base, 0, &length, NULL, &assembly,
-                                     &flags) != S_OK ||
+    if (info->vtbl->get_module_info2(info, module_id, &base, 0, &length, NULL, &assembly, &flags) !=
+            S_OK ||
         !base || !peek(&magic, (uintptr_t)base, sizeof(magic)) || magic != MZ ||
         !peek(&header, (uintptr_t)base + PE_AT, sizeof(header)) ||
         !peek(&size, (uintptr_t)base + header + SIZE_AT, sizeof(size)))
@@ -195,8 +196,7 @@ static void callers_add(struct corelib *c, struct clr_metadata *import)
     }
 }
 
-void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_id,
-                    bool precompiled)
+void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_id, bool precompiled)
 {
     struct clr_metadata *import = NULL;
     uint32_t owner, token;

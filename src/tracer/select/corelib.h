@@ -1,6 +1,6 @@
 /*
- * select/corelib.h - allocations that .NET 10 and later do not report: boxes, combined delegates and
- * continuations come from managed code that calls RuntimeTypeHandle.InternalAllocNoChecks,
+ * select/corelib.h - allocations that .NET 10 and later do not report: boxes, combined delegates
+ * and continuations come from managed code that calls RuntimeTypeHandle.InternalAllocNoChecks,
  * whose fast path does not test for a profiler. As CoreLib is loaded, that method's IL is replaced
  * by one that always takes the slow path, which reports.
  *

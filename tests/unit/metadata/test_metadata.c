@@ -329,8 +329,8 @@ TEST(a_class_without_metadata_is_described_as_its_parent)
 
     layouts[0][2] = STRING; /* what the runtime says, too */
     layouts[1][2] = parent;
-    classes[0] = (struct fake_class){
-        .id = parent, .module = CORELIB, .token = 0x02000002, .parent = STRING};
+    classes[0] =
+        (struct fake_class){.id = parent, .module = CORELIB, .token = 0x02000002, .parent = STRING};
     classes[1] = (struct fake_class){.id = nameless, .incomplete = true};
     /* Nobody knows yet whether the third word is the parent. */
     assert_int_equal(metadata_class_get(metadata, nameless, &c), -EINVAL);
@@ -346,8 +346,8 @@ TEST(where_the_parent_lies_elsewhere_no_word_is_trusted)
 
     layouts[0][2] = STRING;
     layouts[1][2] = parent;
-    classes[0] = (struct fake_class){
-        .id = parent, .module = CORELIB, .token = 0x02000002, .parent = CANON};
+    classes[0] =
+        (struct fake_class){.id = parent, .module = CORELIB, .token = 0x02000002, .parent = CANON};
     classes[1] = (struct fake_class){.id = nameless, .incomplete = true};
     assert_int_equal(metadata_class_get(metadata, parent, &c), 0);
     assert_int_equal(metadata_class_get(metadata, nameless, &c), -EINVAL);
