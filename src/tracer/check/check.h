@@ -32,9 +32,10 @@ struct check_config {
     bool ends_early; /* this runtime's walks may: see check/early.h */
     bool reduce;     /* drop methods that are not hooked from the snapshot */
     const _Atomic(uint64_t)
-        *spared;  /* 0: no method is metadata_method.spared; else those are dropped */
-    bool native;  /* --native */
-    bool log_all; /* --capture both: an EVENT_SNAPSHOT for every comparison */
+        *spared;   /* 0: no method is metadata_method.spared; else those are dropped */
+    bool native;   /* --native */
+    bool pinvokes; /* snapshots have P/Invoke methods (.NET 11), which no shadow stack has */
+    bool log_all;  /* --capture both: an EVENT_SNAPSHOT for every comparison */
     /* Raise COR_PRF_ENABLE_STACK_SNAPSHOT only around a walk: with ELT2 it slows every hook. */
     bool toggle_flag;
 };

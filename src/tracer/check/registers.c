@@ -111,7 +111,7 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
     if (method ? load_relaxed(&method->spared) || (config->reduce && !method->hooked)
                : config->reduce)
         return AGREEMENT_CALL_UNHOOKED;
-    if (!(method && method->hooked) &&
+    if (config->pinvokes && !(method && method->hooked) &&
         !metadata_method_map(config->metadata, code->row[at].function, &method) &&
         metadata_method_pinvoke(method))
         return AGREEMENT_CALL_UNHOOKED;

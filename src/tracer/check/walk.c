@@ -32,12 +32,15 @@ bool check_counts(const struct check *check, uintptr_t function)
 
     if (!function)
         return false; /* a run of unmanaged frames */
+    if (!check->config.reduce && !check->config.pinvokes && !load_relaxed(check->config.spared))
+        return true;
     method = metadata_method_find(check->config.metadata, function);
     if (check->config.reduce || (method && method->hooked))
         return method && method->hooked;
     if (method && load_relaxed(&method->spared))
         return false;
-    return metadata_method_map(check->config.metadata, function, &method) ||
+    return !check->config.pinvokes ||
+           metadata_method_map(check->config.metadata, function, &method) ||
            !metadata_method_pinvoke(method);
 }
 

@@ -240,6 +240,7 @@ static int check_open(struct profiler *p)
                                         .ends_early = p->runtime.major < 10,
                                         .reduce = options_chooses_methods(o),
                                         .spared = &p->selection.spared,
+                                        .pinvokes = p->runtime.major >= 11,
                                         .native = o->native,
                                         .log_all = o->capture == OPTIONS_CAPTURE_BOTH,
                                         .toggle_flag = !wire_snapshot_flag(p)};
