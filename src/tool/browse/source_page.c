@@ -182,6 +182,8 @@ static int load_text(struct source_page *p, const struct data *d, char *why, siz
 
     if (err == -ESTALE)
         snprintf(why, why_size, "%.200s is not the file that was compiled", p->file);
+    else if (err == -ENOTSUP)
+        snprintf(why, why_size, "%.200s: the PDB has no usable hash of it", p->file);
     else if (err)
         snprintf(why, why_size, "cannot read %.200s: %s (--source DIR looks below DIR)", p->file,
                  strerror(-err));

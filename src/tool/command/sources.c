@@ -44,15 +44,13 @@ static bool join(char to[PATH_MAX], const char *dir, const char *tail)
 static int check(const struct sources *s, const struct source_line *document, const char *path,
                  char **text, size_t *size)
 {
-    bool checked;
-    int err =
-        is_file(path) ? source_lines_text(s->lines, document, path, text, size, &checked) : -ENOENT;
+    return is_file(path) ? source_lines_text(s->lines, document, path, text, size) : -ENOENT;
+}
 
-    if (!err && !checked) {
-        memory_free(*text);
-        err = -ESTALE; /* the PDB has no hash: nothing says that it is the one */
-    }
-    return err;
+/* There is a file, and it is another one, or nothing says that it is the one. */
+static bool is_other(int err)
+{
+    return err == -ESTALE || err == -ENOTSUP;
 }
 
 /* Below one folder: the longest part of its path that leads to the file. */
@@ -68,7 +66,7 @@ static int below(const struct sources *s, const struct source_line *document, co
 
         if (!err || err == -ENOMEM)
             return err;
-        result = err == -ESTALE ? err : result;
+        result = is_other(err) ? err : result;
     }
     return result;
 }
@@ -85,7 +83,7 @@ static int below_any(const struct sources *s, const struct source_line *document
 
         if (!err || err == -ENOMEM)
             return err;
-        result = err == -ESTALE ? err : result;
+        result = is_other(err) ? err : result;
     }
     return result;
 }
@@ -119,12 +117,11 @@ int sources_text(const struct sources *s, const char *file, char **text, size_t 
 {
     struct source_line document;
     char path[PATH_MAX];
-    bool checked;
     int err, other;
 
     if (!find_document(s, file, &document))
         return -ENOENT;
-    err = source_lines_text(s->lines, &document, NULL, text, size, &checked);
+    err = source_lines_text(s->lines, &document, NULL, text, size);
     if (err != -ENOENT && err != -ESTALE)
         return err;
     other = below_any(s, &document, path, text, size);

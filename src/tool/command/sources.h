@@ -19,7 +19,8 @@ struct sources {
 /*
  * sources_path - of a file of `lines`, as it is on disk here. Below folders only what has the hash
  * of the file that was compiled.
- * Returns: 0; -ENOENT; -ESTALE: there is one, and it is another one.
+ * Returns: 0; -ENOENT; -ESTALE: there is one, and it is another one; -ENOTSUP: the PDB has no
+ *          usable hash.
  */
 int sources_path(const struct sources *s, const char *file, char path[PATH_MAX]);
 

@@ -55,13 +55,11 @@ static int text_of(const char *path, const struct side *sides, size_t count, cha
 {
     for (size_t i = count; i-- > 0;) {
         struct source_line document = {NULL, 0, 0, 0};
-        bool checked;
 
         while (sides[i].read.lines && source_lines_document(sides[i].read.lines, path, &document)) {
-            int err =
-                strcmp(document.file, path) == 0
-                    ? source_lines_text(sides[i].read.lines, &document, NULL, text, size, &checked)
-                    : -ENOENT;
+            int err = strcmp(document.file, path) == 0
+                          ? source_lines_text(sides[i].read.lines, &document, NULL, text, size)
+                          : -ENOENT;
 
             if (!err || err == -ENOMEM)
                 return err;

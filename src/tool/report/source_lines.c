@@ -393,26 +393,42 @@ bool source_lines_at_home(struct source_lines *s, uint32_t number)
     return false;
 }
 
+/* Read only if there is a hash to check it with: whoever wrote the PDB chose the path. */
+static int load_verified(const struct module_lines *module, uint32_t document, const char *path,
+                         char **text, size_t *size)
+{
+    int err = symbols_source_checkable(module->symbols, document);
+
+    if (!err)
+        err = file_load(path, SYMBOLS_MAX_SOURCE, text, size);
+    if (err)
+        return err;
+    err = symbols_source_check(module->symbols, document, *text, *size);
+    if (err) {
+        memory_free(*text);
+        *text = NULL;
+    }
+    return err;
+}
+
 int source_lines_text(struct source_lines *s, const struct source_line *document, const char *path,
-                      char **text, size_t *size, bool *checked)
+                      char **text, size_t *size)
 {
     const struct module_lines *module = module_of(s, document->module);
-    int err;
 
-    *checked = true;
+    *text = NULL;
     if (!module)
         return -ENOENT;
     if (!path && symbols_source(module->symbols, document->document, text, size) == 0)
         return 0;
-    err = file_load(path ? path : document->file, SYMBOLS_MAX_SOURCE, text, size);
-    if (err)
-        return err;
-    err = symbols_source_check(module->symbols, document->document, *text, *size);
+    return load_verified(module, document->document, path ? path : document->file, text, size);
+}
+
+int source_lines_named_text(struct source_lines *s, const struct source_line *document,
+                            const char *path, char **text, size_t *size, bool *checked)
+{
+    int err = source_lines_text(s, document, path, text, size);
+
     *checked = err == 0;
-    if (err == -ESTALE) {
-        memory_free(*text);
-        *text = NULL;
-        return err;
-    }
-    return 0;
+    return err == -ENOTSUP ? file_load(path, SYMBOLS_MAX_SOURCE, text, size) : err;
 }

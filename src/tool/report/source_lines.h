@@ -82,12 +82,20 @@ bool source_lines_at_home(struct source_lines *s, uint32_t module);
 
 /*
  * source_lines_text - the source file itself: embedded in the PDB, or from disk: `path`, or where
- * the compiler had it.
- * Returns: 0 and *text of *size bytes, a NUL behind, to be freed with memory_free; -ENOENT: not
- *          found; -ESTALE: it is not the file that was compiled; -errno of reading; -ENOMEM.
- *          *checked: its hash is the one in the PDB.
+ * the compiler had it. A file on disk is read only if the PDB has a usable hash of it, and its text
+ * is returned only if it has that hash: a hostile PDB names any file, such as /etc/shadow.
+ * Returns: 0 and *text of *size bytes, a NUL after them, to be freed with memory_free; -ENOENT: not
+ *          found; -ENOTSUP: no usable hash; -ESTALE: not the file that was compiled; -errno of
+ *          reading; -ENOMEM.
  */
 int source_lines_text(struct source_lines *s, const struct source_line *document, const char *path,
-                      char **text, size_t *size, bool *checked);
+                      char **text, size_t *size);
+
+/*
+ * source_lines_named_text - as source_lines_text, of a file that the user named in full. Without a
+ * usable hash its text is returned, too, and *checked is false.
+ */
+int source_lines_named_text(struct source_lines *s, const struct source_line *document,
+                            const char *path, char **text, size_t *size, bool *checked);
 
 #endif

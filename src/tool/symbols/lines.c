@@ -339,18 +339,31 @@ int symbols_source(const struct symbols *symbols, uint32_t document, char **text
     return 0;
 }
 
+/* The document, if it has a hash that can be checked here. */
+static int checkable(const struct symbols *symbols, uint32_t document, struct symbols_document *out)
+{
+    int err = symbols_document(symbols, document, out);
+
+    return err ? err : out->hash_kind == SYMBOLS_HASH_SHA256 ? 0 : -ENOTSUP;
+}
+
+int symbols_source_checkable(const struct symbols *symbols, uint32_t document)
+{
+    struct symbols_document described;
+
+    return checkable(symbols, document, &described);
+}
+
 int symbols_source_check(const struct symbols *symbols, uint32_t document, const void *data,
                          size_t size)
 {
     uint8_t digest[SYMBOLS_SHA256_SIZE];
     struct symbols_document described;
     struct symbols_sha256 hash;
-    int err = symbols_document(symbols, document, &described);
+    int err = checkable(symbols, document, &described);
 
     if (err)
         return err;
-    if (described.hash_kind != SYMBOLS_HASH_SHA256)
-        return -ENOTSUP;
     symbols_sha256_init(&hash);
     symbols_sha256_add(&hash, data, size);
     symbols_sha256_fini(&hash, digest);

@@ -182,6 +182,9 @@ int symbols_source(const struct symbols *symbols, uint32_t document, char **text
 int symbols_source_check(const struct symbols *symbols, uint32_t document, const void *data,
                          size_t size);
 
+/* symbols_source_checkable - whether symbols_source_check can say: 0, -ENOTSUP or -EINVAL. */
+int symbols_source_checkable(const struct symbols *symbols, uint32_t document);
+
 /*
  * symbols_source_link - the Source Link JSON, {"documents": {"PATTERN": "URL", ...}}, as it lies in
  * the PDB: neither NUL-terminated nor validated.

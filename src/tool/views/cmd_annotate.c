@@ -113,10 +113,30 @@ static int split(struct source *s, size_t size)
     return 0;
 }
 
+/* The file on disk that the user named in full; NULL: only the PDB says where it is. */
+static const char *named(const struct annotate *a)
+{
+    return a->source                                               ? a->source
+           : *a->file == '/' && !strcmp(a->file, a->document.file) ? a->file
+                                                                   : NULL;
+}
+
+/* Embedded text comes first unless --source says otherwise. */
+static int load_source(struct annotate *a, struct source *s, size_t *size)
+{
+    int err =
+        a->source ? -ENOTSUP : source_lines_text(a->lines, &a->document, NULL, &s->text, size);
+
+    s->checked = err == 0;
+    return err == -ENOTSUP && named(a) ? source_lines_named_text(a->lines, &a->document, named(a),
+                                                                 &s->text, size, &s->checked)
+                                       : err;
+}
+
 static int read_source(struct annotate *a, struct source *s)
 {
     size_t size = 0;
-    int err = source_lines_text(a->lines, &a->document, a->source, &s->text, &size, &s->checked);
+    int err = load_source(a, s, &size);
 
     if (!err)
         return split(s, size);
@@ -125,6 +145,10 @@ static int read_source(struct annotate *a, struct source *s)
     if (err == -ESTALE)
         cli_complain(&cmd_annotate, "%s is not the file that was compiled: its text is not shown",
                      a->source ? a->source : a->document.file);
+    else if (err == -ENOTSUP)
+        cli_complain(&cmd_annotate,
+                     "the PDB has no usable hash of %s: its text is not shown; --source FILE",
+                     a->document.file);
     else
         cli_complain(&cmd_annotate, "cannot read %s (%s): its text is not shown; --source FILE",
                      a->source ? a->source : a->document.file, strerror(-err));
@@ -401,7 +425,9 @@ CLI_COMMAND(
     "show a source file with the bytes and objects that each line allocates",
     .about = "FILE is the name of a source file, or the end of its path: Program.cs, "
              "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, else from disk, "
-             "and is shown only if it is the text that was compiled.",
+             "and is shown only if it is the text that was compiled. Where the PDB has no usable "
+             "hash of "
+             "it, name the file in full, or with --source.",
     CLI_TAKES(struct annotate, options, 2, 2, "a log and a source file: LOG FILE", false),
     .manual = CLI_EXAMPLES({"shadowtrace annotate app.ndjson Program.cs",
                             "show the lines of a file that allocate"},

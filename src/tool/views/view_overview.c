@@ -268,11 +268,10 @@ static const char *source_of(const struct view *v, const struct view_row *row, s
     const char *line = NULL;
     char *text = NULL;
     size_t size = 0, length;
-    bool checked;
 
     buffer_clear(b);
     if (!find_document(v, row, &document) ||
-        source_lines_text(v->read.lines, &document, NULL, &text, &size, &checked))
+        source_lines_text(v->read.lines, &document, NULL, &text, &size))
         return "";
     length = line_of(text, size, document.line, &line);
     buffer_append(b, line ? line : "", length);

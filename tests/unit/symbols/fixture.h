@@ -21,6 +21,7 @@
 #include "symbols/metadata.h"
 #include "symbols/sha256.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,15 @@
 struct bytes {
     uint8_t data[8192];
     size_t size;
+};
+
+/* What document 1 says of itself. */
+struct fixture_document {
+    const char *path;   /* with '/' before each part */
+    unsigned algorithm; /* of its hash: number of a GUID of the PDB; 0 none; 3 SHA-256 */
+    uint8_t hash[SYMBOLS_SHA256_SIZE];
+    size_t hash_size;
+    bool embedded; /* its text is FIXTURE_TEXT */
 };
 
 struct fixture {
@@ -191,7 +201,8 @@ static inline void fixture_points(struct fixture *f, struct bytes *heap)
     f->points[6] = BLOB(heap, 0, 0, 0, 15, 10);
 }
 
-static inline void fixture_tables(struct fixture *f, struct bytes *tables, const uint32_t names[2],
+static inline void fixture_tables(struct fixture *f, struct bytes *tables,
+                                  const struct fixture_document *first, const uint32_t names[2],
                                   const uint32_t sources[2], uint32_t hash, uint32_t link)
 {
     static const uint32_t rows[8] = {2, 6, 1, 1, 1, 1, 1, 3};
@@ -208,7 +219,7 @@ static inline void fixture_tables(struct fixture *f, struct bytes *tables, const
     f->documents = tables->size;
     for (unsigned i = 0; i < 2; i++) {
         put_little(tables, names[i], 2);
-        put_little(tables, i ? 0 : 3, 2);
+        put_little(tables, i ? 0 : first->algorithm, 2);
         put_little(tables, i ? 0 : hash, 2);
         put_little(tables, 0, 2);
     }
@@ -229,16 +240,30 @@ static inline void fixture_tables(struct fixture *f, struct bytes *tables, const
     put_little(tables, link, 2);
     for (unsigned i = 0; i < 2; i++) {
         put_little(tables, (i + 1) << 5 | 22, 2);
-        put_little(tables, 2, 2);
+        put_little(tables, i || first->embedded ? 2 : 3, 2);
         put_little(tables, sources[i], 2);
     }
     pad(tables, 4);
 }
 
-static inline void fixture_init(struct fixture *f)
+/* The parts of a path that begins with '/'. */
+static inline uint32_t put_path(struct bytes *heap, const char *path)
+{
+    char copy[512], *rest = copy, *part;
+    const char *parts[16] = {""};
+    size_t count = 1;
+
+    if (strlen(path) >= sizeof(copy))
+        abort();
+    strcpy(copy, path + 1);
+    while (count < 15 && (part = strsep(&rest, "/")))
+        parts[count++] = part;
+    return put_name(heap, '/', parts);
+}
+
+static inline void fixture_make(struct fixture *f, const struct fixture_document *first)
 {
     static struct bytes pdb, tables, blob, guid, source;
-    uint8_t digest[SYMBOLS_SHA256_SIZE];
     uint32_t names[2];
     uint32_t sources[2];
     uint32_t hash;
@@ -252,11 +277,10 @@ static inline void fixture_init(struct fixture *f)
     put_little(&pdb, 6, 4);
 
     put_little(&blob, 0, 1);
-    names[0] = put_name(&blob, '/', (const char *const[]){"", "src", "A.cs", NULL});
+    names[0] = put_path(&blob, first->path);
     names[1] = put_name(&blob, '\\', (const char *const[]){"C:", "src", "B.cs", NULL});
     fixture_points(f, &blob);
-    sha256(FIXTURE_TEXT, strlen(FIXTURE_TEXT), digest);
-    hash = put_blob(&blob, digest, sizeof(digest));
+    hash = put_blob(&blob, first->hash, first->hash_size);
     put_little(&source, 0, 4);
     put_text(&source, FIXTURE_TEXT);
     sources[0] = put_blob(&blob, source.data, source.size);
@@ -264,7 +288,7 @@ static inline void fixture_init(struct fixture *f)
     put_little(&source, strlen(FIXTURE_TEXT), 4);
     put_deflated(&source, FIXTURE_TEXT, strlen(FIXTURE_TEXT));
     sources[1] = put_blob(&blob, source.data, source.size);
-    fixture_tables(f, &tables, names, sources, hash, put_blob(&blob, "{}", 2));
+    fixture_tables(f, &tables, first, names, sources, hash, put_blob(&blob, "{}", 2));
     put(&guid, fixture_guids, sizeof(fixture_guids));
 
     f->streams = put_metadata(&f->pdb, "PDB v1.0", &pdb, &tables, &guid, &blob);
@@ -277,6 +301,15 @@ static inline void fixture_init(struct fixture *f)
     f->methods += f->tables;
     f->machines += f->tables;
     f->blob = f->tables + tables.size + guid.size;
+}
+
+static inline void fixture_init(struct fixture *f)
+{
+    struct fixture_document first = {
+        .path = "/src/A.cs", .algorithm = 3, .hash_size = SYMBOLS_SHA256_SIZE, .embedded = true};
+
+    sha256(FIXTURE_TEXT, strlen(FIXTURE_TEXT), first.hash);
+    fixture_make(f, &first);
 }
 
 /* The PDB's checksum as an assembly records it. */
