@@ -18,12 +18,13 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import consumers
 from control import Living
 from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, last_record, longer, needs, one_line, run, tool, tool_json, until, \
-    wait
+    wait, waits
 from readback import read_pprof
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
@@ -420,6 +421,84 @@ def test_clients_that_never_read_keep_nobody_from_being_served(t):
         for connection in idle:
             connection.close()
     t.equal(server.end(), 0, 'the end')
+
+
+def requests_read(server):
+    return server.metrics()['shadowtrace_serve_requests_total'][None]
+
+
+def test_clients_that_wait_hold_some_slots_and_none_once_they_have_gone(t):
+    server = Server(t, os.path.join(LOGS, 'small.ndjson'))
+    before, waiting = requests_read(server), []
+    try:
+        for _ in range(200):
+            connection = Unix(server.where)
+            connection.connect()
+            connection.sock.sendall(b'GET /debug/pprof/allocs?seconds=600 HTTP/1.1\r\nHost: localhost\r\n\r\n')
+            waiting.append(connection)
+        # Those that wait leave slots to others, and those beyond a bound are told so.
+        until(lambda: requests_read(server) >= before + 20, 'the requests')
+        refused = server.ask('/debug/pprof/allocs?seconds=600')
+        t.equal((refused[0], refused[2]), (503, b'too many requests wait for seconds\n'), 'one more')
+    finally:
+        for connection in waiting:
+            connection.close()
+    until(lambda: server.ask('/debug/pprof/allocs?seconds=1')[0] == 200, 'a slot for one that waits')
+    # Nobody waits for the marks of those that have gone: different spans have room again.
+    for seconds in range(1, 60):
+        with contextlib.closing(Unix(server.where)) as connection:
+            connection.connect()
+            connection.sock.sendall(b'GET /debug/pprof/allocs?seconds=%d HTTP/1.1\r\nHost: localhost\r\n\r\n' % (500 + seconds))
+    until(lambda: server.ask('/debug/pprof/allocs?seconds=1')[0] == 200, 'a mark for one that waits')
+
+
+def trickle(sockets, over):
+    """A byte of a request on each now and then: none is idle."""
+    while not over.wait(0.2):
+        for one in sockets:
+            with contextlib.suppress(OSError):
+                one.send(b'G')
+
+
+def connect_nowhere(server):
+    """One that connects, and never says a whole request."""
+    host, port = server.where[len('http://'):].split(':')
+    made = socket.socket()
+    made.setblocking(False)
+    made.connect_ex((host, int(port)))
+    return made
+
+
+@waits
+def test_strangers_keep_nobody_with_a_token_from_being_served(t):
+    server = Server(t, '--listen', '127.0.0.1:0', os.path.join(LOGS, 'small.ndjson'))
+    sockets, over = [], threading.Event()
+    thread = threading.Thread(target=trickle, args=(sockets, over))
+    try:
+        sockets += [connect_nowhere(server) for _ in range(1000)]
+        thread.start()
+        for _ in range(5):
+            t.equal(server.ask('/metrics')[0], 200, 'with the token')
+            sockets += [connect_nowhere(server) for _ in range(100)]
+        t.equal(server.ask('/metrics', bearer='0' * 64)[0], 401, 'without it')
+    finally:
+        over.set()
+        thread.join()
+        for one in sockets:
+            one.close()
+    t.equal(server.end(), 0, 'the end')
+
+
+@waits
+def test_a_stranger_does_not_stay(t):
+    """A byte each half a second: until the server closes the connection; without a limit of its own it lasts a minute."""
+    server = Server(t, '--listen', '127.0.0.1:0', os.path.join(LOGS, 'small.ndjson'))
+    with contextlib.closing(connect_nowhere(server)) as one:
+        for sent in range(200):
+            if select.select([one], [], [], 0.5)[0]:
+                break
+            one.send(b'G')
+        t.true(sent < 60, 'it took %d bytes' % sent)
 
 
 def test_a_thousand_scrapes_share_a_few_answers(t):

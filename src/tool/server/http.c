@@ -5,7 +5,11 @@
 #include "server/access.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,11 +17,21 @@
 
 #define SECOND UINT64_C(1000000000)
 
+/* Whom a connection comes from; all zero on a Unix socket. */
+struct origin {
+    uint8_t address[16];
+};
+
 struct caller {
     struct MHD_Connection *connection; /* NULL: free */
-    uint64_t since_ns;                 /* of the request that is read, or the answer that is sent */
-    bool waits;                        /* for an answer that is made */
-    bool busy;                         /* with a request that was read */
+    uint64_t accepted_ns;
+    uint64_t since_ns; /* of the request that is read, or the answer that is sent */
+    struct origin origin;
+    bool admitted; /* a request of it was allowed; until then it is a stranger */
+    bool ending;   /* its socket was shut down */
+    bool waits;    /* for an answer that is made */
+    bool timed;    /* that one waits for time to pass */
+    bool busy;     /* with a request that was read */
 };
 
 /* A request whose answer is on its way; one that is refused has none. */
@@ -120,7 +134,8 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned
         {"WWW-Authenticate", "Bearer realm=\"shadowtrace\""},
         {NULL, NULL}};
     static const struct heading not_allowed[] = {{"Allow", "GET, HEAD"}, {NULL, NULL}};
-    static const struct heading busy[] = {{"Retry-After", "1"}, {NULL, NULL}};
+    static const struct heading busy[] = {
+        {"Retry-After", "1"}, {"Connection", "close"}, {NULL, NULL}};
     const struct heading *more = status == MHD_HTTP_UNAUTHORIZED          ? unauthorized
                                  : status == MHD_HTTP_METHOD_NOT_ALLOWED  ? not_allowed
                                  : status == MHD_HTTP_SERVICE_UNAVAILABLE ? busy
@@ -164,7 +179,7 @@ static enum MHD_Result send_answer(struct request *q)
 
     if (q->caller->waits)
         (void)MHD_set_connection_option(q->connection, MHD_CONNECTION_OPTION_TIMEOUT, HTTP_IDLE_S);
-    q->caller->waits = false;
+    q->caller->waits = q->caller->timed = false;
     q->caller->since_ns = q->http->now_ns;
     if (p->err) {
         char text[JOB_WHY_SIZE + 2];
@@ -220,12 +235,17 @@ static bool has_token(const struct http *h, struct MHD_Connection *c)
     return is;
 }
 
-static bool is_our_user(struct MHD_Connection *c)
+static int descriptor(struct MHD_Connection *c)
 {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
 
-    return info && socket_peer(info->connect_fd, true);
+    return info ? info->connect_fd : -1;
+}
+
+static bool is_our_user(struct MHD_Connection *c)
+{
+    return socket_peer(descriptor(c), true);
 }
 
 /* Returns: 0, or the status with a line in *why. */
@@ -338,6 +358,16 @@ static struct caller *caller_of(struct MHD_Connection *c)
     return info ? info->socket_context : NULL;
 }
 
+/* Some of the slots: those who wait ten minutes leave others to those who do not. */
+static bool may_wait(const struct http *h, const struct pending_key *key)
+{
+    size_t timed = 0;
+
+    for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+        timed += h->callers[i].connection && h->callers[i].timed;
+    return !key->seconds || timed < HTTP_TIMED;
+}
+
 static enum MHD_Result wait_for(struct http *h, struct MHD_Connection *c, struct caller *caller,
                                 struct pending *p, void **context)
 {
@@ -353,6 +383,7 @@ static enum MHD_Result wait_for(struct http *h, struct MHD_Connection *c, struct
     if (p->state == PENDING_DONE)
         return send_answer(q);
     caller->waits = true;
+    caller->timed = p->key.seconds;
     /* However long: it is we who do nothing. */
     (void)MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
     MHD_suspend_connection(c);
@@ -382,12 +413,15 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *c, const
     if (!caller)
         return MHD_NO;
     status = check(h, c, method, &why);
+    caller->admitted |= !status;
     if (!status && !strcmp(url, "/style.css"))
         return queue_text(c, MHD_HTTP_OK, answer_style, style, NULL);
     if (!status)
         status = understand(h, c, url, &key, &why);
     if (status)
         return refuse(h, c, status, why);
+    if (!may_wait(h, &key))
+        return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests wait for seconds\n");
     err = pending_ask(h->answers, &key, h->now_ns, &p);
     if (err)
         return refuse(h, c, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -419,6 +453,78 @@ static void on_completed(void *context, struct MHD_Connection *c, void **request
     *request = NULL;
 }
 
+/* ---- slots ---- */
+
+static struct origin origin_of(struct MHD_Connection *c)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *address = info ? info->client_addr : NULL;
+    struct origin o = {{0}};
+
+    if (address && address->sa_family == AF_INET)
+        memcpy(o.address, (const char *)address + offsetof(struct sockaddr_in, sin_addr), 4);
+    else if (address && address->sa_family == AF_INET6)
+        memcpy(o.address, (const char *)address + offsetof(struct sockaddr_in6, sin6_addr), 16);
+    return o;
+}
+
+/* libmicrohttpd then reads the end of it, and frees the slot. */
+static void end_caller(struct caller *caller)
+{
+    int fd = descriptor(caller->connection);
+
+    if (fd >= 0)
+        (void)shutdown(fd, SHUT_RDWR);
+    caller->ending = true;
+}
+
+/* It sent something that was not looked at yet: that is our delay. */
+static bool has_unread(const struct caller *caller)
+{
+    int fd = descriptor(caller->connection), size = 0;
+
+    return fd >= 0 && !ioctl(fd, FIONREAD, &size) && size > 0;
+}
+
+static bool is_stranger(const struct caller *caller)
+{
+    return caller->connection && !caller->admitted && !caller->ending;
+}
+
+static size_t strangers_from(const struct http *h, const struct origin *origin)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+        count += is_stranger(&h->callers[i]) &&
+                 (!origin || !memcmp(&h->callers[i].origin, origin, sizeof(*origin)));
+    return count;
+}
+
+/*
+ * Too many strangers: the oldest one of the address with the most of them goes. So a client with a
+ * token, which sends its request at once, finds a slot however many connect and say nothing.
+ */
+static void end_stranger(struct http *h)
+{
+    struct caller *victim = NULL;
+    size_t most = 0;
+
+    for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
+        struct caller *caller = &h->callers[i];
+        size_t count = is_stranger(caller) ? strangers_from(h, &caller->origin) : 0;
+
+        if (!count || has_unread(caller) || count < most ||
+            (count == most && caller->accepted_ns >= victim->accepted_ns))
+            continue;
+        most = count;
+        victim = caller;
+    }
+    if (victim)
+        end_caller(victim);
+}
+
 static void on_connection(void *context, struct MHD_Connection *c, void **caller,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -433,9 +539,14 @@ static void on_connection(void *context, struct MHD_Connection *c, void **caller
     *caller = NULL;
     for (size_t i = 0; i < HTTP_CONNECTIONS && !*caller; i++)
         if (!h->callers[i].connection) {
-            h->callers[i] = (struct caller){.connection = c, .since_ns = h->now_ns};
+            h->callers[i] = (struct caller){.connection = c,
+                                            .accepted_ns = h->now_ns,
+                                            .since_ns = h->now_ns,
+                                            .origin = origin_of(c)};
             *caller = &h->callers[i];
         }
+    if (strangers_from(h, NULL) > HTTP_STRANGERS)
+        end_stranger(h);
 }
 
 /* ---- running ---- */
@@ -486,34 +597,49 @@ int http_timeout_ms(const struct http *h)
 }
 
 /*
- * One that sends a byte now and then, or reads one, is not idle; but it is not to stay for ever.
- * Who asks nothing does not keep the server from ending.
+ * One that sends a byte now and then, or reads one, is not idle; but it is not to stay for ever. A
+ * stranger has less time. One that asks nothing does not keep the server from ending.
  */
 static bool is_too_slow(const struct http *h, const struct caller *caller)
 {
-    return !caller->waits &&
-           ((h->quiet && !caller->busy) || h->now_ns - caller->since_ns >= HTTP_WHOLE_S * SECOND);
+    if (caller->waits || caller->ending)
+        return false;
+    if (h->quiet && !caller->busy)
+        return true;
+    if (!caller->admitted && h->now_ns - caller->accepted_ns >= HTTP_FIRST_S * SECOND)
+        return !has_unread(caller);
+    return h->now_ns - caller->since_ns >= HTTP_WHOLE_S * SECOND;
 }
 
 static void end_slow(struct http *h)
 {
-    for (size_t i = 0; i < HTTP_CONNECTIONS; i++) {
-        struct caller *caller = &h->callers[i];
-        const union MHD_ConnectionInfo *info;
+    for (size_t i = 0; i < HTTP_CONNECTIONS; i++)
+        if (h->callers[i].connection && is_too_slow(h, &h->callers[i]))
+            end_caller(&h->callers[i]);
+}
 
-        if (!caller->connection || !is_too_slow(h, caller))
-            continue;
-        info = MHD_get_connection_info(caller->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        if (info)
-            (void)shutdown(info->connect_fd, SHUT_RDWR);
-        caller->since_ns = h->now_ns;
-    }
+static bool has_gone(struct MHD_Connection *c)
+{
+    struct pollfd p = {.fd = descriptor(c), .events = POLLRDHUP};
+
+    return poll(&p, 1, 0) > 0 && p.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+/* libmicrohttpd does not watch who was suspended: a client that has gone frees its slot here. */
+static void end_gone(struct http *h)
+{
+    for (struct request *q = h->requests; q; q = q->next)
+        if (q->caller->waits && has_gone(q->connection)) {
+            q->caller->waits = q->caller->timed = false;
+            MHD_resume_connection(q->connection); /* on_request closes it */
+        }
 }
 
 void http_run(struct http *h, uint64_t now_ns)
 {
     h->now_ns = now_ns;
     end_slow(h);
+    end_gone(h);
     (void)MHD_run(h->daemon);
 }
 

@@ -2,9 +2,12 @@
  * server/http.h - HTTP in front of the answers, by libmicrohttpd: one thread, ours; this file knows
  * that library, and no other does.
  *
- * Limits: HTTP_CONNECTIONS at once, the next ones wait to be accepted; HTTP_REQUEST_SIZE bytes of a
- * request's line and headers; HTTP_IDLE_S without a byte, and HTTP_WHOLE_S for a request or an
- * answer as a whole, then the connection is closed. Bodies are not read.
+ * Limits: HTTP_CONNECTIONS at once, the next ones wait to be accepted. Of them HTTP_STRANGERS whose
+ * first request was not read and allowed yet: for one more an old one is closed; and HTTP_TIMED that
+ * wait for an answer of so many seconds. HTTP_REQUEST_SIZE bytes of a request's line and headers;
+ * HTTP_FIRST_S until the first request was allowed, HTTP_IDLE_S without a byte, and HTTP_WHOLE_S for
+ * a request or an answer as a whole, then the connection is closed. A client that has closed its
+ * connection, or its half of it, frees its slot at the next http_run. Bodies are not read.
  */
 #ifndef SHADOWTRACE_SERVER_HTTP_H
 #define SHADOWTRACE_SERVER_HTTP_H
@@ -13,8 +16,11 @@
 #include "server/pending.h"
 #include "server/token.h"
 
-#define HTTP_CONNECTIONS  64
+#define HTTP_CONNECTIONS  128
+#define HTTP_STRANGERS    32
+#define HTTP_TIMED        32
 #define HTTP_REQUEST_SIZE ((size_t)16 << 10)
+#define HTTP_FIRST_S      5u
 #define HTTP_IDLE_S       15u
 #define HTTP_WHOLE_S      60u
 

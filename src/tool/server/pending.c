@@ -188,7 +188,8 @@ void pending_step(struct pending_set *set, uint64_t now_ns)
     for (size_t i = 0; i < set->count; i++) {
         struct pending *p = set->all[i];
 
-        if (p->state == PENDING_DONE && !p->waiters && !is_fresh(p, now_ns))
+        if (!p->waiters &&
+            (p->state == PENDING_WAITING || (p->state == PENDING_DONE && !is_fresh(p, now_ns))))
             free_one(set, p);
         else
             set->all[kept++] = p;

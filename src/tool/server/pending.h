@@ -62,7 +62,10 @@ struct pending_set {
 int pending_ask(struct pending_set *set, const struct pending_key *key, uint64_t now_ns,
                 struct pending **out);
 
-/* pending_step - begins what can be begun, ends what is done, forgets what is old. */
+/*
+ * pending_step - begins what can be begun, ends what is done, forgets what is old, and what waits
+ * while its clients have all gone.
+ */
 void pending_step(struct pending_set *set, uint64_t now_ns);
 
 /* Whether some answer waits for its log to be read. */
