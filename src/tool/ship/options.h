@@ -43,6 +43,8 @@ extern const struct args_option ship_rows[];
     "what was sent and not acknowledged is sent again, by the same ids, so that it counts once. " \
     "After a restart logs that are still there are sent again, from their beginning. Stacks are " \
     "those of the machine, as --physical has them: they do not change while a log grows.\n" \
+    "A proxy that the environment names (https_proxy, http_proxy, all_proxy) is used for servers " \
+    "on other machines only. Credentials leave this machine only in TLS, through a proxy too.\n" \
     "It ends with SIGTERM or SIGINT, after one more attempt to send what is left. Exit status: " \
     "0, " \
     "or 3 where something could not be sent."

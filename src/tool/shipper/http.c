@@ -3,18 +3,21 @@
 #include "base/buffer.h"
 #include "base/clean.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <curl/curl.h>
 
 #define ANSWER_MAX 4096 /* bytes that are kept of what the server says */
 #define HTTPS      "https://"
+#define HOST_SIZE  256
 
 /* One request: what goes out comes out of a pipe, which a thread fills. */
 struct request {
@@ -33,18 +36,37 @@ int http_is_clickhouse(const struct http_target *target)
     return !strchr(target->url, '?');
 }
 
+/* The host of an address without its port, or false. */
+static bool host_of(const char *url, char host[HOST_SIZE])
+{
+    const char *begin = strstr(url, "://"), *end;
+
+    if (!begin)
+        return false;
+    begin += 3;
+    end = *begin == '[' ? strchr(begin, ']') : begin + strcspn(begin, ":/?#");
+    if (*begin == '[')
+        begin++;
+    if (!end || end - begin >= HOST_SIZE)
+        return false;
+    memcpy(host, begin, (size_t)(end - begin));
+    host[end - begin] = '\0';
+    end += *end == ']';
+    return !*end || strchr(":/?", *end);
+}
+
 /* Passwords cross no network in the clear, but may reach a server on this machine. */
 static bool is_here(const char *url)
 {
-    static const char *const names[] = {"http://127.0.0.1", "http://localhost", "http://[::1]"};
+    char host[HOST_SIZE];
+    struct in6_addr six;
+    struct in_addr four;
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        size_t size = strlen(names[i]);
-
-        if (strncmp(url, names[i], size) == 0 && strchr(":/?", url[size]))
-            return true; /* strchr finds the NUL, too */
-    }
-    return false;
+    if (!host_of(url, host))
+        return false;
+    return !strcasecmp(host, "localhost") ||
+           (inet_pton(AF_INET, host, &four) == 1 && ntohl(four.s_addr) >> 24 == 127) ||
+           (inet_pton(AF_INET6, host, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six));
 }
 
 int http_check(const struct http_target *target, char why[HTTP_WHY_SIZE])
@@ -142,6 +164,8 @@ static bool set_options(struct request *r, const struct http_target *target)
     }
     if (target->ca)
         SET(CURLOPT_CAINFO, target->ca);
+    if (is_here(target->url)) /* http_proxy and others would have it all, the password too */
+        SET(CURLOPT_NOPROXY, "*");
     return ok;
 }
 

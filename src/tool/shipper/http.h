@@ -18,6 +18,10 @@ struct http_target {
 };
 
 /*
+ * A server on this machine is reached directly, one elsewhere by the proxy that the environment
+ * names (https_proxy, http_proxy, all_proxy, no_proxy). Credentials leave the machine in TLS only,
+ * which goes through a proxy as a tunnel.
+ *
  * http_check - whether a target can be used at all. Returns: 0; -EINVAL with a line in why.
  * http_is_clickhouse - whether rows go into a table of its own; else the URL is used as it is.
  */
