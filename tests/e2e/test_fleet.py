@@ -13,7 +13,7 @@ import time
 
 import consumers
 import harness
-from harness import ENVIRONMENT, PROGRAM, TOOL, each, lane, needs, one_line, run, tool, tool_json, until
+from harness import ENVIRONMENT, PROGRAM, ROOT, TOOL, each, lane, needs, one_line, run, tool, tool_json, until
 from readback import export
 from test_rows import same_ranges
 from test_sql import rows, same_sums
@@ -306,3 +306,18 @@ def test_a_newer_server(t):
     sums, kept = consumers.node_json(script, FLEET, file, what='clickhouse')
     t.equal(sums, [total(log)['bytes'], total(log)['allocs']], 'sums')
     t.equal(kept, [6], 'tables that forget')
+
+
+def test_an_answer_lies_in_a_folder_that_nobody_else_can_write(t):
+    """What load and ask keep of a server's answer; curl stands in the path as a program that looks where it is told to write."""
+    folder, programs = t.path('tmp'), t.path('bin')
+    os.mkdir(folder)
+    os.mkdir(programs)
+    with open(os.open(os.path.join(programs, 'curl'), os.O_WRONLY | os.O_CREAT, 0o755), 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\nfind "$TMPDIR" -mindepth 1 -maxdepth 1 -printf "%y %m\\n" >&3\necho why >&2\nexit 7\n')
+    script = '. %s/examples/fleet/clickhouse/common.sh; http x 3>%s </dev/null' % (ROOT, t.path('seen'))
+    made = run(['env', 'TMPDIR=' + folder, 'PATH=%s:%s' % (programs, os.environ['PATH']), 'sh', '-c', script])
+    t.equal(made.status, 3, made)
+    with open(t.path('seen'), encoding='ascii') as file:
+        t.equal(file.read(), 'd 700\n', 'what lies in the temporary folder')
+    t.equal(os.listdir(folder), [], 'afterwards')

@@ -14,20 +14,20 @@ fail() { # STATUS TEXT
 
 # The body of a request is standard input. What the server says of an error is one line on stderr.
 http() { # PARAMETERS
-    answer=$(mktemp)
-    code=$(curl --silent --show-error ${FLEET_NETRC:+--netrc-file "$FLEET_NETRC"} --output "$answer" --write-out '%{http_code}' \
-        --header 'Expect:' --header 'Transfer-Encoding: chunked' --upload-file - --request POST "$url/?$1" 2>"$answer.why") || {
-        why=$(sed 's/^curl: ([0-9]*) //' "$answer.why")
-        rm -f "$answer" "$answer.why"
+    answer=$(mktemp -d) || fail 3 "cannot make a folder for the answer"
+    code=$(curl --silent --show-error ${FLEET_NETRC:+--netrc-file "$FLEET_NETRC"} --output "$answer/body" --write-out '%{http_code}' \
+        --header 'Expect:' --header 'Transfer-Encoding: chunked' --upload-file - --request POST "$url/?$1" 2>"$answer/why") || {
+        why=$(sed 's/^curl: ([0-9]*) //' "$answer/why")
+        rm -rf "$answer"
         fail 3 "$url: $why"
     }
     if [ "$code" != 200 ]; then
-        why=$(tr '\n' ' ' <"$answer" | cut -c1-300)
-        rm -f "$answer" "$answer.why"
+        why=$(tr '\n' ' ' <"$answer/body" | cut -c1-300)
+        rm -rf "$answer"
         fail 3 "$url: status $code: $why"
     fi
-    cat "$answer"
-    rm -f "$answer" "$answer.why"
+    cat "$answer/body"
+    rm -rf "$answer"
 }
 
 query() { # TEXT [FORMAT]: one statement
