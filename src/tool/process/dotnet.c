@@ -2,6 +2,7 @@
 
 #include "base/atomics.h"
 #include "base/clean.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -12,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +25,12 @@
 
 #define PREFIX        "dotnet-diagnostic-"
 #define SUFFIX        "-socket"
-#define ANSWER_S      10
-#define EACH_S        1 /* of many */
-#define ATTACH_S      60
+#define SECOND        UINT64_C(1000000000)
+#define ANSWER_NS     (10 * SECOND)
+#define EACH_NS       SECOND       /* of many */
+#define ALL_NS        (5 * SECOND) /* of all of them; those after that get LATE_NS */
+#define LATE_NS       (SECOND / 20)
+#define ATTACH_NS     (60 * SECOND)
 #define START_TRIES   400
 #define START_WAIT_NS 50000000
 #define MOST_QUESTION 65535u /* the header has two bytes for it */
@@ -183,45 +188,69 @@ int dotnet_answer(const uint8_t *data, size_t size, struct dotnet_process *out)
     return 0;
 }
 
-static int send_all(int fd, const struct buffer *b)
+/* Until the descriptor is ready, or it is too late. Returns: 0; -ETIMEDOUT; -errno. */
+static int await(int fd, short events, uint64_t until_ns)
 {
-    for (size_t sent = 0; sent < b->size;) {
-        ssize_t n = send(fd, b->data + sent, b->size - sent, MSG_NOSIGNAL);
+    struct pollfd p = {.fd = fd, .events = events};
+    int ready;
 
-        if (n < 0 && errno != EINTR)
-            return -errno;
-        sent += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    do {
+        uint64_t now_ns = clock_ns();
+
+        if (now_ns >= until_ns)
+            return -ETIMEDOUT;
+        ready = poll(&p, 1, (int)((until_ns - now_ns) / 1000000) + 1);
+    } while (ready == 0 || (ready < 0 && errno == EINTR));
+    return ready < 0 ? -errno : 0;
 }
 
-static int receive_all(int fd, void *to, size_t size)
+static int send_all(int fd, const struct buffer *b, uint64_t until_ns)
 {
-    for (size_t got = 0; got < size;) {
+    int err = 0;
+
+    for (size_t sent = 0; !err && sent < b->size;) {
+        ssize_t n = send(fd, b->data + sent, b->size - sent, MSG_NOSIGNAL);
+
+        if (n < 0 && errno == EAGAIN)
+            err = await(fd, POLLOUT, until_ns);
+        else if (n < 0 && errno != EINTR)
+            err = -errno;
+        sent += n > 0 ? (size_t)n : 0;
+    }
+    return err;
+}
+
+static int receive_all(int fd, void *to, size_t size, uint64_t until_ns)
+{
+    int err = 0;
+
+    for (size_t got = 0; !err && got < size;) {
         ssize_t n = recv(fd, (char *)to + got, size - got, 0);
 
         if (n == 0)
-            return -ECONNRESET;
-        if (n < 0 && errno != EINTR)
-            return errno == EAGAIN ? -ETIMEDOUT : -errno;
+            err = -ECONNRESET;
+        else if (n < 0 && errno == EAGAIN)
+            err = await(fd, POLLIN, until_ns);
+        else if (n < 0 && errno != EINTR)
+            err = -errno;
         got += n > 0 ? (size_t)n : 0;
     }
-    return 0;
+    return err;
 }
 
 /*
  * One question, one answer. Returns: 0 and the answer's payload; -EREMOTEIO: it is an error, whose
  * number is the payload; -errno. Owns: the fd is closed.
  */
-static int ask(int fd, const struct buffer *question, struct buffer *payload)
+static int ask(int fd, const struct buffer *question, struct buffer *payload, uint64_t until_ns)
 {
     uint8_t header[HEADER_SIZE];
-    int err = question->failed ? -ENOMEM : send_all(fd, question);
+    int err = question->failed ? -ENOMEM : send_all(fd, question, until_ns);
     size_t size = 0;
     char *to = NULL;
 
     if (!err)
-        err = receive_all(fd, header, sizeof(header));
+        err = receive_all(fd, header, sizeof(header), until_ns);
     if (!err) {
         size = (size_t)header[14] | (size_t)header[15] << 8;
         err = memcmp(header, MAGIC, sizeof(MAGIC)) != 0 || size < HEADER_SIZE ||
@@ -231,7 +260,7 @@ static int ask(int fd, const struct buffer *question, struct buffer *payload)
     }
     if (!err) {
         to = buffer_reserve(payload, size - HEADER_SIZE + 1);
-        err = to ? receive_all(fd, to, size - HEADER_SIZE) : -ENOMEM;
+        err = to ? receive_all(fd, to, size - HEADER_SIZE, until_ns) : -ENOMEM;
     }
     if (!err)
         payload->size += size - HEADER_SIZE;
@@ -253,22 +282,33 @@ static bool is_of(int fd, const struct dotnet_process *p)
            peer.uid == p->uid;
 }
 
-/* Returns: a descriptor, whose calls wait for at most so many seconds; or -errno. */
-static int connect_to(int folder, const char *name, const struct dotnet_process *p,
-                      unsigned seconds)
+/* A backlog that is full is waited for, too: its owner may be about to take from it. */
+static int connect_until(int fd, const struct sockaddr_un *address, uint64_t until_ns)
 {
-    const struct timeval patience = {.tv_sec = seconds};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err = 0;
+    static const struct timespec step = {0, 10000000};
+
+    while (connect(fd, (const struct sockaddr *)address, sizeof(*address))) {
+        if (errno != EAGAIN && errno != EINTR)
+            return -errno;
+        if (clock_ns() >= until_ns)
+            return -ETIMEDOUT;
+        nanosleep(&step, NULL);
+    }
+    return 0;
+}
+
+/* Returns: a descriptor that does not block; or -errno. */
+static int connect_to(int folder, const char *name, const struct dotnet_process *p,
+                      uint64_t until_ns)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
     struct sockaddr_un address;
 
     if (fd < 0)
         return -errno;
     socket_at(folder, name, &address);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-    if (connect(fd, (const struct sockaddr *)&address, sizeof(address)))
-        err = errno == EAGAIN ? -ETIMEDOUT : -errno;
-    else if (!is_of(fd, p))
+    err = connect_until(fd, &address, until_ns);
+    if (!err && !is_of(fd, p))
         err = -EPERM;
     if (!err)
         return fd;
@@ -298,19 +338,32 @@ static bool is_socket(const char *name, long *pid)
     return *end == '-' && *pid > 0;
 }
 
+/* Anybody may make a socket of that name in /tmp, and let others wait on it. */
+static bool is_users_socket(int folder, const char *name, uid_t uid)
+{
+    struct stat st;
+
+    return !fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISSOCK(st.st_mode) &&
+           st.st_uid == uid;
+}
+
 /* One that answers, among those of its number: earlier processes leave theirs when killed. */
-static int open_in(int folder, const struct dotnet_process *p, unsigned seconds)
+static int open_in(int folder, const struct dotnet_process *p, uint64_t until_ns)
 {
     DIR *dir = fdopendir(folder);
     const struct dirent *entry;
     int fd = -ENOENT, found;
     long pid;
 
-    if (!dir)
-        return -errno;
+    if (!dir) {
+        fd = -errno;
+        close(folder);
+        return fd;
+    }
     while (fd < 0 && (entry = readdir(dir)))
-        if (is_socket(entry->d_name, &pid) && pid == p->inside) {
-            found = connect_to(dirfd(dir), entry->d_name, p, seconds);
+        if (is_socket(entry->d_name, &pid) && pid == p->inside &&
+            is_users_socket(dirfd(dir), entry->d_name, p->uid)) {
+            found = connect_to(dirfd(dir), entry->d_name, p, until_ns);
             if (found >= 0 || fd == -ENOENT)
                 fd = found;
         }
@@ -342,13 +395,13 @@ char *dotnet_variable(long pid, const char *name)
     return copy;
 }
 
-static int socket_open(const struct dotnet_process *p, unsigned seconds)
+static int socket_open(const struct dotnet_process *p, uint64_t until_ns)
 {
     char *temporary = dotnet_variable(p->pid, "TMPDIR");
     int folder = open_folder(p->root, temporary && *temporary == '/' ? temporary : "/tmp");
 
     memory_free(temporary);
-    return folder < 0 ? folder : open_in(folder, p, seconds);
+    return folder < 0 ? folder : open_in(folder, p, until_ns);
 }
 
 /* ---- the process ---- */
@@ -456,14 +509,14 @@ static int refuse_socket(const struct dotnet_process *p, int err, struct record_
     return CLI_IO;
 }
 
-static int ask_state(const struct dotnet_process *p, unsigned seconds, struct dotnet_process *out)
+static int ask_state(const struct dotnet_process *p, uint64_t until_ns, struct dotnet_process *out)
 {
     struct buffer question = BUFFER_INIT, payload = BUFFER_INIT;
-    int fd = socket_open(p, seconds), err = fd;
+    int fd = socket_open(p, until_ns), err = fd;
 
     put_header(&question, 0, SET_PROCESS, PROCESS_INFO_2);
     if (fd >= 0)
-        err = ask(fd, &question, &payload);
+        err = ask(fd, &question, &payload, until_ns);
     if (!err)
         err = dotnet_answer((const uint8_t *)payload.data, payload.size, out);
     buffer_free(&question);
@@ -479,7 +532,7 @@ int dotnet_find(long pid, struct dotnet_process *out, struct record_why *why)
         return record_refuse(why, CLI_IO, "process %ld does not exist", pid);
     if (err)
         return refuse_user(out, why);
-    err = ask_state(out, ANSWER_S, out);
+    err = ask_state(out, clock_ns() + ANSWER_NS, out);
     if (err == -EREMOTEIO || err == -EPROTO) /* before .NET 6, or something else that listens */
         return record_refuse(why, CLI_IO,
                              "process %ld does not say which version of .NET it runs on; %d or "
@@ -519,8 +572,9 @@ static int ask_attach(const struct dotnet_process *p, const struct buffer *quest
                       uint32_t *result)
 {
     struct buffer reply = BUFFER_INIT;
-    int fd = question->size > MOST_QUESTION ? -EMSGSIZE : socket_open(p, ATTACH_S);
-    int err = fd < 0 ? fd : ask(fd, question, &reply);
+    uint64_t until_ns = clock_ns() + ATTACH_NS;
+    int fd = question->size > MOST_QUESTION ? -EMSGSIZE : socket_open(p, until_ns);
+    int err = fd < 0 ? fd : ask(fd, question, &reply, until_ns);
     struct answer answer = {(const uint8_t *)reply.data, reply.size, false};
 
     if (err == -EREMOTEIO || !err) {
@@ -531,10 +585,14 @@ static int ask_attach(const struct dotnet_process *p, const struct buffer *quest
     return err;
 }
 
-/* Its socket answers some milliseconds before it can be attached to. */
-static bool is_starting(uint32_t result)
+/*
+ * Its socket answers some milliseconds before it can be attached to; and the profiler before this
+ * one may be on its way out.
+ */
+static bool is_transient(uint32_t result)
 {
-    return result == 0x8013135B || result == 0x80131361; /* not yet available; uninitialized */
+    return result == 0x8013135B || result == 0x80131361 || /* not yet available; uninitialized */
+           result == 0x80131372;                           /* being detached */
 }
 
 int dotnet_attach(const struct dotnet_process *p, const char *library, const char *clsid,
@@ -544,7 +602,7 @@ int dotnet_attach(const struct dotnet_process *p, const char *library, const cha
     uint32_t result = 0;
     int err;
 
-    put_number(&payload, ATTACH_S * 1000u, 4); /* ms; the runtime itself waits for nothing */
+    put_number(&payload, ATTACH_NS / 1000000, 4); /* ms; the runtime itself waits for nothing */
     put_clsid(&payload, clsid);
     put_text(&payload, library);
     put_number(&payload, strlen(options), 4);
@@ -553,7 +611,7 @@ int dotnet_attach(const struct dotnet_process *p, const char *library, const cha
     buffer_append(&question, payload.data, payload.size);
     question.failed |= payload.failed;
     err = ask_attach(p, &question, &result);
-    for (unsigned i = 0; !err && is_starting(result) && i < START_TRIES; i++) {
+    for (unsigned i = 0; !err && is_transient(result) && i < START_TRIES; i++) {
         nanosleep(&(struct timespec){0, START_WAIT_NS}, NULL);
         err = ask_attach(p, &question, &result);
     }
@@ -567,21 +625,31 @@ int dotnet_attach(const struct dotnet_process *p, const char *library, const cha
     return *why->text ? CLI_IO : CLI_OK;
 }
 
+/* The process of a socket in this user's folder. Returns: whether it is this user's. */
+static bool look_at(int folder, const char *name, struct dotnet_process *process)
+{
+    long pid;
+
+    return is_socket(name, &pid) && is_users_socket(folder, name, geteuid()) &&
+           !dotnet_look(pid, process) && process->uid == geteuid() && process->inside == pid;
+}
+
 void dotnet_each(dotnet_found *found, void *context)
 {
     const char *temporary = getenv("TMPDIR");
     int folder = open_folder("", temporary && *temporary == '/' ? temporary : "/tmp");
     DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
+    uint64_t all_ns = clock_ns() + ALL_NS;
     struct dotnet_process process, says;
     const struct dirent *entry;
-    long pid;
 
     while (dir && (entry = readdir(dir))) {
-        if (!is_socket(entry->d_name, &pid) || dotnet_look(pid, &process) ||
-            process.uid != geteuid() || process.inside != pid)
+        uint64_t now_ns = clock_ns();
+
+        if (!look_at(dirfd(dir), entry->d_name, &process))
             continue;
         says = process;
-        if (!ask_state(&process, EACH_S, &says))
+        if (!ask_state(&process, now_ns + (now_ns < all_ns ? EACH_NS : LATE_NS), &says))
             found(context, &says);
     }
     if (dir)

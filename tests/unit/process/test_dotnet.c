@@ -3,9 +3,15 @@
 #include "command/command.h"
 #include "support/test.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <string.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +119,113 @@ TEST(what_is_no_dotnet_process_is_refused_in_one_line)
     waitpid(child, NULL, 0);
     assert_int_equal(dotnet_find(child, &p, &why), CLI_IO);
     assert_non_null(strstr(why.text, "does not exist"));
+}
+
+/* ---- sockets of others ---- */
+
+static char folder[] = "/tmp/test-dotnet-XXXXXX";
+
+/* A process that has the folder as its temporary one. */
+static pid_t start(void)
+{
+    pid_t child = fork();
+    char ready[64];
+
+    if (!child) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        setenv("TMPDIR", folder, 1);
+        execlp("sleep", "sleep", "600", NULL);
+        _exit(127);
+    }
+    snprintf(ready, sizeof(ready), "/proc/%d/exe", (int)child);
+    for (char path[256] = ""; !strstr(path, "sleep") && !strstr(path, "coreutils");
+         usleep(1000)) { /* until it is that program */
+        ssize_t size = readlink(ready, path, sizeof(path) - 1);
+
+        path[size > 0 ? size : 0] = '\0';
+    }
+    return child;
+}
+
+/* A socket called as that process's would be, which nobody answers on. */
+static int pretend(long pid, unsigned number, uid_t owner)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    snprintf(at.sun_path, sizeof(at.sun_path), "%s/dotnet-diagnostic-%ld-%u-socket", folder, pid,
+             number);
+    assert_true(fd >= 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    assert_int_equal(chown(at.sun_path, owner, (gid_t)-1), 0);
+    return fd;
+}
+
+static void remove_sockets(void)
+{
+    char path[128];
+    DIR *dir = opendir(folder);
+
+    for (const struct dirent *entry; (entry = readdir(dir));)
+        if (snprintf(path, sizeof(path), "%s/%.60s", folder, entry->d_name) > 0)
+            unlink(path);
+    closedir(dir);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static bool was_called(int fd)
+{
+    int one = accept(fd, NULL, NULL);
+
+    if (one >= 0)
+        close(one);
+    return one >= 0;
+}
+
+static void count_found(void *context, const struct dotnet_process *process)
+{
+    (void)process;
+    ++*(unsigned *)context;
+}
+
+/* Who connects to one waits as long as its owner likes. */
+TEST(sockets_of_other_users_are_not_connected_to)
+{
+    struct record_why why = {.text = ""};
+    struct dotnet_process p;
+    int fd[4], link_fd;
+    char name[128], to[128];
+    unsigned count = 0;
+    pid_t child;
+
+    if (geteuid())
+        skip(); /* only root can make them */
+    assert_non_null(mkdtemp(folder));
+    child = start();
+    for (unsigned i = 0; i < 4; i++)
+        fd[i] = pretend(child, i, 4711 + i);
+    /* A link of this user's to one of them. */
+    link_fd = pretend(1, 5, 4711);
+    snprintf(to, sizeof(to), "%s/dotnet-diagnostic-1-5-socket", folder);
+    snprintf(name, sizeof(name), "%s/dotnet-diagnostic-%d-6-socket", folder, (int)child);
+    assert_int_equal(symlink(to, name), 0);
+
+    assert_int_equal(dotnet_find(child, &p, &why), CLI_IO);
+    assert_non_null(strstr(why.text, "is no .NET process"));
+    setenv("TMPDIR", folder, 1);
+    dotnet_each(count_found, &count);
+    unsetenv("TMPDIR");
+    assert_int_equal(count, 0);
+    for (unsigned i = 0; i < 4; i++) {
+        assert_false(was_called(fd[i]));
+        close(fd[i]);
+    }
+    assert_false(was_called(link_fd));
+    close(link_fd);
+    remove_sockets();
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
 }
 
 static bool is_libc(void *context, const char *path)
