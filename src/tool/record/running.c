@@ -2,6 +2,7 @@
 
 #include "base/atomics.h"
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -17,9 +18,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#define ENTRY "DllGetClassObject" /* what the runtime asks a profiler for */
+#define ENTRY     "DllGetClassObject" /* what the runtime asks a profiler for */
+#define STEP_NS   20000000
+#define SETTLE_NS UINT64_C(10000000000) /* for a library that is being loaded or unloaded */
 
 /* ---- whether ---- */
 
@@ -35,6 +39,22 @@ static int check_version(const struct dotnet_process *p, struct record_why *why)
     return CLI_OK;
 }
 
+/*
+ * Has it the library? One that does not answer is being unloaded, or has just been loaded: soon it
+ * is gone, or answers. status: what it answers; NULL if it does not.
+ */
+static bool is_traced(long pid, struct client *client, json_t **status)
+{
+    static const struct timespec step = {0, STEP_NS};
+    uint64_t until_ns = clock_ns() + SETTLE_NS;
+
+    for (*status = NULL; dotnet_mapped(pid, RUNNING_LIBRARY); nanosleep(&step, NULL))
+        if (!client_ask_once(client, pid, json_pack("{s:s}", "command", "status"), status) ||
+            clock_ns() >= until_ns)
+            return true;
+    return false;
+}
+
 /* The library is in it: who is to be asked what it does there? */
 static int check_traced(const struct dotnet_process *p, struct record_why *why)
 {
@@ -42,9 +62,9 @@ static int check_traced(const struct dotnet_process *p, struct record_why *why)
     json_t *status = NULL;
     bool attached;
 
-    if (!dotnet_mapped(p->pid, RUNNING_LIBRARY))
+    if (!is_traced(p->pid, &client, &status))
         return CLI_OK;
-    if (client_ask_once(&client, p->pid, json_pack("{s:s}", "command", "status"), &status))
+    if (!status)
         return record_refuse(why, CLI_IO,
                              "process %ld has " RUNNING_LIBRARY
                              " loaded already, and does not say what for; start it anew",
