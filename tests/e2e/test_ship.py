@@ -111,6 +111,59 @@ def test_what_cannot_be_is_said_in_one_line(t):
     t.equal(server.headers[-1].get('Authorization'), 'Basic bWU6d29yZA==', 'who it is')
 
 
+def test_a_server_on_this_machine_is_reached_without_a_proxy(t):
+    """The password must not reach a proxy. Servers elsewhere are asked by the proxy, and told no password in the clear."""
+    server, proxy = receiver(t), receiver(t)
+    _, logs = copies(t, 'shop-events')
+    secret = t.path('secret')
+    with open(os.open(secret, os.O_WRONLY | os.O_CREAT, 0o600), 'w', encoding='ascii') as file:
+        file.write('me:word\n')
+    environment = ['env', '-u', 'no_proxy', '-u', 'NO_PROXY'] + [name + '=' + proxy.url for name in (
+        'http_proxy', 'https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY')]
+    for host in '127.0.0.1', 'localhost', '127.1.2.3':
+        url = server.url.replace('127.0.0.1', host)
+        sent = run([*environment, TOOL, 'ship', '--once', '--to', url, '--credentials', secret, *logs])
+        t.equal(proxy.requests, 0, 'requests that the proxy got of %s' % host)
+        if host != '127.1.2.3':  # where nobody listens
+            t.equal(sent.status, 0, sent)
+    t.equal(server.headers[-1].get('Authorization'), 'Basic bWU6d29yZA==', 'who it is')
+    far = [*environment, TOOL, 'ship', '--once', '--to', 'http://example.invalid:8123', *logs]
+    one_line(run([*far, '--credentials', secret]), 2, 'in the clear')
+    t.equal(proxy.requests, 0, 'requests that the proxy got with a password')
+    t.equal(run(far).status, 0, 'by the proxy')
+    t.true(proxy.requests > 0 and 'Authorization' not in proxy.headers[-1], proxy.headers)
+
+
+def test_a_log_without_a_header_is_said_and_the_others_are_sent(t):
+    server = receiver(t)
+    folder, logs = copies(t, 'shop-events', 'marks')
+    with open(logs[0], 'r+b') as file:
+        file.write(b'#')
+    one_line(once(server, folder), 3, 'shop-events.ndjson does not begin with a log')
+    same(t, server, logs[1])
+    printed = run([TOOL, 'ship', '--dry-run', folder])
+    t.equal((printed.status, printed.errors.count('\n')), (3, 1), 'the same of a dry run')
+    os.remove(logs[0])  # the harness validates what is left
+
+
+def test_a_dry_run_without_enough_memory_ends(t):
+    """What does not fit is not printed, and said; what was read of it is printed once."""
+    log = t.path('large.ndjson')
+    with open(log, 'w', encoding='ascii') as file:
+        file.write('{"kind":"header","format":"shadowtrace","version":1,"pid":7,"executable":"/a","runtime":"10.0.0","options":{},'
+                   '"clock":1,"started":"2026-11-24T10:00:30Z"}\n{"kind":"thread","id":1,"os":7}\n{"kind":"class","id":1,"name":"C"}\n')
+        for i in range(1, 30001):
+            file.write('{"kind":"method","id":%d,"name":"M%d()"}\n{"kind":"node","id":%d,"parent":0,"method":%d}\n'
+                       '{"kind":"alloc","t":%d,"thread":1,"class":1,"bytes":24,"node":%d,"il":3}\n' % (i, i, i, i, i, i))
+    made = run([TOOL, 'ship', '--dry-run', '--once', '--host', 'here', '--max-memory', '1M', log], timeout=60)
+    t.equal(made.status, 3, made.errors)
+    one = [line for line in made.errors.splitlines() if 'large.ndjson needs more than --max-memory allows' in line]
+    t.equal(len(one), 1, made.errors)
+    lines = made.text.splitlines()
+    t.true(lines and len(lines) == len(set(lines)), 'rows')
+    os.remove(log)
+
+
 def test_tls_is_checked(t):
     if not shutil.which('openssl'):
         t.skip('openssl is not installed')

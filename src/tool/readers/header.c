@@ -30,7 +30,8 @@ const char *report_program(const json_t *header)
     return executable;
 }
 
-json_t *report_header_of(const char *path)
+/* *whole: there is a first line, whatever it is. */
+static json_t *header_of(const char *path, bool *whole)
 {
     struct report_lines *lines = NULL;
     struct report_parser parser;
@@ -39,17 +40,42 @@ json_t *report_header_of(const char *path)
     json_t *header = NULL;
     struct stat st;
 
+    *whole = false;
     if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
         report_lines_open(path, &lines))
         return NULL;
     report_lines_allow(lines, REPORT_HEADER_MAX);
     report_parser_init(&parser);
-    if (report_lines_next(lines, &line) > 0 && !line.too_long &&
-        !report_parse_any(&parser, &line, &record) && record.kind == SST_KIND_HEADER)
-        header = json_deep_copy(record.json);
+    if (report_lines_next(lines, &line) > 0) {
+        *whole = !line.cut;
+        if (!line.too_long && !report_parse_any(&parser, &line, &record) &&
+            record.kind == SST_KIND_HEADER)
+            header = json_deep_copy(record.json);
+    } else {
+        const char *damage = report_lines_damage(lines);
+
+        *whole = damage && strcmp(damage, REPORT_LINES_CUT) != 0;
+    }
     report_parser_fini(&parser);
     report_lines_free(lines);
     return header;
+}
+
+json_t *report_header_of(const char *path)
+{
+    bool whole;
+
+    return header_of(path, &whole);
+}
+
+bool report_header_missing(const char *path)
+{
+    bool whole;
+    json_t *header = header_of(path, &whole);
+    bool missing = whole && !header;
+
+    json_decref(header);
+    return missing;
 }
 
 /* Behind the seconds, and a fraction of one: "Z", "+01:00". Returns: whether it is one of these. */

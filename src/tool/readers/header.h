@@ -22,6 +22,9 @@ const char *report_program(const json_t *header);
  */
 json_t *report_header_of(const char *path);
 
+/* report_header_missing - the file at `path` begins with something else: no header will come. */
+bool report_header_missing(const char *path);
+
 /* report_started - in s since 1970; 0: not said. */
 time_t report_started(const json_t *header);
 

@@ -1,5 +1,6 @@
 #include "shipper/logs.h"
 
+#include "readers/header.h"
 #include "readers/parts.h"
 
 #include <dirent.h>
@@ -81,11 +82,13 @@ static int look_at(struct logs *f, const char *path, logs_found *found, void *co
     if (file && is_same(file, &st))
         return 0;
     recording = report_part_of(path);
-    if (!recording.number || (file && is_of(file, &recording)))
+    if ((!recording.number && !report_header_missing(path)) || (file && is_of(file, &recording)))
         return 0;
     if (!array_reserve(&f->files, &f->capacity, f->count + 1))
         return -ENOMEM;
-    if (!known_recording(f, &recording))
+    if (!recording.number)
+        err = found(context, path, NULL);
+    else if (!known_recording(f, &recording))
         err = found(context, path, &recording);
     file = file ? known_file(f, &st) : &f->files[f->count++];
     *file = (struct logs_file){

@@ -25,7 +25,8 @@ struct logs {
 
 /*
  * logs_look - calls `found` for each recording that was not there at an earlier look, with the path
- * of its latest part. What has no header yet is left for later.
+ * of its latest part. For a file that does not begin with a header `found` is called once, with
+ * NULL as its recording. One that is still too short for a header is left for later.
  * Returns: 0; what `found` returns, if that is not 0; -ENOMEM.
  */
 typedef int logs_found(void *context, const char *path, const struct report_recording *recording);

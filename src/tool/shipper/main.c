@@ -44,15 +44,22 @@ struct shipper {
     struct sending sending; /* of the job */
     int signals;
     uint64_t look_ns;
-    bool ending;  /* what there is is sent, then it ends */
-    bool full;    /* of memory: nothing is read before something is acknowledged */
-    bool crowded; /* it was said that there are too many logs */
-    bool checked; /* the version of the server's tables */
+    bool ending;   /* what there is is sent, then it ends */
+    bool full;     /* of memory: nothing is read before something is acknowledged */
+    bool crowded;  /* it was said that there are too many logs */
+    bool left_out; /* of a log, or of a file that should be one, something is not sent */
+    bool checked;  /* the version of the server's tables */
     int status;
     char said[JOB_WHY_SIZE]; /* the failure that was told of last; "" none, or it works again */
 };
 
 /* ---- starting ---- */
+
+/* To send what is there, and to fail if it cannot; else logs come and go. */
+static bool once(const struct shipper *s)
+{
+    return s->options->once || s->options->dry_run;
+}
 
 static int take_signals(struct shipper *s)
 {
@@ -127,7 +134,7 @@ static int start(struct shipper *s)
         rows.host = s->host;
     rows.dirs = s->options->symbols.item;
     rows.ndirs = s->options->symbols.count;
-    s->ending = s->options->once || s->options->dry_run;
+    s->ending = once(s);
     status = cli_failed(&cmd_ship, export_rows_new(s->out, &rows, &s->rows));
     return status ? status : take_signals(s);
 }
@@ -139,6 +146,11 @@ static int found(void *shipper, const char *path, const struct report_recording 
     struct shipper *s = shipper;
     int err;
 
+    if (!recording) {
+        cli_complain(&cmd_ship, "%s does not begin with a log's header: it is not shipped", path);
+        s->left_out = true;
+        return 0;
+    }
     if (s->count == SOURCES_MAX) {
         if (!s->crowded)
             cli_complain(&cmd_ship, "there are more than %d logs: %s is not shipped", SOURCES_MAX,
@@ -151,6 +163,7 @@ static int found(void *shipper, const char *path, const struct report_recording 
         return err;
     if (err)
         cli_complain(&cmd_ship, "cannot open %s: %s", path, strerror(-err));
+    s->left_out |= err != 0;
     s->count += !err;
     return 0;
 }
@@ -216,6 +229,7 @@ static void make_room(struct shipper *s)
                  "%s needs more than --max-memory allows: it is followed no longer, what was read "
                  "of it is there",
                  largest->path);
+    s->left_out = true;
     source_stop(largest);
 }
 
@@ -321,13 +335,13 @@ static bool send_next(struct shipper *s, uint64_t now_ns)
             waits = one->wait_ns > 0;
             continue;
         }
-        if (s->ending && one->follow && !s->full)
-            continue; /* all of it at once */
+        if (s->ending && one->follow && (!s->full || s->options->dry_run))
+            continue; /* all of it at once; what is printed makes no room for more */
         changed = source_changed(one);
         if (changed > 0) {
             s->status = cli_failed(&cmd_ship, send_one(s, one));
-            waits = true;
-            if (!s->options->dry_run)
+            waits = !s->options->dry_run;
+            if (waits)
                 break;
         } else if (changed < 0) {
             s->status = cli_failed(&cmd_ship, changed);
@@ -400,7 +414,7 @@ static int run(void *into, const struct args *args, FILE *out)
     while (!status && step(&s))
         ;
     stop(&s);
-    return status ? status : s.status;
+    return status ? status : s.status ? s.status : s.left_out && once(&s) ? CLI_IO : CLI_OK;
 }
 
 int main(int argc, char **argv)

@@ -226,9 +226,15 @@ TEST(no_row_is_of_another_recording_behind_the_first)
 
 /* ---- which files ---- */
 
+static int no_logs; /* that were told of */
+
 static int count_found(void *context, const char *found, const struct report_recording *recording)
 {
     (void)found;
+    if (!recording) {
+        no_logs++;
+        return 0;
+    }
     assert_int_equal(recording->pid, 7);
     ++*(int *)context;
     return 0;
@@ -288,6 +294,24 @@ TEST(another_recording_in_the_same_file_is_found)
     assert_int_equal(look(&f), 0);
     logs_doubt(&f, 7, 7); /* the same one: it is not sent again */
     assert_int_equal(look(&f), 0);
+    unlink(path);
+    logs_fini(&f);
+}
+
+TEST(a_file_without_a_header_is_told_of_once)
+{
+    struct logs f = {.files = NULL};
+
+    no_logs = 0;
+    append(path, "{\"kind\":\"header\",\"forma"); /* it may become one */
+    assert_int_equal(look(&f), 0);
+    assert_int_equal(no_logs, 0);
+    append(path, "?\n");
+    append(path, NAMES);
+    for (int again = 0; again < 3; again++) {
+        assert_int_equal(look(&f), 0);
+        assert_int_equal(no_logs, 1);
+    }
     unlink(path);
     logs_fini(&f);
 }
