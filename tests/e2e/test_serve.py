@@ -8,6 +8,7 @@ import base64
 import concurrent.futures
 import contextlib
 import gzip
+import html
 import http.client
 import json
 import os
@@ -360,6 +361,31 @@ def test_the_page_in_a_browser(t):
 
 # ---- what is refused
 
+def test_logs_of_one_pid_and_without_a_header_have_links_of_their_own(t):
+    """Each link of the page leads to its log, and nothing is served twice."""
+    same, none = t.path('the same & more.ndjson'), t.path('none.ndjson')
+    with open(os.path.join(LOGS, 'small.ndjson'), 'rb') as file:
+        header, rest = file.read().split(b'\n', 1)
+    with open(same, 'wb') as file:
+        file.write(header + b'\n' + rest[:rest.rindex(b'{"kind":"end"')])
+    with open(none, 'wb') as file:
+        file.write(rest)
+    small = os.path.join(LOGS, 'small.ndjson')
+    server = Server(t, small, same, none, small, os.path.join(LOGS, '../logs/small.ndjson'))
+    page = server.get('/').decode()
+    rows = re.findall(r'<tr[^>]*><td class=n><a href="([^"]*)">([^<]*)<.*<td>([^<]*)$', page, re.MULTILINE)
+    t.equal([row[2] for row in rows], [small, same.replace('&', '&#38;'), none], 'rows')
+    t.equal(len({row[0] for row in rows}), 3, 'links: %s' % rows)
+    for link, _, path in rows:
+        shown = server.get('/' + html.unescape(link)).decode()
+        t.equal(re.search(r'<tr aria-current=true>.*<td>([^<]*)$', shown, re.MULTILINE).group(1), path, link)
+        for further in re.findall(r'(?:href|src)="((?:flame|debug)[^"]*)"', shown):
+            t.equal(server.ask('/' + html.unescape(further))[0], 200, further)
+    server.metrics()  # no sample stands there twice
+    for path in same, none:
+        os.remove(path)
+
+
 def test_without_the_token_nothing_is_answered(t):
     server = Server(t, '--listen', '127.0.0.1:0', os.path.join(LOGS, 'small.ndjson'))
     token_path = os.path.join(server.runtime, 'shadowtrace/serve.token')
@@ -430,10 +456,17 @@ def requests_read(server):
 def test_clients_that_wait_hold_some_slots_and_none_once_they_have_gone(t):
     server = Server(t, os.path.join(LOGS, 'small.ndjson'))
     before, waiting = requests_read(server), []
+
+    def connect():
+        connection = Unix(server.where)
+        with contextlib.suppress(BlockingIOError):  # a backlog that is full
+            connection.connect()
+            return connection
+        return None
+
     try:
         for _ in range(200):
-            connection = Unix(server.where)
-            connection.connect()
+            connection = until(connect, 'a place in the backlog')
             connection.sock.sendall(b'GET /debug/pprof/allocs?seconds=600 HTTP/1.1\r\nHost: localhost\r\n\r\n')
             waiting.append(connection)
         # Those that wait leave slots to others, and those beyond a bound are told so.

@@ -5,6 +5,7 @@
 #include "page/make.h"
 #include "terminal/text.h"
 
+#include <ctype.h>
 #include <string.h>
 
 const char answer_style[] =
@@ -111,13 +112,30 @@ static void put_losses(const struct traced *t, FILE *out)
         fputs("; something else is in the place of its log now", out);
 }
 
+/* How its process is asked for; by its log where no pid is known, or several logs have it. */
+static void put_query(const struct answer_ask *ask, const struct traced *t, FILE *out)
+{
+    bool alone = t->pid > 0;
+
+    for (size_t i = 0; i < ask->set->count; i++)
+        alone &= ask->set->all[i] == t || ask->set->all[i]->pid != t->pid;
+    if (alone) {
+        fprintf(out, "?pid=%ld", t->pid);
+        return;
+    }
+    fputs("?log=", out);
+    for (const unsigned char *c = (const unsigned char *)t->path; *c; c++)
+        fprintf(out, isalnum(*c) || strchr("/._-~", *c) ? "%c" : "%%%02X", *c);
+}
+
 static void put_process(const struct answer_ask *ask, const struct traced *t, FILE *out)
 {
     struct mark_sums total = traced_total(t);
     struct text_number bytes, allocs, lost;
 
-    fprintf(out, "<tr%s><td class=n><a href=\"?pid=%ld\">%ld</a><td>",
-            t == ask->of ? " aria-current=true" : "", t->pid, t->pid);
+    fprintf(out, "<tr%s><td class=n><a href=\"", t == ask->of ? " aria-current=true" : "");
+    put_query(ask, t, out);
+    fprintf(out, t->pid ? "\">%ld</a><td>" : "\">?</a><td>", t->pid);
     put_text(out, traced_program(t));
     fprintf(out, "<td class=n>%s<td class=n>%s<td class=n>%s<td>",
             text_bytes(&bytes, (uint64_t)total.bytes), text_count(&allocs, (uint64_t)total.allocs),
@@ -129,19 +147,27 @@ static void put_process(const struct answer_ask *ask, const struct traced *t, FI
     fputs("\n", out);
 }
 
+static void put_link(const struct answer_ask *ask, FILE *out, const char *page, const char *more,
+                     const char *text)
+{
+    fprintf(out, "<a href=\"%s", page);
+    put_query(ask, ask->of, out);
+    fprintf(out, "%s\">%s</a>", more, text);
+}
+
 static void put_links(const struct answer_ask *ask, FILE *out)
 {
-    const long pid = ask->of->pid;
-
-    fprintf(out,
-            "<nav><a href=\"?pid=%ld\">last minutes</a><a href=\"?pid=%ld&amp;since=start\">since "
-            "the start</a><a href=\"debug/pprof/allocs?pid=%ld\">allocs</a>",
-            pid, pid, pid);
+    fputs("<nav>", out);
+    put_link(ask, out, "", "", "last minutes");
+    put_link(ask, out, "", "&amp;since=start", "since the start");
+    put_link(ask, out, "debug/pprof/allocs", "", "allocs");
     if (traced_live(ask->of))
-        fprintf(out, "<a href=\"debug/pprof/heap?pid=%ld\">heap</a>", pid);
-    fprintf(out, "<a href=\"metrics\">metrics</a></nav></header>\n");
-    fprintf(out, "<iframe title=\"flame graph\" src=\"flame?pid=%ld%s\"></iframe>\n", pid,
-            ask->whole ? "&amp;since=start" : "");
+        put_link(ask, out, "debug/pprof/heap", "", "heap");
+    fputs("<a href=\"metrics\">metrics</a></nav></header>\n<iframe title=\"flame graph\" "
+          "src=\"flame",
+          out);
+    put_query(ask, ask->of, out);
+    fprintf(out, "%s\"></iframe>\n", ask->whole ? "&amp;since=start" : "");
 }
 
 int answer_index(const struct answer_ask *ask, FILE *out)

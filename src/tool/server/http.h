@@ -2,12 +2,13 @@
  * server/http.h - HTTP in front of the answers, by libmicrohttpd: one thread, ours; this file knows
  * that library, and no other does.
  *
- * Limits: HTTP_CONNECTIONS at once, the next ones wait to be accepted. Of them HTTP_STRANGERS whose
- * first request was not read and allowed yet: for one more an old one is closed; and HTTP_TIMED that
- * wait for an answer of so many seconds. HTTP_REQUEST_SIZE bytes of a request's line and headers;
- * HTTP_FIRST_S until the first request was allowed, HTTP_IDLE_S without a byte, and HTTP_WHOLE_S for
- * a request or an answer as a whole, then the connection is closed. A client that has closed its
- * connection, or its half of it, frees its slot at the next http_run. Bodies are not read.
+ * Limits: HTTP_CONNECTIONS at once, the next ones wait to be accepted. HTTP_STRANGERS of them may
+ * be without an allowed request so far: for one more an old one is closed. HTTP_TIMED may wait for
+ * an answer of so many seconds. HTTP_REQUEST_SIZE bytes of a request's line and headers. A
+ * connection is closed HTTP_FIRST_S after it began without an allowed request, after HTTP_IDLE_S
+ * without a byte, and after HTTP_WHOLE_S for a request or an answer as a whole. A client that has
+ * closed its connection, or its half of it, frees its slot at the next http_run. Bodies are not
+ * read.
  */
 #ifndef SHADOWTRACE_SERVER_HTTP_H
 #define SHADOWTRACE_SERVER_HTTP_H

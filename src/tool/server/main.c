@@ -8,6 +8,7 @@
 #include "server/http.h"
 
 #include "base/clock.h"
+#include "readers/parts.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -48,13 +49,18 @@ static int take_signals(struct server *s)
     return cli_failed(&cmd_serve, s->signals < 0 ? s->signals : 0);
 }
 
+/* Each once: one that is named again, or is an earlier part of another one, is left out. */
 static int take_logs(struct server *s)
 {
+    char *path[TRACED_MAX + 1] = {NULL};
     size_t count = s->args->count;
-    int status = CLI_OK;
+    int status;
 
+    for (size_t i = 0; i < count && i < TRACED_MAX; i++)
+        path[i] = s->args->word[i];
+    status = cli_failed(&cmd_serve, report_parts_once(path, &count));
     for (size_t i = 0; !status && i < count; i++) {
-        status = cli_failed(&cmd_serve, traced_add(&s->traced, 0, s->args->word[i], clock_ns()));
+        status = cli_failed(&cmd_serve, traced_add(&s->traced, 0, path[i], clock_ns()));
         if (!status && s->traced.all[s->traced.count - 1]->state == TRACED_FAILED) {
             cli_complain(&cmd_serve, "%s", s->traced.all[s->traced.count - 1]->why);
             status = CLI_IO;
