@@ -4,8 +4,9 @@
  *
  * The socket is dotnet-diagnostic-PID-START-socket in the process's own temporary folder; another
  * user's process of another root (a container) has it below /proc/PID/root. Anybody may make a
- * socket of that name: only those that belong to the process's user are connected to, and the kernel
- * says which process listens there. One process is waited for 10 s, all of a list 5 s and 50 ms each.
+ * socket of that name: only those that belong to the process's user are connected to, and the
+ * kernel says which process listens there. One process is waited for 10 s, all of a list 5 s and
+ * 50 ms each.
  */
 #ifndef SHADOWTRACE_PROCESS_DOTNET_H
 #define SHADOWTRACE_PROCESS_DOTNET_H

@@ -140,9 +140,9 @@ static pid_t start(void)
     snprintf(ready, sizeof(ready), "/proc/%d/exe", (int)child);
     for (char path[256] = ""; !strstr(path, "sleep") && !strstr(path, "coreutils");
          usleep(1000)) { /* until it is that program */
-        ssize_t size = readlink(ready, path, sizeof(path) - 1);
+        ssize_t length = readlink(ready, path, sizeof(path) - 1);
 
-        path[size > 0 ? size : 0] = '\0';
+        path[length > 0 ? length : 0] = '\0';
     }
     return child;
 }
