@@ -57,6 +57,7 @@
     X(LIVE, "live") \
     X(LIVE_TOTAL, "live_total") \
     X(NOT_WRITTEN, "not_written") \
+    X(UNHANDLED, "unhandled") \
     X(END, "end")
 
 /* Member "heap" of alloc and site; absent for an ordinary object. */

@@ -34,6 +34,18 @@ static void put_file(struct buffer *b, const struct report_gap *gap)
         buffer_text(b, "the file was replaced while it was written");
 }
 
+static void put_no_end(struct buffer *b, const struct report_gap *gap)
+{
+    if (!*gap->what) {
+        buffer_text(
+            b, "it has no end: the program was killed or is still running, or the file was cut");
+        return;
+    }
+    buffer_format(b, "it has no end: an unhandled exception ended the program, %s", gap->what);
+    if (*gap->by)
+        buffer_format(b, ": %s", gap->by);
+}
+
 /* What one, and what several of a kind are said to be, behind their count. */
 static const char *const counted[REPORT_GAP_COUNT][2] = {
     [REPORT_GAP_DAMAGED] = {"damaged line skipped", "damaged lines skipped"},
@@ -56,8 +68,7 @@ static void put_kind(struct buffer *b, const struct report_gap *gap, const char 
         buffer_text(b, "it begins without a header");
         break;
     case REPORT_GAP_NO_END:
-        buffer_text(
-            b, "it has no end: the program was killed or is still running, or the file was cut");
+        put_no_end(b, gap);
         break;
     case REPORT_GAP_CUT:
         buffer_text(b, "it ends within a line, or within compressed data");

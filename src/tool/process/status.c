@@ -555,6 +555,25 @@ static json_t *rather_the_end(struct record_process *p, json_t *object)
     return end;
 }
 
+/* "System.Exception: text"; as one line. */
+static char *take_unhandled(const json_t *object)
+{
+    const char *type = json_string_value(json_object_get(object, "type"));
+    const char *message = json_string_value(json_object_get(object, "message"));
+    struct buffer b = BUFFER_INIT;
+    char *text;
+
+    if (!type)
+        return NULL;
+    buffer_text(&b, type);
+    if (message)
+        buffer_format(&b, ": %s", message);
+    text = buffer_take(&b);
+    if (text)
+        clean_in_place(text);
+    return text;
+}
+
 static void read_process(int folder, const char *name, long pid, struct record_process *p)
 {
     json_t *object = load(folder, name);
@@ -578,6 +597,7 @@ static void read_process(int folder, const char *name, long pid, struct record_p
     p->heap = take_text(object, "heap");
     p->no_heap = take_text(object, "no_heap");
     p->no_native = take_text(object, "no_native");
+    p->unhandled = take_unhandled(json_object_get(object, "unhandled"));
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
     p->gone = take_number(json_object_get(object, "rotated_out"), "allocs", &lost_there);
@@ -649,6 +669,7 @@ void record_status_free(struct record_processes *p)
         memory_free_all(p->process[i].uncontrolled, p->process[i].uncompressed, p->process[i].heap,
                         p->process[i].no_heap);
         memory_free(p->process[i].no_native);
+        memory_free(p->process[i].unhandled);
         memory_free(p->process[i].command);
     }
     memory_free(p->process);

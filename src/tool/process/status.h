@@ -27,6 +27,7 @@ struct record_process {
     enum record_state state;
     char *name, *log, *reason, *runtime;
     char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
+    char *unhandled;            /* the exception that ended it, and its message; NULL: none */
     char *no_native;            /* why native frames could not be had although they were wanted */
     char *uncontrolled;         /* why it had no control socket although it was wanted */
     char *uncompressed;         /* why its log is not compressed although it was wanted */

@@ -28,6 +28,18 @@ const struct report_gap *report_gap_of(const struct report_completeness *c,
     return NULL;
 }
 
+/* Cut between two letters. */
+static void take_text(char *to, size_t size, const char *text)
+{
+    size_t length = strlen(text);
+
+    if (length >= size)
+        for (length = size - 1; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
+            length--;
+    memcpy(to, text, length);
+    to[length] = '\0';
+}
+
 void report_gap_add(struct report_completeness *c, enum report_gap_kind kind, const char *what,
                     const char *by, uint64_t count, uint64_t of)
 {
@@ -35,8 +47,8 @@ void report_gap_add(struct report_completeness *c, enum report_gap_kind kind, co
 
     if (!count)
         return;
-    snprintf(gap.what, sizeof(gap.what), "%s", what ? what : "");
-    snprintf(gap.by, sizeof(gap.by), "%s", by ? by : "");
+    take_text(gap.what, sizeof(gap.what), what ? what : "");
+    take_text(gap.by, sizeof(gap.by), by ? by : "");
     for (size_t i = 0; i < c->count; i++) {
         struct report_gap *have = &c->gaps[i];
 
@@ -271,8 +283,14 @@ static void sampler(const json_t *sampling, struct report_completeness *c)
     report_gap_add(c, REPORT_GAP_SAMPLER, failed, NULL, failed != NULL, 0);
 }
 
+static void no_end(const json_t *unhandled, struct report_completeness *c)
+{
+    report_gap_add(c, REPORT_GAP_NO_END, json_string_value(json_object_get(unhandled, "type")),
+                   json_string_value(json_object_get(unhandled, "message")), 1, 0);
+}
+
 void report_tally_settle(const struct report_tally *tally, const json_t *end,
-                         struct report_completeness *c)
+                         const json_t *unhandled, struct report_completeness *c)
 {
     struct report_tally all = *tally, *t = &all;
     uint64_t lines = 0;
@@ -287,7 +305,8 @@ void report_tally_settle(const struct report_tally *tally, const json_t *end,
     if (t->first == 1 && !t->skipped && !json_object_get(json_object_get(end, "file"), "truncated"))
         /* somebody had kept them, and they were read */
         memset(&t->rotated, 0, sizeof(t->rotated));
-    report_gap_add(c, REPORT_GAP_NO_END, NULL, NULL, !end, 0);
+    if (!end)
+        no_end(unhandled, c);
     parts(t, end, c);
     if (end)
         hold_sums(t, end, c);

@@ -12,7 +12,8 @@
 /* X(enumerator, word in JSON). What `what`, `count` and `of` of a gap mean stands behind each. */
 #define REPORT_GAPS(X) \
     X(NO_HEADER, "no_header")        /* files whose first line is no header */ \
-    X(NO_END, "no_end")              /* recordings without an end record */ \
+    X(NO_END, "no_end")              /* recordings without an end record; what: the exception */ \
+                                     /* that ended it, by: its message */ \
     X(CUT, "cut")                    /* files that end within a line or within compressed data */ \
     X(DAMAGED, "damaged")            /* lines that could not be used */ \
     X(HEADER_AGAIN, "header_again")  /* headers of the same part behind a file's first line */ \
@@ -38,7 +39,7 @@ const char *report_gap_word(enum report_gap_kind kind);
 
 struct report_gap {
     enum report_gap_kind kind;
-    char what[40], by[40]; /* "" none; as the log has them */
+    char what[120], by[160]; /* "" none; as the log has them, cut to fit */
     uint64_t count, of;
 };
 
@@ -91,10 +92,10 @@ static inline void report_tally_record(struct report_tally *t, const struct repo
 
 /*
  * report_tally_settle - the recording is over, as far as it was read: its gaps are added to c. end
- * is its end record, NULL if there is none.
+ * is its end record, NULL if there is none; unhandled its last line of that kind, or NULL.
  */
 void report_tally_settle(const struct report_tally *tally, const json_t *end,
-                         struct report_completeness *c);
+                         const json_t *unhandled, struct report_completeness *c);
 
 /*
  * What a recording says that it lost, each an object of counts or NULL: allocations by reason

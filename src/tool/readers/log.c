@@ -21,7 +21,7 @@ void report_log_init(struct report_log *log)
 void report_log_fini(struct report_log *log)
 {
     report_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written,
-                        log->header, log->end);
+                        log->header, log->end, log->unhandled);
     for (size_t i = 0; i < log->path_count; i++)
         memory_free(log->paths[i]);
     memory_free(log->paths);
@@ -97,14 +97,16 @@ static int settle_lost(struct report_log *log, const json_t *end)
 /* The recording being read is over; another one begins. */
 static void settle_tally(struct report_log *log)
 {
-    report_tally_settle(&log->tally, log->end, &log->gaps);
+    report_tally_settle(&log->tally, log->end, log->unhandled, &log->gaps);
+    json_decref(log->unhandled);
+    log->unhandled = NULL;
     memset(&log->tally, 0, sizeof(log->tally));
 }
 
 void report_log_completeness(const struct report_log *log, struct report_completeness *out)
 {
     *out = log->gaps;
-    report_tally_settle(&log->tally, log->end, out);
+    report_tally_settle(&log->tally, log->end, log->unhandled, out);
     losses_so_far(log, NULL, out); /* those of an ended one are among the gaps */
     report_gap_add(out, REPORT_GAP_CUT, NULL, NULL, log->cut, 0);
     report_gap_add(out, REPORT_GAP_DAMAGED, NULL, NULL, log->damaged, 0);
@@ -185,6 +187,11 @@ static int on_not_written(struct report_log *log, const struct report_record *r)
     return json_is_object(records) ? report_json_keep(&log->not_written, records) : 0;
 }
 
+static int on_unhandled(struct report_log *log, const struct report_record *r)
+{
+    return report_json_keep(&log->unhandled, r->json);
+}
+
 static int on_end(struct report_log *log, const struct report_record *r)
 {
     const char *family;
@@ -206,11 +213,9 @@ static int use(struct report_log *log, struct report_defs *defs,
                const struct report_consumer *consumer, const struct report_record *r)
 {
     static int (*const on[SST_KIND_COUNT])(struct report_log *, const struct report_record *) = {
-        [SST_KIND_HEADER] = on_header,
-        [SST_KIND_LOST] = on_lost,
-        [SST_KIND_FAMILY_LOST] = on_family_lost,
-        [SST_KIND_NOT_WRITTEN] = on_not_written,
-        [SST_KIND_END] = on_end,
+        [SST_KIND_HEADER] = on_header,           [SST_KIND_LOST] = on_lost,
+        [SST_KIND_FAMILY_LOST] = on_family_lost, [SST_KIND_NOT_WRITTEN] = on_not_written,
+        [SST_KIND_UNHANDLED] = on_unhandled,     [SST_KIND_END] = on_end,
     };
     int err = 0;
 

@@ -41,6 +41,7 @@ struct report_log {
     json_t *lost_families; /* of the recording being read: family to cumulative count */
     json_t *not_written;   /* of the recording being read: lines by kind */
     json_t *header, *end;  /* the last ones */
+    json_t *unhandled;     /* of the recording being read: what may have ended it; the last one */
     char **paths; /* of the files that were read: parts that were found are named by nobody else */
     size_t path_count, path_capacity;
     struct report_tally tally;       /* of the recording being read */

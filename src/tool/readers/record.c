@@ -968,6 +968,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
     [SST_KIND_LIVE_TOTAL] = {"t", "gc", "depth", "full", "pause", "pauses", "table_ns", "allocs",
                              "bytes", "memory", "memory_most", "exact", "why", "grows", "opening"},
     [SST_KIND_NOT_WRITTEN] = {"t", "records"},
+    [SST_KIND_UNHANDLED] = {"t", "os", "type", "message"},
     [SST_KIND_END] = {"t",          "seen",        "written",     "lost",         "beginnings_lost",
                       "lost_by",    "bytes",       "threads",     "nodes",        "nodes_refused",
                       "repairs",    "snapshots",   "hooks",       "names_failed", "log_bytes",

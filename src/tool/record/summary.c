@@ -66,6 +66,12 @@ static void print_state(FILE *out, const struct record_process *p)
 
     if (p->state == RECORD_STATE_ENDED || p->state == RECORD_STATE_FAILED)
         print_counts(out, p);
+    if (p->state == RECORD_STATE_LOST && p->unhandled) {
+        fputs(": ended by an unhandled exception; its log can be read up to there\n" PREFIX "    ",
+              out);
+        text_elide(out, p->unhandled, TEXT_WIDTH - strlen(PREFIX) - 4);
+        return;
+    }
     fputs(says[p->state], out);
     if (p->state == RECORD_STATE_DECLINED || p->state == RECORD_STATE_FAILED)
         fputs(p->reason ? p->reason : "it does not say why", out);

@@ -91,7 +91,9 @@ static const char *state_of(const struct traced *t)
 {
     switch (t->state) {
     case TRACED_ENDED:
-        return "has ended";
+        return t->cells.log.unhandled && !report_log_ended(&t->cells.log)
+                   ? "has ended by an unhandled exception"
+                   : "has ended";
     case TRACED_FAILED:
         return t->why;
     default:

@@ -56,6 +56,7 @@ struct validator {
     uint64_t counts[COUNT_OF(count_keys)]; /* of the last check record */
     json_t *lost, *repairs;                /* reason to last cumulative count */
     json_t *others, *not_written;          /* the same, events by category, lines by kind */
+    json_t *unhandled;                     /* the last line of that kind; NULL: none */
     struct report_tally tally;
     uint64_t undefined, damaged; /* ids; lines that could not be used */
     uint64_t used;               /* lines that could */
@@ -505,7 +506,9 @@ static int settle(struct validator *v, const json_t *end)
     losses.lost_by = end ? json_object_get(end, "lost_by") : v->lost;
     losses.others = v->others;
     losses.not_written = not_written ? not_written : v->not_written;
-    report_tally_settle(&v->tally, end, &v->out->gaps);
+    report_tally_settle(&v->tally, end, v->unhandled, &v->out->gaps);
+    json_decref(v->unhandled);
+    v->unhandled = NULL;
     report_losses_settle(&losses, &v->out->gaps);
     return err;
 }
@@ -543,6 +546,11 @@ static int on_not_written(struct validator *v, const struct report_record *r)
     const json_t *records = json_object_get(r->json, "records");
 
     return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
+}
+
+static int on_unhandled(struct validator *v, const struct report_record *r)
+{
+    return report_json_keep(&v->unhandled, r->json);
 }
 
 /* A part opens with what is alive, whatever was before. */
@@ -696,6 +704,7 @@ static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct r
     [SST_KIND_LIVE] = on_live,
     [SST_KIND_LIVE_TOTAL] = on_live_total,
     [SST_KIND_NOT_WRITTEN] = on_not_written,
+    [SST_KIND_UNHANDLED] = on_unhandled,
     [SST_KIND_END] = on_end,
 };
 
@@ -874,7 +883,7 @@ static void validator_fini(struct validator *v)
     report_parser_fini(&v->parser);
     report_schema_free(v->own);
     next_part(v);
-    report_json_release(v->lost, v->repairs, v->others, v->not_written);
+    report_json_release(v->lost, v->repairs, v->others, v->not_written, v->unhandled);
 }
 
 /* As report/log.c has it: most of its lines are not records, and none is a header. */

@@ -323,6 +323,28 @@ static hresult find_leaf(struct check *check, uintptr_t *ip)
     return result;
 }
 
+static hresult on_any(uintptr_t function, uintptr_t ip, uintptr_t frame_info, uint32_t context_size,
+                      const uint8_t *context, void *client_data)
+{
+    (void)ip, (void)frame_info, (void)context_size, (void)context;
+    if (function)
+        *(uintptr_t *)client_data = function;
+    return S_OK;
+}
+
+uintptr_t check_oldest(struct check *check)
+{
+    struct clr_info *info = check->config.info;
+    uintptr_t function = 0;
+
+    check_flag(check, true);
+    if (info->vtbl->do_stack_snapshot(info, 0, on_any, COR_PRF_SNAPSHOT_DEFAULT, &function, NULL,
+                                      0) != S_OK)
+        function = 0;
+    check_flag(check, false);
+    return function;
+}
+
 bool check_unframed(struct check *check)
 {
     uintptr_t ip;

@@ -99,6 +99,9 @@ uintptr_t check_leaf(struct check *check);
 /* By a snapshot: no managed frame on the calling thread? false when refused. Otherwise as above. */
 bool check_unframed(struct check *check);
 
+/* check_oldest - FunctionID of the calling thread's oldest managed frame; 0: none, or refused. */
+uintptr_t check_oldest(struct check *check);
+
 /*
  * check_call - --check-calls: the calling thread's shadow stack, whose youngest frame was just
  * pushed, against a snapshot.

@@ -15,6 +15,8 @@ struct events *events_new(const struct events_config *config)
 
     if (ev) {
         ev->config = *config;
+        ev->messages.runtime = config->runtime;
+        ev->messages.metadata = config->metadata;
         pthread_mutex_init(&ev->lock, NULL);
     }
     return ev;

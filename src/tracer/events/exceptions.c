@@ -22,93 +22,12 @@
 
 #include <string.h>
 
-#define MESSAGE_UNITS 256 /* of a message, UTF-16 */
-#define FIELDS        64  /* of System.Exception: it has some 15 */
-
 static uint32_t depth_now(void)
 {
     struct stack *s = stack_peek();
     struct frame *top;
 
     return s ? (uint32_t)stack_look(s, &top) : 0;
-}
-
-/* Where in an object of the class the field called _message lies; 0: it has none. */
-static uint32_t message_field(struct events *ev, uintptr_t class_id,
-                              const struct clr_field_offset *field, uint32_t count)
-{
-    static const clr_wchar wanted[] = u"_message";
-    struct metadata_class *class;
-    struct clr_metadata *import;
-    uint32_t offset = 0;
-
-    if (metadata_class_get(ev->config.metadata, class_id, &class) || !class->module ||
-        !(import = class->module->import))
-        return 0;
-    for (uint32_t i = 0; i < count && i < FIELDS && !offset; i++) {
-        clr_wchar name[16];
-        uint32_t length = 0;
-
-        if (import->vtbl->get_field_props(import, field[i].field, NULL, name, COUNT_OF(name),
-                                          &length, NULL, NULL, NULL, NULL, NULL, NULL) >= 0 &&
-            length == COUNT_OF(wanted) && !memcmp(name, wanted, sizeof(wanted)))
-            offset = field[i].offset;
-    }
-    return offset;
-}
-
-/* The base next to System.Object: System.Exception. 0: the runtime does not say. */
-static uintptr_t base_exception(struct events *ev, uintptr_t class_id)
-{
-    struct clr_info *info = ev->config.runtime->info;
-    uintptr_t base = class_id, last = 0;
-
-    for (unsigned i = 0; i < 64 && base; i++) {
-        uintptr_t parent = 0;
-
-        if (info->vtbl->get_class_id_info2(info, base, NULL, NULL, &parent, 0, NULL, NULL) < 0)
-            return 0;
-        if (!parent)
-            return last;
-        last = base;
-        base = parent;
-    }
-    return 0;
-}
-
-/* Where System.Exception keeps its message; 0: not known. Found at the first exception. */
-static uint32_t message_offset(struct events *ev, uintptr_t class_id)
-{
-    struct clr_info *info = ev->config.runtime->info;
-    struct clr_field_offset field[FIELDS];
-    uint32_t offset = load_acquire(&ev->message_offset), count = 0, size = 0;
-    uintptr_t base;
-
-    if (offset)
-        return offset;
-    base = base_exception(ev, class_id);
-    if (!base ||
-        info->vtbl->get_string_layout2(info, &ev->string_length, &ev->string_text) != S_OK ||
-        info->vtbl->get_class_layout(info, base, field, FIELDS, &count, &size) != S_OK)
-        return 0;
-    offset = message_field(ev, base, field, count);
-    store_release(&ev->message_offset, offset); /* after the string's layout, the same for all */
-    return offset;
-}
-
-/* The message as UTF-8, or "". Asks the runtime nothing: the object must not move meanwhile. */
-static void message_read(const struct events *ev, uintptr_t object, uint32_t offset, char *text,
-                         size_t size)
-{
-    uintptr_t string = *(const uintptr_t *)(object + offset);
-    uint32_t length;
-
-    *text = '\0';
-    if (!string)
-        return;
-    length = *(const uint32_t *)(string + ev->string_length);
-    clr_utf16_to_utf8(text, size, (const clr_wchar *)(string + ev->string_text),
-                      length < MESSAGE_UNITS ? length : MESSAGE_UNITS);
 }
 
 static void step_post(struct events *ev, const struct events_exception *e, const char *event,
@@ -200,16 +119,15 @@ void events_exception_thrown(struct events *ev, uintptr_t object)
     struct events_thread *t;
     uintptr_t class_id = 0;
     struct clr_info *info;
-    uint32_t offset;
+    size_t length;
+    const clr_wchar *text;
 
     if (!events_records(ev, OPTIONS_EXCEPTIONS))
         return;
     info = ev->config.runtime->info;
-    if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK) {
-        offset = message_offset(ev, class_id);
-        if (offset)
-            message_read(ev, object, offset, message, sizeof(message));
-    }
+    if (info->vtbl->get_class_from_object(info, object, &class_id) == S_OK &&
+        (text = message_of(&ev->messages, object, class_id, &length)))
+        clr_utf16_to_utf8(message, sizeof(message), text, length);
     e.id = add_relaxed(&ev->exception_count, 1) + 1;
     t = exceptions_of(ev);
     if (t) {

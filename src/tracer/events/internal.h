@@ -5,6 +5,7 @@
 #include "events/events.h"
 
 #include "base/buffer.h"
+#include "events/message.h"
 #include "thread/context.h"
 #include "thread/thread.h"
 
@@ -70,8 +71,7 @@ struct events {
     struct events_managed *managed;
     uint32_t managed_count;
     _Atomic(uint32_t) exception_count;
-    _Atomic(uint32_t) message_offset;    /* of Exception._message; 0 not known yet */
-    uint32_t string_length, string_text; /* offsets in a String */
+    struct messages messages;
 };
 
 /* An event being made: members are appended, each with a comma before it. */

@@ -150,6 +150,7 @@ struct log {
     struct log_file file;
     pthread_t thread;
     bool started;
+    json_t *unhandled;                        /* the line of an exception; NULL: none so far */
     _Atomic(const char *) uncontrolled;       /* why there is no socket; NULL */
     _Atomic(const char *) uncompressed;       /* why --compress packs nothing; NULL */
     _Atomic(const char *) heap_file, no_heap; /* --heap-at-exit: written, why not; NULL */
@@ -576,6 +577,7 @@ int log_write_end(struct log *log, uint64_t t);
 
 /* status.c: this process's file in the status folder. 0 or -ENOMEM */
 int log_status_write(struct log *log, const char *state);
+void log_status_unhandled(struct log *log, const json_t *line); /* what ends the process */
 
 /* handle.c: one event. 0: it is done with, or lost and counted; -EAGAIN: it has to wait */
 int log_handle(struct log *log, struct log_thread *thread, const struct event *event);

@@ -122,6 +122,12 @@ int log_mark_written(struct log *log, const char *text);
  * Returns: 0, -ENOMEM, -ETIMEDOUT: not within 2 s.
  */
 int log_mark_behind(struct log *log, const char *text);
+
+/*
+ * log_unhandled - an exception that nothing handles is about to end the process: as
+ * log_mark_behind. message: "" none.
+ */
+int log_unhandled(struct log *log, const char *type, const char *message);
 int log_configured(struct log *log, const struct config_settings *now,
                    const struct options_patterns *only);
 

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ANSWER_NS 2000000000ull
 #define STEP_NS   20000000ull
@@ -53,6 +54,8 @@ static void handle(struct log *log, struct log_message *message)
             log_sites_flush(log); /* a mark parts what was before it from what comes after */
         if (log_emit(log, message->kind, json_incref(message->line)))
             log->not_written[message->kind]++;
+        if (message->kind == SST_KIND_UNHANDLED)
+            log_status_unhandled(log, message->line);
         if (message->behind)
             log_file_flush(log);
     } else {
@@ -183,6 +186,17 @@ int log_mark_written(struct log *log, const char *text)
 int log_mark_behind(struct log *log, const char *text)
 {
     return mark(log, text, WAITS_BEHIND);
+}
+
+int log_unhandled(struct log *log, const char *type, const char *message)
+{
+    json_t *line =
+        json_pack("{s:s, s:I, s:i, s:o}", "kind", "unhandled", "t",
+                  (json_int_t)log_t(log, clock_ns()), "os", (int)gettid(), "type", log_text(type));
+
+    if (*message)
+        json_object_set_new(line, "message", log_text(message));
+    return post_line(log, SST_KIND_UNHANDLED, line, WAITS_BEHIND);
 }
 
 int log_configured(struct log *log, const struct config_settings *now,

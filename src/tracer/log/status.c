@@ -191,10 +191,19 @@ int log_status_write(struct log *log, const char *state)
         json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
         json_object_set_new(status, "records", log_kinds_json(log->put.lines));
     }
+    if (log->unhandled)
+        json_object_set(status, "unhandled", log->unhandled);
     json_object_set_new(status, "live", log_live_json(log));
     json_object_set_new(status, "rotated_out", log_gone_json(log));
     json_object_set_new(status, "file", log_fate_json(log));
     return emit(c->options->status, status);
+}
+
+void log_status_unhandled(struct log *log, const json_t *line)
+{
+    json_decref(log->unhandled);
+    log->unhandled = json_incref((json_t *)(uintptr_t)line);
+    log_status_write(log, "recording");
 }
 
 void log_status_declined(const char *folder, const char *executable, char *const *command,

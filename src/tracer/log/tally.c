@@ -129,7 +129,7 @@ static bool is_missed(enum sst_kind kind)
 {
     return kind == SST_KIND_SNAPSHOT || kind == SST_KIND_MISMATCH || kind == SST_KIND_SAMPLE ||
            kind == SST_KIND_MARK || kind == SST_KIND_CONFIG || kind == SST_KIND_LIVE_SITE ||
-           kind == SST_KIND_LIVE || kind == SST_KIND_LIVE_TOTAL;
+           kind == SST_KIND_LIVE || kind == SST_KIND_LIVE_TOTAL || kind == SST_KIND_UNHANDLED;
 }
 
 void log_lose(struct log *log, const struct log_tally *lost)

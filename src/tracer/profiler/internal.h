@@ -22,6 +22,7 @@
 #include "collect/collect.h"
 #include "control/control.h"
 #include "events/events.h"
+#include "events/unhandled.h"
 #include "heap/heap.h"
 #include "log/log.h"
 #include "options/options.h"
@@ -62,12 +63,13 @@ struct profiler {
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
     struct session session;
-    struct live *live;       /* NULL: no --live */
-    struct heap *heap;       /* NULL: no --live, or that is estimated */
-    struct samples *samples; /* NULL: the runtime samples nothing for us */
-    _Atomic(bool) describes; /* modules as they are loaded, for samples */
-    struct alive *alive;     /* NULL: what is alive is not estimated */
-    struct events *events;   /* NULL: nothing but allocations is recorded */
+    struct live *live;           /* NULL: no --live */
+    struct heap *heap;           /* NULL: no --live, or that is estimated */
+    struct samples *samples;     /* NULL: the runtime samples nothing for us */
+    _Atomic(bool) describes;     /* modules as they are loaded, for samples */
+    struct alive *alive;         /* NULL: what is alive is not estimated */
+    struct events *events;       /* NULL: nothing but allocations is recorded */
+    struct unhandled *unhandled; /* NULL: it was attached to; see wire.c */
     struct log *log;
     struct control *control;
     struct collect *collect;

@@ -410,6 +410,7 @@ static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_o
     complete_stack(profiler_of(self));
     stack_exception_thrown();
     events_exception_thrown(profiler_of(self)->events, thrown_object_id);
+    unhandled_thrown(profiler_of(self)->unhandled, thrown_object_id);
     unframed_thrown(profiler_of(self));
     return S_OK;
 }
@@ -418,12 +419,20 @@ static hresult on_exception_search_function_enter(struct clr_callback *self, uin
 {
     stack_search_function_enter(function_id);
     events_exception_search(profiler_of(self)->events, function_id);
+    unhandled_searched(profiler_of(self)->unhandled, function_id);
+    return S_OK;
+}
+
+static hresult on_exception_search_function_leave(struct clr_callback *self)
+{
+    unhandled_search_leave(profiler_of(self)->unhandled);
     return S_OK;
 }
 
 static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
 {
     events_exception_filter_enter(profiler_of(self)->events, function_id);
+    unhandled_filter_enter(profiler_of(self)->unhandled);
     stack_search_filter_enter(function_id);
     return S_OK;
 }
@@ -432,6 +441,7 @@ static hresult on_exception_search_filter_leave(struct clr_callback *self)
 {
     stack_search_filter_leave();
     events_exception_filter_leave(profiler_of(self)->events);
+    unhandled_filter_leave(profiler_of(self)->unhandled);
     return S_OK;
 }
 
@@ -439,6 +449,7 @@ static hresult on_exception_search_catcher_found(struct clr_callback *self, uint
 {
     stack_search_catcher_found();
     events_exception_catcher_found(profiler_of(self)->events);
+    unhandled_found(profiler_of(self)->unhandled);
     return S_OK;
 }
 
@@ -446,6 +457,7 @@ static hresult on_exception_unwind_function_enter(struct clr_callback *self, uin
 {
     stack_unwind_function_enter(function_id);
     events_exception_unwind(profiler_of(self)->events);
+    unhandled_unwind(profiler_of(self)->unhandled, function_id);
     return S_OK;
 }
 
@@ -479,6 +491,7 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
 
     stack_catcher_enter(function_id, sp);
     events_exception_caught(profiler_of(self)->events, function_id, sp);
+    unhandled_caught(profiler_of(self)->unhandled);
     return S_OK;
 }
 
@@ -495,7 +508,8 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
     X(unmanaged_to_managed_transition) X(managed_to_unmanaged_transition) \
     X(runtime_suspend_started) X(runtime_suspend_finished) X(runtime_suspend_aborted) \
     X(runtime_resume_started) X(runtime_resume_finished) X(object_allocated) X(exception_thrown) \
-    X(exception_search_function_enter) X(exception_search_filter_enter) \
+    X(exception_search_function_enter) X(exception_search_function_leave) \
+    X(exception_search_filter_enter) \
     X(exception_search_filter_leave) X(exception_search_catcher_found) \
     X(exception_unwind_function_enter) X(exception_unwind_function_leave) \
     X(exception_unwind_finally_enter) X(exception_unwind_finally_leave) \

@@ -116,7 +116,8 @@ static hresult event_mask_set(struct profiler *p)
         {options_every_object(o),
          COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, 0},
         {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
-        {!snapshots, COR_PRF_MONITOR_ENTERLEAVE | COR_PRF_MONITOR_EXCEPTIONS, 0},
+        {!snapshots, COR_PRF_MONITOR_ENTERLEAVE, 0},
+        {!snapshots || p->unhandled, COR_PRF_MONITOR_EXCEPTIONS, 0},
         {wire_snapshot_flag(p), COR_PRF_ENABLE_STACK_SNAPSHOT, 0},
         /* Else precompiled code is all refused, or all welcome. */
         {keeps || (snapshots && options_every_object(o)), COR_PRF_MONITOR_CACHE_SEARCHES, 0},

@@ -47,6 +47,7 @@ static void detached(void *context, struct stack *stack)
     calls_thread_ended(stack);
     if (p->events)
         events_thread_ended(p->events, stack);
+    unhandled_thread_ended(stack);
     values_thread_ended(stack);
     alloc_thread_ended(stack);
     check_thread_ended(stack);
@@ -351,6 +352,37 @@ static int events_open(struct profiler *p)
     return p->events || p->options.events == 1u << OPTIONS_ALLOC ? 0 : -ENOMEM;
 }
 
+static void tell_unhandled(void *context, const char *type, const char *message)
+{
+    struct profiler *p = context;
+
+    if (!load_relaxed(&p->stopped))
+        log_unhandled(p->log, type, message);
+}
+
+static uintptr_t oldest_frame(void *context)
+{
+    struct profiler *p = context;
+
+    return check_oldest(p->check);
+}
+
+/* What its callbacks keep of a thread could not be given back when a process is left. */
+static int unhandled_open(struct profiler *p)
+{
+    const struct unhandled_config config = {.runtime = &p->runtime,
+                                            .metadata = p->metadata,
+                                            .oldest = oldest_frame,
+                                            .hooks_all = !options_snapshots(&p->options) &&
+                                                         !options_chooses_methods(&p->options),
+                                            .tell = tell_unhandled,
+                                            .context = p};
+
+    if (!p->attached)
+        p->unhandled = unhandled_new(&config);
+    return p->attached || p->unhandled ? 0 : -ENOMEM;
+}
+
 static int values_open(struct profiler *p)
 {
     const struct options *o = &p->options;
@@ -450,6 +482,7 @@ int wire(struct profiler *p, char *why, size_t size)
         {samples_open, NULL},
         {alloc_open, NULL},
         {events_open, NULL},
+        {unhandled_open, NULL},
         {values_open, "the runtime does not say how strings lie in memory"},
         {config_open, NULL},
         {serve_open, NULL},

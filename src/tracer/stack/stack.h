@@ -251,6 +251,7 @@ bool stack_dispatching(const struct stack *stack);
  */
 void stack_exception_thrown(void);
 void stack_search_function_enter(uintptr_t function);
+bool stack_searched_all(void); /* the search has come to the oldest frame */
 void stack_search_filter_enter(uintptr_t function);
 void stack_search_filter_leave(void);
 void stack_search_catcher_found(void);

@@ -101,6 +101,13 @@ void stack_search_function_enter(uintptr_t function)
         d->run = stack_run_end(s, reach);
 }
 
+bool stack_searched_all(void)
+{
+    const struct stack *s = stack_peek();
+
+    return s && s->dispatch.reach == 0;
+}
+
 void stack_search_filter_enter(uintptr_t function)
 {
     struct stack *s = event_stack();

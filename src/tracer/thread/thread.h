@@ -12,7 +12,8 @@
 struct thread {
     struct event_ring *ring;
     struct events_thread *events; /* src/tracer/events/ */
-    struct check_thread *check;   /* src/tracer/check/ */
+    struct unhandled_thread *unhandled;
+    struct check_thread *check; /* src/tracer/check/ */
 };
 
 /* thread_init - once, before any event. hub: borrowed; rings are made on it. */

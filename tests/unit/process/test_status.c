@@ -179,6 +179,10 @@ TEST(a_process_that_is_gone_records_no_more)
         waitpid(child, NULL, 0);
     }
     assert_says(summary(false), "killed, or crashed, while recording");
+    put(child, "{\"state\":\"recording\",\"unhandled\":{\"type\":\"N.Odd\",\"message\":\"a\\u001b"
+               "b\\nc\"}}");
+    assert_says(summary(false), ": ended by an unhandled exception; its log can be read up to "
+                                "there\nshadowtrace:     N.Odd: a?b?c\n");
 }
 
 TEST(the_summary_says_how_to_read_each_log)

@@ -4,6 +4,7 @@
  */
 #include "unit/cli/command_support.h"
 #include "support/test.h"
+#include "base/utf8.h"
 
 #include <stdbool.h>
 #include <zstd.h>
@@ -251,6 +252,42 @@ TEST(without_an_end)
 {
     expect_all(whole, end_at, false, "no end");
     expect_all(whole, whole_size / 2, false, "cut in the middle");
+}
+
+/* Whatever its message is: it is one line, of no more than its room, and letters stay whole. */
+TEST(a_log_that_an_unhandled_exception_ended_says_so)
+{
+    static const struct view text = {&cmd_report, {"report", "--no-lines"}, false, false};
+    static const char *const types[] = {"System.InvalidOperationException", "My.Long"};
+    char message[1200] = "no \\\"such\\\" item\\n\\u001b[1m";
+    struct ran ran;
+    size_t size = end_at;
+
+    memcpy(damaged, whole, end_at);
+    for (size_t i = 0; i < 2; i++) { /* the last one counts */
+        for (size_t k = 0; i && k < 100; k++)
+            memcpy(message + 4 * k, "\360\237\230\200", 5); /* an emoji */
+        size += (size_t)snprintf(damaged + size, sizeof(damaged) - size,
+                                 "{\"kind\":\"unhandled\",\"t\":1,\"os\":7,\"type\":\"%s\","
+                                 "\"message\":\"%s\"}\n",
+                                 types[i], message);
+        expect_all(damaged, size, false, "an unhandled exception");
+        ran = look(&text);
+        assert_non_null(strstr(ran.out, i ? "an unhandled exception ended the program, My.Long: "
+                                            "\360\237\230\200"
+                                          : "an unhandled exception ended the program, "
+                                            "System.InvalidOperationException: no \"such\" item"));
+        assert_null(strchr(ran.out, 0x1b));
+        assert_true(utf8_valid(ran.out));
+        assert_null(strstr(ran.out, "was killed"));
+        free(ran.out);
+    }
+    /* With an end it is complete. */
+    memcpy(damaged + size, whole + end_at, whole_size - end_at);
+    store(damaged, size + whole_size - end_at);
+    ran = look(&text);
+    assert_null(strstr(ran.out, "ended the program"));
+    free(ran.out);
 }
 
 TEST(a_header_twice)
