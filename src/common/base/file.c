@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +58,32 @@ int file_open(const char *path)
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
     return fd < 0 ? -errno : fd;
+}
+
+/*
+ * The file is held, looked at, and then opened by its descriptor: the name may lead elsewhere by
+ * then.
+ */
+int file_open_regular(int folder, const char *name, int flags, uid_t owner)
+{
+    int found = openat(folder, name, O_PATH | (flags & O_NOFOLLOW) | O_CLOEXEC), fd, err = 0;
+    char path[32];
+    struct stat st;
+
+    if (found < 0 || fstat(found, &st))
+        err = -errno;
+    else if (!S_ISREG(st.st_mode))
+        err = -EINVAL;
+    else if (owner != FILE_ANY_OWNER && st.st_uid != owner)
+        err = -EPERM;
+    if (!err) {
+        snprintf(path, sizeof(path), "/proc/self/fd/%d", found);
+        fd = open(path, (flags & ~O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        err = fd < 0 ? -errno : fd;
+    }
+    if (found >= 0)
+        close(found);
+    return err;
 }
 
 int file_load(const char *path, size_t max, char **data, size_t *size)

@@ -23,6 +23,15 @@ static inline bool file_read_whole(int fd, void *to, size_t size, uint64_t offse
 int file_open(const char *path);
 
 /*
+ * file_open_regular - a file in a folder that others can write to. Whatever is not a regular
+ * file is never opened, since opening a device has effects, and a FIFO waits. owner: whose file
+ * it must be; FILE_ANY_OWNER. flags: of open(2); O_NOFOLLOW refuses a link.
+ * Returns: a descriptor; -EINVAL: not a regular file; -EPERM: another user's; -errno.
+ */
+#define FILE_ANY_OWNER ((uid_t)-1)
+int file_open_regular(int folder, const char *name, int flags, uid_t owner);
+
+/*
  * file_load - a regular file of at most max bytes, with a NUL behind it; a FIFO is not waited for.
  * Returns: 0; -EINVAL: not a regular file; -EFBIG; -ENOMEM; -errno. Owns: memory_free(*data).
  */

@@ -7,7 +7,7 @@
 #include "process/parent.h"
 #include "command/json_tree.h"
 #include "command/reading.h"
-#include "process/status.h"
+#include "process/status_folder.h"
 #include "command/rows.h"
 #include "terminal/forest.h"
 #include "terminal/text.h"
@@ -185,7 +185,7 @@ static int run(void *into, const struct args *args, FILE *out)
     dotnet_each(on_dotnet, &l);
     printed = print_all(a->format, &l, !traced && !err, out);
     json_decref(l.found);
-    left = record_status_sweep(NULL);
+    left = status_folder_sweep(NULL);
     if (left)
         cli_complain(&cmd_list, "removed %u folder%s left by killed recordings", left,
                      text_plural(left));

@@ -4,6 +4,7 @@
 #include "base/buffer.h"
 #include "base/memory.h"
 #include "options/socket_path.h"
+#include "process/deputy.h"
 #include "process/dotnet.h"
 
 #include <dirent.h>
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS  10000
+#define CONNECT_S  10
 #define COLLECT_MS 70000 /* the process answers within 60 s, if it can */
 #define LOCK_TRIES 100   /* of 1 ms */
 #define PIECE      65536u
@@ -119,27 +121,29 @@ static int explain(struct client *c, bool stale)
                   c->pid);
 }
 
-/* Below its own root, under its own number; who serves it is asked of the kernel. */
-static int open_below(struct client *c, const struct dotnet_process *p, const char *folder)
-{
-    char path[PATH_MAX], name[32];
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-    int at, fd;
+struct opening {
+    const struct dotnet_process *process;
+    const char *folder;
+};
 
-    snprintf(path, sizeof(path), "%s%s", p->root, folder);
-    at = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (at < 0)
-        return -errno;
+/* In a deputy. Under its own number; the kernel says who serves it. */
+static int open_there(const struct deputy *d, void *context, int *out)
+{
+    const struct opening *o = context;
+    const struct dotnet_process *p = o->process;
+    int folder = deputy_folder(d, o->folder), fd;
+    socklen_t size = sizeof(struct ucred);
+    struct ucred peer;
+    char name[32];
+
+    if (folder < 0)
+        return folder;
     snprintf(name, sizeof(name), "%ld.sock", p->inside);
-    fd = connect_any(at, name);
-    close(at);
+    fd = connect_any(folder, name);
     if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
-                    peer.pid != (pid_t)c->pid || peer.uid != p->uid)) {
-        close(fd);
+                    peer.pid != (pid_t)p->pid || peer.uid != p->uid))
         return -EPERM;
-    }
-    c->fd = fd;
+    *out = fd;
     return fd < 0 ? fd : 0;
 }
 
@@ -147,19 +151,25 @@ static int open_below(struct client *c, const struct dotnet_process *p, const ch
 static int open_elsewhere(struct client *c)
 {
     struct dotnet_process p;
+    struct deputy d;
     char folder[PATH_MAX], *runtime;
     int err;
 
-    if (geteuid() || dotnet_look(c->pid, &p) || (!p.uid && !*p.root))
+    if (geteuid() || dotnet_look(c->pid, &p) || !dotnet_is_foreign(&p))
         return -ENOENT;
     runtime = dotnet_variable(c->pid, "XDG_RUNTIME_DIR");
     snprintf(folder, sizeof(folder), "%s/shadowtrace", runtime ? runtime : "");
-    err = runtime ? open_below(c, &p, folder) : -ENOENT;
-    memory_free(runtime);
+    err = deputy_open(&d, c->pid);
     if (!err)
-        return 0;
-    snprintf(folder, sizeof(folder), "/tmp/shadowtrace-%u", (unsigned)p.uid);
-    return open_below(c, &p, folder);
+        err = runtime ? deputy_run(&d, CONNECT_S, open_there, &(struct opening){&p, folder}, &c->fd)
+                      : -ENOENT;
+    memory_free(runtime);
+    if (err && d.root >= 0) {
+        snprintf(folder, sizeof(folder), "/tmp/shadowtrace-%u", (unsigned)p.uid);
+        err = deputy_run(&d, CONNECT_S, open_there, &(struct opening){&p, folder}, &c->fd);
+    }
+    deputy_close(&d);
+    return err;
 }
 
 /* In one folder. Returns: 0; -ENOENT: no such socket (any more: *stale); -errno and why. */

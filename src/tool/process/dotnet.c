@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "command/command.h"
 #include "options/socket_path.h"
+#include "process/deputy.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,6 +32,7 @@
 #define ALL_NS        (5 * SECOND) /* of all of them; those after that get LATE_NS */
 #define LATE_NS       (SECOND / 20)
 #define ATTACH_NS     (60 * SECOND)
+#define DEPUTY_MORE_S 5 /* than what it waits for */
 #define START_TRIES   400
 #define START_WAIT_NS 50000000
 #define MOST_QUESTION 65535u /* the header has two bytes for it */
@@ -316,13 +318,11 @@ static int connect_to(int folder, const char *name, const struct dotnet_process 
     return err;
 }
 
-static int open_folder(const char *root, const char *path)
+static int open_folder(const char *path)
 {
-    char whole[PATH_MAX];
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-    if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
-        return -ENAMETOOLONG;
-    return open(whole, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? -errno : fd;
 }
 
 /* Whose socket a name is: "dotnet-diagnostic-PID-START-socket". */
@@ -395,13 +395,50 @@ char *dotnet_variable(long pid, const char *name)
     return copy;
 }
 
+bool dotnet_is_foreign(const struct dotnet_process *p)
+{
+    return *p->root || p->uid != geteuid();
+}
+
+struct opening {
+    const struct dotnet_process *process;
+    const char *folder;
+    uint64_t until_ns;
+};
+
+/* In a deputy: a socket, or a link to one, may lie there that only root could connect to. */
+static int open_there(const struct deputy *d, void *context, int *out)
+{
+    const struct opening *o = context;
+    int folder = deputy_folder(d, o->folder);
+
+    *out = folder < 0 ? folder : open_in(folder, o->process, o->until_ns);
+    return *out < 0 ? *out : 0;
+}
+
+static int open_foreign(struct opening *o)
+{
+    uint64_t now_ns = clock_ns();
+    unsigned seconds = o->until_ns > now_ns ? (unsigned)((o->until_ns - now_ns) / SECOND) : 0;
+    struct deputy d;
+    int fd = -1, err = deputy_open(&d, o->process->pid);
+
+    if (!err)
+        err = deputy_run(&d, seconds + DEPUTY_MORE_S, open_there, o, &fd);
+    deputy_close(&d);
+    return err ? err : fd;
+}
+
 static int socket_open(const struct dotnet_process *p, uint64_t until_ns)
 {
     char *temporary = dotnet_variable(p->pid, "TMPDIR");
-    int folder = open_folder(p->root, temporary && *temporary == '/' ? temporary : "/tmp");
+    struct opening o = {p, temporary && *temporary == '/' ? temporary : "/tmp", until_ns};
+    int fd = dotnet_is_foreign(p) ? open_foreign(&o) : open_folder(o.folder);
 
+    if (fd >= 0 && !dotnet_is_foreign(p))
+        fd = open_in(fd, p, until_ns);
     memory_free(temporary);
-    return folder < 0 ? folder : open_in(folder, p, until_ns);
+    return fd;
 }
 
 /* ---- the process ---- */
@@ -637,7 +674,7 @@ static bool look_at(int folder, const char *name, struct dotnet_process *process
 void dotnet_each(dotnet_found *found, void *context)
 {
     const char *temporary = getenv("TMPDIR");
-    int folder = open_folder("", temporary && *temporary == '/' ? temporary : "/tmp");
+    int folder = open_folder(temporary && *temporary == '/' ? temporary : "/tmp");
     DIR *dir = folder >= 0 ? fdopendir(folder) : NULL;
     uint64_t all_ns = clock_ns() + ALL_NS;
     struct dotnet_process process, says;

@@ -46,6 +46,12 @@ int dotnet_find(long pid, struct dotnet_process *out, struct record_why *why);
 int dotnet_look(long pid, struct dotnet_process *out);
 
 /*
+ * dotnet_is_foreign - whether its folders are another user's, or below another root. Then we touch
+ * nothing there, except through a deputy (process/deputy.h) and the descriptors that it opens.
+ */
+bool dotnet_is_foreign(const struct dotnet_process *p);
+
+/*
  * dotnet_environment - its variables as they were at its start; none where they cannot be read.
  * Owns: *text, released with buffer_free; *e points into it.
  */

@@ -6,22 +6,19 @@
 #include "base/clean.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "base/utf8.h"
 #include "base/memory.h"
 #include "base/order.h"
-#include "command/command.h"
 #include "process/grows.h"
 #include "terminal/text.h"
-#include "options/socket_path.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,152 +26,6 @@
 #define MAX_END    (1 << 18) /* of the end record */
 
 #define MOST_GROWING 3 /* places */
-
-/* Of the folders that a record makes and locks; those of earlier versions have other names. */
-#define PREFIX "shadowtrace-%u-run-"
-
-static int held = -1; /* the folder of this recording, locked until we end */
-
-/*
- * The lock of a folder that is still there under that name: a cleaner may have been between mkdtemp
- * and us. Waits for nobody. Returns: a descriptor, or -errno.
- */
-static int lock_folder(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err;
-    struct stat mine, there;
-
-    if (fd < 0)
-        return -errno;
-    err = flock(fd, LOCK_EX | LOCK_NB) ? -errno : -ESTALE;
-    if (err == -ESTALE && !fstat(fd, &mine) && mine.st_uid == geteuid() && !lstat(path, &there) &&
-        mine.st_ino == there.st_ino && mine.st_dev == there.st_dev)
-        return fd;
-    close(fd);
-    return err;
-}
-
-static int make_in(const char *parent, char path[PATH_MAX])
-{
-    for (int tries = 0; tries < 3; tries++) {
-        if (snprintf(path, PATH_MAX, "%s/" PREFIX "XXXXXX", parent, (unsigned)geteuid()) >=
-            PATH_MAX)
-            return -ENAMETOOLONG;
-        if (!mkdtemp(path)) /* 0700 */
-            return -errno;
-        held = lock_folder(path);
-        if (held >= 0)
-            return 0;
-        rmdir(path);
-    }
-    return held;
-}
-
-/* Its path goes into the options, so it must be absolute and UTF-8. */
-static bool is_usable(const char *path)
-{
-    return path && *path == '/' && utf8_valid(path);
-}
-
-/* The places, in order; files in memory cost a tenth of those on a disk. NULL past the last. */
-static const char *place(unsigned index)
-{
-    const char *places[] = {socket_runtime_folder(), getenv("TMPDIR"), "/dev/shm", "/tmp"};
-
-    if (index >= COUNT_OF(places))
-        return NULL;
-    return is_usable(places[index]) ? places[index] : "";
-}
-
-int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why)
-{
-    const char *parent;
-    int err = -ENOENT;
-
-    held = -1;
-    for (unsigned i = 0; err && (parent = place(i)); i++)
-        if (*parent)
-            err = make_in(parent, path);
-    if (err && is_usable(log_folder))
-        err = make_in(log_folder, path);
-    if (err)
-        return record_refuse(why, CLI_IO, "cannot create a status folder in /tmp: %s",
-                             strerror(-err));
-    return CLI_OK;
-}
-
-int record_status_create_for(const char *root, uid_t uid, gid_t gid, char path[PATH_MAX],
-                             char inside[PATH_MAX], struct record_why *why)
-{
-    char parent[64];
-    int err;
-
-    if (!*root && uid == geteuid()) {
-        err = record_status_create(NULL, path, why);
-        snprintf(inside, PATH_MAX, "%s", path);
-        return err;
-    }
-    held = -1;
-    snprintf(parent, sizeof(parent), "%s/tmp", root);
-    err = make_in(parent, path);
-    if (!err && fchown(held, uid, gid))
-        err = -errno;
-    if (err)
-        return record_refuse(why, CLI_IO, "cannot create a status folder in %s: %s", parent,
-                             strerror(-err));
-    snprintf(inside, PATH_MAX, "%s", path + strlen(root));
-    return CLI_OK;
-}
-
-/* All that is in a folder, then the folder: nothing is followed. */
-static void remove_at(int parent, const char *name, int folder)
-{
-    int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *dir = copy >= 0 ? fdopendir(copy) : NULL;
-    const struct dirent *entry;
-
-    while (dir && (entry = readdir(dir)) != NULL)
-        unlinkat(folder, entry->d_name, 0); /* "." and ".." refuse */
-    if (dir)
-        closedir(dir);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-static unsigned sweep(const char *parent)
-{
-    DIR *dir = opendir(parent);
-    const struct dirent *entry;
-    char prefix[64], path[PATH_MAX];
-    unsigned removed = 0;
-
-    snprintf(prefix, sizeof(prefix), PREFIX, (unsigned)geteuid());
-    while (dir && (entry = readdir(dir)) != NULL) {
-        int fd;
-
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
-            snprintf(path, sizeof(path), "%s/%s", parent, entry->d_name) >= (int)sizeof(path))
-            continue;
-        fd = lock_folder(path);
-        if (fd < 0)
-            continue;
-        remove_at(dirfd(dir), entry->d_name, fd);
-        removed += faccessat(dirfd(dir), entry->d_name, F_OK, AT_SYMLINK_NOFOLLOW) != 0;
-        close(fd);
-    }
-    if (dir)
-        closedir(dir);
-    return removed;
-}
-
-unsigned record_status_sweep(const char *log_folder)
-{
-    unsigned removed = log_folder ? sweep(log_folder) : 0;
-    const char *parent;
-
-    for (unsigned i = 0; (parent = place(i)); i++)
-        removed += *parent ? sweep(parent) : 0;
-    return removed;
-}
 
 /* It is opened, so its letters stay as they are; who prints it cleans it. */
 static char *take_path(const json_t *object, const char *key)
@@ -240,8 +91,15 @@ static bool runs(long pid)
     return state && state[1] == ' ' && !strchr("ZXx", state[2]);
 }
 
+/* A folder of statuses, which another user may hold. */
+struct status_source {
+    int folder;
+    uid_t owner; /* of it, and so of every file in it that counts, and of the logs */
+    bool logs;   /* their paths are ours, too */
+};
+
 /* Does the process live? It holds its lock, which dies with it, in any PID namespace. */
-static bool is_alive(int folder, const char *name, long pid)
+static bool is_alive(const struct status_source *from, const char *name, long pid)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char lock[64];
@@ -249,9 +107,9 @@ static bool is_alive(int folder, const char *name, long pid)
     int fd;
 
     snprintf(lock, sizeof(lock), "%.*s.lock", (int)strcspn(name, "."), name);
-    fd = openat(folder, lock, O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    fd = file_open_regular(from->folder, lock, O_RDWR | O_NOFOLLOW, from->owner);
     if (fd < 0)
-        return errno == ENOENT && runs(pid);
+        return fd == -ENOENT && runs(pid);
     alive = !fcntl(fd, F_GETLK, &whole) && whole.l_type != F_UNLCK;
     close(fd);
     return alive;
@@ -504,32 +362,31 @@ static char *take_command(const json_t *object)
     return b.data ? buffer_take(&b) : NULL;
 }
 
-/* A regular file no larger than a process would write: nothing else may hold us up. */
-static json_t *load(int folder, const char *name)
+/* No larger than a process would write. */
+static json_t *load(const struct status_source *from, const char *name)
 {
-    int fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-    json_t *object = NULL;
-    struct stat st;
+    int fd = file_open_regular(from->folder, name, O_RDONLY | O_NOFOLLOW, from->owner);
+    char *text = fd >= 0 ? memory_alloc(MAX_STATUS) : NULL;
+    ssize_t got = text ? file_read_at(fd, text, MAX_STATUS, 0) : -1;
+    json_t *object = got > 0 ? json_loadb(text, (size_t)got, 0, NULL) : NULL;
 
-    if (fd < 0)
-        return NULL;
-    if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size <= MAX_STATUS)
-        object = json_loadfd(fd, 0, NULL);
-    close(fd);
+    memory_free(text);
+    if (fd >= 0)
+        close(fd);
     return object;
 }
 
 /* The end record of a log that is not compressed: what its process could no longer say. */
-static json_t *load_end(const char *path)
+static json_t *load_end(const char *path, uid_t owner)
 {
     static const char kind[] = "{\"kind\":\"end\"";
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    int fd = file_open_regular(AT_FDCWD, path, O_RDONLY | O_NOFOLLOW, owner);
     char *tail = fd >= 0 ? memory_alloc(MAX_END) : NULL, *line;
     json_t *end = NULL;
     struct stat st;
     ssize_t got;
 
-    if (tail && !fstat(fd, &st) && S_ISREG(st.st_mode)) {
+    if (tail && !fstat(fd, &st)) {
         got = pread(fd, tail, MAX_END, st.st_size > MAX_END ? st.st_size - MAX_END : 0);
         line = got > 1 && tail[got - 1] == '\n' ? memrchr(tail, '\n', (size_t)got - 1) : NULL;
         if (line && tail + got - line > (ssize_t)sizeof(kind) &&
@@ -543,9 +400,11 @@ static json_t *load_end(const char *path)
 }
 
 /* A process that recorded and is gone: its log tells whether it came to its end. */
-static json_t *rather_the_end(struct record_process *p, json_t *object)
+static json_t *rather_the_end(const struct status_source *from, struct record_process *p,
+                              json_t *object)
 {
-    json_t *end = p->state == RECORD_STATE_LOST && p->log ? load_end(p->log) : NULL;
+    bool look = p->state == RECORD_STATE_LOST && p->log && from->logs;
+    json_t *end = look ? load_end(p->log, from->owner) : NULL;
 
     if (!end)
         return object;
@@ -574,19 +433,20 @@ static char *take_unhandled(const json_t *object)
     return text;
 }
 
-static void read_process(int folder, const char *name, long pid, struct record_process *p)
+static void read_process(const struct status_source *from, const char *name, long pid,
+                         struct record_process *p)
 {
-    json_t *object = load(folder, name);
+    json_t *object = load(from, name);
     bool lost_there;
 
     memset(p, 0, sizeof(*p));
     p->pid = pid;
-    p->state = take_state(object, is_alive(folder, name, pid));
+    p->state = take_state(object, is_alive(from, name, pid));
     p->name = take_name(object);
     if (p->name)
         clean_in_place(p->name);
     p->log = take_log(object);
-    object = rather_the_end(p, object);
+    object = rather_the_end(from, p, object);
     p->reason = take_text(object, "reason");
     p->runtime = take_text(object, "runtime");
     p->unverified = json_is_true(json_object_get(object, "unverified"));
@@ -626,7 +486,8 @@ static long pid_of(const char *name)
     return errno || strcmp(end, ".json") != 0 ? -1 : pid;
 }
 
-static int read_entry(int folder, const char *name, struct record_processes *out)
+static int read_entry(const struct status_source *from, const char *name,
+                      struct record_processes *out)
 {
     long pid = pid_of(name);
 
@@ -634,27 +495,42 @@ static int read_entry(int folder, const char *name, struct record_processes *out
         return 0;
     if (!array_reserve(&out->process, &out->capacity, out->count + 1))
         return -ENOMEM;
-    read_process(folder, name, pid, &out->process[out->count++]);
+    read_process(from, name, pid, &out->process[out->count++]);
     return 0;
 }
 
-int record_status_read(const char *folder, struct record_processes *out)
+int record_status_read_at(int folder, bool logs, struct record_processes *out)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = 0;
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
+    struct stat st;
 
     memset(out, 0, sizeof(*out));
-    if (!dir) {
+    if (!dir || fstat(fd, &st)) {
         err = -errno;
-        if (fd >= 0)
+        if (dir)
+            closedir(dir);
+        else if (fd >= 0)
             close(fd);
         return err;
     }
     while (!err && (entry = readdir(dir)) != NULL)
-        err = read_entry(dirfd(dir), entry->d_name, out);
+        err = read_entry(&(struct status_source){fd, st.st_uid, logs}, entry->d_name, out);
     closedir(dir);
     SORT(out->process, out->count, by_pid);
+    return err;
+}
+
+int record_status_read(const char *folder, struct record_processes *out)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), err = -errno;
+
+    memset(out, 0, sizeof(*out));
+    if (fd < 0)
+        return err;
+    err = record_status_read_at(fd, true, out);
+    close(fd);
     return err;
 }
 
@@ -683,10 +559,4 @@ size_t record_status_count(const struct record_processes *p, enum record_state s
     for (size_t i = 0; i < p->count; i++)
         count += p->process[i].state == state;
     return count;
-}
-
-void record_status_remove(const char *folder)
-{
-    if (held >= 0)
-        remove_at(AT_FDCWD, folder, held);
 }

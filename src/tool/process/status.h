@@ -5,12 +5,9 @@
 #ifndef SHADOWTRACE_PROCESS_STATUS_H
 #define SHADOWTRACE_PROCESS_STATUS_H
 
-#include "command/why.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 enum record_state {
     RECORD_STATE_RECORDING, /* and the process lives */
@@ -48,32 +45,17 @@ struct record_processes {
 };
 
 /*
- * record_status_create - makes the folder, 0700, in $XDG_RUNTIME_DIR, $TMPDIR, /dev/shm, /tmp or
- * log_folder, the first of them that will have it, and holds it locked until this process ends:
- * what is not locked is stale.
- * Returns: CLI_OK or CLI_IO.
+ * record_status_read - what the processes wrote in the folder, and in the end record of the log
+ * of one that is gone.
+ * record_status_read_at - of an open folder. logs: false: their paths are of another root, so no
+ * log is looked into. Only regular files of the folder's owner are opened: another user may hold
+ * the folder.
+ * Returns: 0 or -errno. Owns: out, to be released with record_status_free even on failure.
  */
-int record_status_create(const char *log_folder, char path[PATH_MAX], struct record_why *why);
-
-/*
- * record_status_create_for - the same for a process that runs already, in `root` (or ""): only that
- * user, and root, may write there. inside: its path as the process has it.
- */
-int record_status_create_for(const char *root, uid_t uid, gid_t gid, char path[PATH_MAX],
-                             char inside[PATH_MAX], struct record_why *why);
-
-/*
- * record_status_sweep - removes the folders that nobody holds, because their record was killed; in
- * log_folder (or NULL), too. Returns: how many.
- */
-unsigned record_status_sweep(const char *log_folder);
-
-/* Returns: 0 or -errno. Owns: out, to be released with record_status_free even on failure. */
 int record_status_read(const char *folder, struct record_processes *out);
+int record_status_read_at(int folder, bool logs, struct record_processes *out);
 void record_status_free(struct record_processes *p);
 
 size_t record_status_count(const struct record_processes *p, enum record_state state);
-
-void record_status_remove(const char *folder); /* the one made here, with the files in it */
 
 #endif

@@ -5,7 +5,9 @@
 #include "base/memory.h"
 #include "options/options_fields.h"
 #include "process/client.h"
+#include "process/deputy.h"
 #include "process/status.h"
+#include "process/status_folder.h"
 #include "record/library.h"
 #include "record/options.h"
 #include "record/running.h"
@@ -28,9 +30,11 @@
 struct attachment {
     struct record_args *args;
     struct dotnet_process process;
-    char folder[PATH_MAX], inside[PATH_MAX]; /* of its status: here, and as it has it */
-    int signals;                             /* a descriptor; -1: none */
-    bool asked;                              /* to detach */
+    struct deputy deputy;  /* works in the folders of a process that is foreign */
+    int folder;            /* of its status, open and locked; -1: none */
+    char inside[PATH_MAX]; /* and its path as the process has it */
+    int signals;           /* a descriptor; -1: none */
+    bool asked;            /* to detach */
 };
 
 /* ---- before ---- */
@@ -40,8 +44,11 @@ static int place_log(struct attachment *a, struct record_why *why)
 {
     struct options *o = &a->args->options;
 
-    if (!*a->process.root)
+    if (!dotnet_is_foreign(&a->process))
         return record_options_check_output(o, why);
+    if (!*a->process
+              .root) /* no file is made for a trial in another user's folder; it will say why */
+        return record_options_check_absent(o, why);
     if (a->args->output && *a->args->output != '/')
         return record_refuse(why, CLI_USAGE,
                              "process %ld has another root (a container), and -o names a file "
@@ -71,7 +78,7 @@ static int signals_take(int *out, struct record_why *why)
 static int hand_over(struct attachment *a, const char *library, struct record_why *why)
 {
     char path[PATH_MAX], *options;
-    int status = running_library(&a->process, library, a->folder, a->inside, path, why);
+    int status = running_library(&a->process, &a->deputy, library, a->folder, a->inside, path, why);
 
     if (status != CLI_OK)
         return status;
@@ -83,11 +90,39 @@ static int hand_over(struct attachment *a, const char *library, struct record_wh
     return status;
 }
 
+/*
+ * The deputy was opened before the process was asked, and the process still exists: it is the one
+ * that answered, even if numbers are used again. Its user must be the one who was asked, too.
+ */
+static int check_deputy(const struct attachment *a, int err, struct record_why *why)
+{
+    if (!err && (!deputy_lives(&a->deputy) || a->deputy.uid != a->process.uid))
+        err = -ESRCH;
+    if (err == -ESRCH)
+        return record_refuse(why, CLI_IO, "process %ld has ended, or changed its user",
+                             a->process.pid);
+    return err ? record_refuse(why, CLI_IO, "cannot look into the root of process %ld: %s",
+                               a->process.pid, strerror(-err))
+               : CLI_OK;
+}
+
+static int make_folder(struct attachment *a, struct record_why *why)
+{
+    int status = dotnet_is_foreign(&a->process)
+                     ? status_folder_create_for(&a->deputy, a->process.pid, a->inside, why)
+                     : status_folder_create(NULL, a->inside, why);
+
+    a->folder = status_folder_held();
+    return status;
+}
+
 static int begin(struct attachment *a, long pid, struct record_why *why)
 {
     char library[PATH_MAX];
-    int status = dotnet_find(pid, &a->process, why);
+    int err = deputy_open(&a->deputy, pid), status = dotnet_find(pid, &a->process, why);
 
+    if (status == CLI_OK && dotnet_is_foreign(&a->process))
+        status = check_deputy(a, err, why);
     if (status == CLI_OK)
         status = running_check(&a->process, why);
     if (status == CLI_OK)
@@ -97,8 +132,7 @@ static int begin(struct attachment *a, long pid, struct record_why *why)
     if (status == CLI_OK)
         status = signals_take(&a->signals, why);
     if (status == CLI_OK)
-        status = record_status_create_for(a->process.root, a->process.uid, a->process.gid,
-                                          a->folder, a->inside, why);
+        status = make_folder(a, why);
     return status == CLI_OK ? hand_over(a, library, why) : status;
 }
 
@@ -106,7 +140,7 @@ static int begin(struct attachment *a, long pid, struct record_why *why)
 
 static bool runs(const struct attachment *a)
 {
-    return !kill((pid_t)a->process.pid, 0) || errno == EPERM;
+    return deputy_lives(&a->deputy);
 }
 
 /* What the process says of the recording; RECORD_STATE_DAMAGED: nothing yet. */
@@ -115,7 +149,7 @@ static enum record_state state_of(const struct attachment *a)
     struct record_processes processes;
     enum record_state state = RECORD_STATE_DAMAGED;
 
-    if (!record_status_read(a->folder, &processes) && processes.count)
+    if (!record_status_read_at(a->folder, !*a->process.root, &processes) && processes.count)
         state = processes.process[0].state;
     record_status_free(&processes);
     return state;
@@ -215,7 +249,8 @@ static int summarize(const struct attachment *a)
 {
     struct record_processes processes;
     char *here = getcwd(NULL, 0);
-    int err = record_status_read(a->folder, &processes), status = CLI_OK;
+    int err = record_status_read_at(a->folder, !*a->process.root, &processes);
+    int status = CLI_OK;
 
     if (!err && !processes.count) {
         cli_complain(&cmd_attach,
@@ -243,7 +278,7 @@ static int summarize(const struct attachment *a)
 
 static int attach(struct record_args *r, long pid)
 {
-    struct attachment a = {.args = r, .signals = -1};
+    struct attachment a = {.args = r, .folder = -1, .signals = -1, .deputy = DEPUTY_NONE};
     struct record_why why = {.text = ""};
     int status = begin(&a, pid, &why);
 
@@ -255,8 +290,11 @@ static int attach(struct record_args *r, long pid)
         status = summarize(&a);
     if (a.signals >= 0)
         close(a.signals);
-    if (*a.folder)
-        record_status_remove(a.folder);
+    if (dotnet_is_foreign(&a.process))
+        status_folder_remove_for(&a.deputy);
+    else
+        status_folder_remove(a.inside);
+    deputy_close(&a.deputy);
     return status;
 }
 

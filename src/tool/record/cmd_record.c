@@ -9,6 +9,7 @@
 #include "record/library.h"
 #include "record/progress.h"
 #include "process/status.h"
+#include "process/status_folder.h"
 #include "record/summary.h"
 #include "record/target.h"
 #include "options/options_fields.h"
@@ -73,7 +74,7 @@ static int prepare_status(struct record_args *r, char folder[PATH_MAX], struct r
     char place[PATH_MAX];
 
     record_options_folder(&r->options, place);
-    if (record_status_create(place, folder, why) != CLI_OK) {
+    if (status_folder_create(place, folder, why) != CLI_OK) {
         cli_complain(&cmd_record, "note: there will be no summary: %s", why->text);
         *why->text = *folder = '\0';
         return CLI_OK;
@@ -89,9 +90,9 @@ static void clean_up(const struct record_args *r, const char *folder)
     char place[PATH_MAX];
 
     if (*folder)
-        record_status_remove(folder);
+        status_folder_remove(folder);
     record_options_folder(&r->options, place);
-    record_status_sweep(*place ? place : NULL);
+    status_folder_sweep(*place ? place : NULL);
     client_sweep();
 }
 

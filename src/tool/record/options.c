@@ -360,11 +360,9 @@ int record_options_make_folder(const struct options *o, struct record_why *why)
     return CLI_OK;
 }
 
-int record_options_check_output(const struct options *o, struct record_why *why)
+int record_options_check_absent(const struct options *o, struct record_why *why)
 {
-    char folder[PATH_MAX];
     struct stat st;
-    int err;
 
     if (o->output && !lstat(o->output, &st))
         return record_refuse(why, CLI_IO,
@@ -372,6 +370,16 @@ int record_options_check_output(const struct options *o, struct record_why *why)
                              o->output);
     if (o->output && strrchr(o->output, '/') - o->output >= PATH_MAX)
         return record_refuse(why, CLI_IO, "the name of the log is too long");
+    return CLI_OK;
+}
+
+int record_options_check_output(const struct options *o, struct record_why *why)
+{
+    char folder[PATH_MAX];
+    int err = record_options_check_absent(o, why);
+
+    if (err)
+        return err;
     record_options_folder(o, folder);
     err = can_create_in(folder);
     if (err)

@@ -42,6 +42,9 @@ void record_options_folder(const struct options *o, char folder[PATH_MAX]);
 /* record_options_make_folder - of -o FOLDER/, where it is missing. Returns: CLI_OK or CLI_IO. */
 int record_options_make_folder(const struct options *o, struct record_why *why);
 
+/* record_options_check_absent - the half of check_output that creates no file for a trial. */
+int record_options_check_absent(const struct options *o, struct record_why *why);
+
 /* Could the log be created? What exists is never overwritten. Returns: CLI_OK or CLI_IO. */
 int record_options_check_output(const struct options *o, struct record_why *why);
 

@@ -130,7 +130,8 @@ static bool is_profiler(void *context, const char *path)
         (*s->runtime && !strncmp(path, s->runtime, strlen(s->runtime))) ||
         snprintf(whole, sizeof(whole), "%s%s", s->process->root, path) >= (int)sizeof(whole))
         return false;
-    fd = file_open(whole);
+    /* Its user may have put anything there: of a regular file nothing but a yes or no is told. */
+    fd = file_open_regular(AT_FDCWD, whole, O_RDONLY, FILE_ANY_OWNER);
     if (fd < 0)
         return false;
     found = !record_elf_open(&elf, fd) && record_elf_names(&elf, names);
@@ -165,38 +166,57 @@ int running_check(const struct dotnet_process *p, struct record_why *why)
 
 /* ---- with what ---- */
 
-/* Libraries that ours needs, as this process has them: it has loaded it, to see whether it can. */
-struct copies {
-    const char *folder;
-    struct record_why *why;
-    int status;
+#define COPY_S 60 /* a disk may be slow */
+
+/* A library, in memory, on its way into a folder of the process's user. */
+struct copying {
+    const char *name;
+    int folder;
+    struct buffer file;
 };
 
-static int copy(const char *from, const char *folder, struct record_why *why)
+/* In the deputy: the name is new, and no link, or nothing is written. */
+static int write_copy(const struct deputy *d, void *context, int *out)
 {
-    struct buffer file = BUFFER_INIT;
-    char to[PATH_MAX];
-    int err = buffer_file(&file, from), fd = -1;
+    const struct copying *c = context;
+    int fd = openat(c->folder, c->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
+    int err = fd < 0 ? -errno : 0;
 
-    if (!err && snprintf(to, sizeof(to), "%s/%s", folder, path_base_name(from)) >= (int)sizeof(to))
-        err = -ENAMETOOLONG;
-    if (!err) {
-        fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0755);
-        err = fd < 0 ? -errno : 0;
-    }
-    for (size_t done = 0; !err && done < file.size;) {
-        ssize_t n = write(fd, file.data + done, file.size - done);
+    (void)d;
+    (void)out;
+    for (size_t done = 0; !err && done < c->file.size;) {
+        ssize_t n = write(fd, c->file.data + done, c->file.size - done);
 
         err = n <= 0 && errno != EINTR ? -errno : 0;
         done += n > 0 ? (size_t)n : 0;
     }
-    if (!err && fchmod(fd, 0755)) /* whatever the umask says: another user loads it */
+    if (!err && fchmod(fd, 0700)) /* whatever the umask says */
         err = -errno;
     if (fd >= 0 && close(fd) && !err)
         err = -errno;
-    buffer_free(&file);
-    return err ? record_refuse(why, CLI_IO, "cannot copy %s to %s: %s", from, folder,
-                               strerror(-err))
+    return err;
+}
+
+/* Libraries that ours needs, as this process has them: it has loaded it, to see whether it can. */
+struct copies {
+    const struct dotnet_process *process;
+    const struct deputy *deputy;
+    int folder;
+    const char *inside;
+    struct record_why *why;
+    int status;
+};
+
+static int copy(const struct copies *c, const char *from)
+{
+    struct copying copying = {path_base_name(from), c->folder, BUFFER_INIT};
+    int err = buffer_file(&copying.file, from);
+
+    if (!err)
+        err = deputy_run(c->deputy, COPY_S, write_copy, &copying, NULL);
+    buffer_free(&copying.file);
+    return err ? record_refuse(c->why, CLI_IO, "cannot copy %s to %s of process %ld: %s", from,
+                               c->inside, c->process->pid, strerror(-err))
                : CLI_OK;
 }
 
@@ -209,20 +229,20 @@ static int copy_needed(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     for (size_t i = 0; c->status == CLI_OK && i < COUNT_OF(needed); i++)
         if (!strncmp(name, needed[i], strlen(needed[i])))
-            c->status = copy(info->dlpi_name, c->folder, c->why);
+            c->status = copy(c, info->dlpi_name);
     return c->status != CLI_OK;
 }
 
-int running_library(const struct dotnet_process *p, const char *library, const char *folder,
-                    const char *inside, char path[PATH_MAX], struct record_why *why)
+int running_library(const struct dotnet_process *p, const struct deputy *d, const char *library,
+                    int folder, const char *inside, char path[PATH_MAX], struct record_why *why)
 {
-    struct copies copies = {.folder = folder, .why = why};
+    struct copies copies = {p, d, folder, inside, why, CLI_OK};
 
     if (!*p->root) {
         snprintf(path, PATH_MAX, "%s", library);
         return CLI_OK;
     }
-    copies.status = copy(library, folder, why);
+    copies.status = copy(&copies, library);
     dl_iterate_phdr(copy_needed, &copies);
     if (copies.status == CLI_OK &&
         snprintf(path, PATH_MAX, "%s/%s", inside, path_base_name(library)) >= PATH_MAX)

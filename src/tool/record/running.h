@@ -4,6 +4,7 @@
 #ifndef SHADOWTRACE_RECORD_RUNNING_H
 #define SHADOWTRACE_RECORD_RUNNING_H
 
+#include "process/deputy.h"
 #include "process/dotnet.h"
 
 #define RUNNING_LIBRARY "libshadowtrace.so"
@@ -17,11 +18,12 @@
 int running_check(const struct dotnet_process *p, struct record_why *why);
 
 /*
- * running_library - the library as that process can load it. Of another root (a container): a copy,
- * with the libraries that it needs, in `folder`; `inside` is that folder as the process has it.
+ * running_library - the library as that process can load it. Of another root (a container): a
+ * copy, with the libraries that it needs, which a deputy writes into the open `folder`; `inside`
+ * is that folder as the process has it.
  * Returns: CLI_OK with its path there; or CLI_IO.
  */
-int running_library(const struct dotnet_process *p, const char *library, const char *folder,
-                    const char *inside, char path[PATH_MAX], struct record_why *why);
+int running_library(const struct dotnet_process *p, const struct deputy *d, const char *library,
+                    int folder, const char *inside, char path[PATH_MAX], struct record_why *why);
 
 #endif

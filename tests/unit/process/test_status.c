@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "command/command.h"
 #include "process/status.h"
+#include "process/status_folder.h"
 #include "record/summary.h"
 #include "support/test.h"
 
@@ -21,7 +22,7 @@ static int setup(void **state)
         return -1;
     unsetenv("XDG_RUNTIME_DIR");
     setenv("TMPDIR", test_folder, 1);
-    return record_status_create(NULL, folder, &why);
+    return status_folder_create(NULL, folder, &why);
 }
 
 static int teardown(void **state)
@@ -66,17 +67,17 @@ TEST(the_folder_is_ours_alone)
     snprintf(runtime, sizeof(runtime), "%s/run", test_folder);
     assert_int_equal(mkdir(runtime, 0755), 0);
     setenv("XDG_RUNTIME_DIR", runtime, 1);
-    assert_int_equal(record_status_create(NULL, folder, &why), CLI_OK);
+    assert_int_equal(status_folder_create(NULL, folder, &why), CLI_OK);
     assert_null(strstr(folder, "/run/")); /* others may look into it */
     assert_int_equal(chmod(runtime, 0700), 0);
-    assert_int_equal(record_status_create(NULL, folder, &why), CLI_OK);
+    assert_int_equal(status_folder_create(NULL, folder, &why), CLI_OK);
     assert_non_null(strstr(folder, "/run/"));
     setenv("XDG_RUNTIME_DIR", "relative", 1);
     setenv("TMPDIR", "/no/such", 1);
-    assert_int_equal(record_status_create(NULL, folder, &why), CLI_OK);
+    assert_int_equal(status_folder_create(NULL, folder, &why), CLI_OK);
     assert_true(strstr(folder, "/dev/shm/shadowtrace-") == folder ||
                 strstr(folder, "/tmp/shadowtrace-") == folder);
-    record_status_remove(folder);
+    status_folder_remove(folder);
     assert_int_equal(access(folder, F_OK), -1);
 }
 
