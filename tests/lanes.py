@@ -63,7 +63,7 @@ LANES = [
     Lane('fleet', 30, ['python3', 'tests/e2e/fleet_volume.py'], 'The rows of 100 processes add up in ClickHouse: 20 million events.'),
     e2e('ship', 10, '100 kills and 10 outages of the server change no sum that ship sends.'),
     e2e('dumps', 70, 'No dump of 64 threads at full speed is torn: 100,000 dumps.'),
-    e2e('attach', 15, 'A loaded server survives 200 attaches, and its memory does not grow.'),
+    e2e('attach', 15, 'A loaded server survives 200 attaches, and its memory does not grow; 200 races lead root nowhere.'),
     e2e('serve', 12, 'Scrapes of ten minutes add up to the log.'),
     e2e('sampler', 15, 'The ranges of estimates hold in 94 of 100 cases: 50 recordings.'),
     Lane('soak', 22, ['make', 'soak'], 'A loaded server survives 20 minutes of random faults.', 'mount in a user namespace'),

@@ -2,7 +2,8 @@
 Processes that run and were never prepared: attached to, sampled, and left as they were. Nothing of ours stays in them but
 the log that they wrote; each program says at its end that it did all its work.
 
-The lane attach attaches 200 times in a row to a server under load.
+The lane attach attaches 200 times in a row to a server under load, and 200 times to a process that swaps the folder that
+attach makes.
 """
 import contextlib
 import glob
@@ -27,6 +28,7 @@ from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, full, 
 from readback import read_pprof
 
 ATTACHES = full('attach', 3, 200)
+RACES = full('attach', 10, 200)
 LIBRARY = 'libshadowtrace.so'
 ALLOCATES = ['--log', '/nowhere/log']  # Sampled waits for its sampler for ever, and allocates
 
@@ -498,12 +500,12 @@ def test_another_profiler_stays_alone(t, how):
     program.ends()
 
 
-def other_user(t):
+def other_user(t, place=None):
     """An account that is not ours, as arguments of a launcher; its folder."""
     if os.geteuid():
         t.skip('only root can start a process of another user')
     user = pwd.getpwnam('nobody')
-    folder = tempfile.mkdtemp(prefix='st-')
+    folder = tempfile.mkdtemp(prefix='st-', dir=place)
     os.chmod(folder, 0o755)
     os.chown(folder, user.pw_uid, user.pw_gid)
     return user, folder, ['setpriv', '--reuid=%d' % user.pw_uid, '--regid=%d' % user.pw_gid, '--clear-groups',
@@ -600,4 +602,109 @@ def test_what_only_the_process_finds_out_is_said_and_the_library_leaves(t):
     result = run([attach, 'attach', '--for', '300ms', '-o', folder + '/log.ndjson', str(theirs.pid)])
     t.equal(result.status, 0, 'and then it can be attached to\n%s' % result)
     theirs.is_left()
+    shutil.rmtree(folder)
+
+
+@needs('Sampled')
+def test_what_a_killed_attach_leaves_with_another_user_is_removed_by_list(t):
+    user, folder, as_user = other_user(t)
+    tool_there, command = for_others(t, folder, 'Sampled')
+    theirs = Running(t, as_user + command + ALLOCATES)
+    until(lambda: sockets(theirs.pid, folder), 'its socket')
+    path = os.path.join(folder, 'log.ndjson')
+    attach = t.start([tool_there, 'attach', '-o', path, str(theirs.pid)])
+    until(lambda: os.path.exists(path) and os.path.getsize(path), 'the log')
+    links = [os.readlink(link) for link in glob.glob('/proc/%d/fd/*' % attach.pid)]
+    status = [link for link in links if link.startswith('/tmp/shadowtrace-%d-run-' % user.pw_uid)]
+    t.equal((len(status), os.stat(status[0]).st_uid), (1, user.pw_uid), 'its status folder is of that user: %s' % links)
+    attach.kill()
+    attach.wait()
+    t.equal(tool('list').status, 0, 'list')
+    t.true(not os.path.exists(status[0]), 'it is removed')
+    t.equal(tool('detach', str(theirs.pid)).text, 'detached; the log is %s\n' % path, 'the recording goes on, and is ended')
+    until(lambda: LIBRARY not in mapped(theirs.pid), 'the library is unloaded')
+    shutil.rmtree(folder)
+
+
+# ---- processes that attack who attaches
+
+def namespaces(t, as_user):
+    if run(as_user + ['unshare', '-Urm', 'true']).status:
+        t.skip('no user namespaces for ordinary users')
+
+
+def racer(t, how, folder, as_user, victim):
+    """A hostile process (programs/native/racer.c): its number, and what it says."""
+    source, made = os.path.join(harness.PROGRAMS, 'native', 'racer.c'), os.path.join(folder, 'racer')
+    built = run([os.environ.get('CC', 'cc'), '-std=c11', '-Wall', '-Wextra', '-Werror', '-O1', '-o', made, source, '-lpthread'])
+    t.equal(built.status, 0, 'building\n%s' % built)
+    os.makedirs(os.path.join(folder, 'tmp'))
+    os.chmod(os.path.join(folder, 'tmp'), 0o1777)
+    process = t.start(as_user + ['TMPDIR=/tmp', 'unshare', '-Urm', made, how, victim, os.path.join(folder, 'tmp')], stdin=subprocess.PIPE)
+    t.equal(process.stdout.readline(), b'ready\n', 'the racer')
+    return process
+
+
+@longer('attach')
+@each('how', 'mount', 'link')
+def test_a_process_that_swaps_the_folder_leads_root_nowhere(t, how):
+    """An unprivileged user in namespaces of its own wins the race each time; yet no folder of the host is touched."""
+    _, folder, as_user = other_user(t)
+    namespaces(t, as_user)
+    victim = os.path.join(folder, 'victim')
+    os.makedirs(victim, 0o755)
+    os.chmod(victim, 0o755)
+    with open(os.path.join(victim, 'kept'), 'w', encoding='ascii') as file:
+        file.write('kept')
+
+    def state():
+        found = [(path, os.stat(path)) for path in [victim] + [os.path.join(victim, name) for name in sorted(os.listdir(victim))]]
+        return [(path, st.st_uid, st.st_gid, st.st_mode, st.st_size, st.st_mtime_ns) for path, st in found]
+    before = state()
+    process = racer(t, how, folder, as_user, victim)
+    for _ in range(RACES):
+        one_line(run([TOOL, 'attach', '--for', '100ms', str(process.pid)]), 3, str(process.pid))
+        t.equal(state(), before, 'the victim')
+    process.stdin.close()
+    won = process.stdout.read().count(b'won')
+    t.equal(process.wait(timeout=harness.PATIENCE), 0, 'the racer')
+    t.true(won, 'the racer won a race')
+    t.note('%d attaches, %d races won' % (RACES, won))
+    shutil.rmtree(folder)
+
+
+def test_a_process_with_a_tmp_that_is_read_only_is_refused_in_one_line(t):
+    _, folder, as_user = other_user(t)
+    namespaces(t, as_user)
+    process = racer(t, 'closed', folder, as_user, folder)
+    one_line(run([TOOL, 'attach', str(process.pid)]), 3, '/tmp of process %d' % process.pid, 'Read-only file system')
+    process.stdin.close()
+    process.wait(timeout=harness.PATIENCE)
+    shutil.rmtree(folder)
+
+
+@needs('Sampled')
+def test_a_process_of_a_user_namespace_is_attached_to_and_detached(t):
+    """Its files are its user's, who is root there; its own /tmp, on which the host's root can create nothing."""
+    user, folder, as_user = other_user(t, '/var/tmp')
+    namespaces(t, as_user)
+    _, command = for_others(t, folder, 'Sampled')
+    theirs = t.start(as_user + ['TMPDIR=/tmp', 'unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /tmp && exec "$@"', 'sh'] +
+                     command + ALLOCATES, stdin=subprocess.PIPE)
+    until(lambda: sockets(theirs.pid, '/proc/%d/root/tmp' % theirs.pid), 'its socket')
+    attach = t.start([TOOL, 'attach', str(theirs.pid)])
+    logs = until(lambda: glob.glob('/proc/%d/root/tmp/shadowtrace-Sampled-*.ndjson' % theirs.pid) or
+                 t.equal(attach.poll(), None, 'attach goes on'), 'its log')
+    t.equal([os.stat(path).st_uid for path in logs], [user.pw_uid], 'whose log it is')
+    until(lambda: b'"kind":"alloc"' in open(logs[0], 'rb').read(), 'samples')
+    t.true(tool('detach', str(theirs.pid)).text.startswith('detached'), 'detach')
+    err = attach.communicate(timeout=harness.PATIENCE)[1]
+    t.equal(attach.returncode, 0, 'attach: %s' % err)
+    t.true(LIBRARY not in mapped(theirs.pid), 'the library is unloaded')
+    left = os.listdir('/proc/%d/root/tmp' % theirs.pid)
+    t.equal([name for name in left if '-run-' in name], [], 'copies')
+    shutil.copy(logs[0], t.path('log.ndjson'))
+    t.true(whole(t, t.path('log.ndjson')).allocs, 'samples')
+    theirs.kill()
+    theirs.wait()
     shutil.rmtree(folder)

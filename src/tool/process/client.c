@@ -165,7 +165,7 @@ static int open_elsewhere(struct client *c)
                       : -ENOENT;
     memory_free(runtime);
     if (err && d.root >= 0) {
-        snprintf(folder, sizeof(folder), "/tmp/shadowtrace-%u", (unsigned)p.uid);
+        snprintf(folder, sizeof(folder), "/tmp/shadowtrace-%u", (unsigned)p.uid_inside);
         err = deputy_run(&d, CONNECT_S, open_there, &(struct opening){&p, folder}, &c->fd);
     }
     deputy_close(&d);

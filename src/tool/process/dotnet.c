@@ -459,6 +459,21 @@ static long number_inside(long pid)
     return last ? strtol(last, NULL, 10) : pid;
 }
 
+/* By lines of "0 1000 1": what it calls them, what we call them, how many. */
+static uid_t uid_inside(long pid, uid_t uid)
+{
+    char path[64], text[4096];
+    unsigned inside, outside, count;
+
+    snprintf(path, sizeof(path), "/proc/%ld/uid_map", pid);
+    file_read_text(path, text, sizeof(text));
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line != '\0')
+        if (sscanf(line, "%u %u %u", &inside, &outside, &count) == 3 && uid >= outside &&
+            uid - outside < count)
+            return inside + (uid - outside);
+    return uid;
+}
+
 static bool differs(const char *its, const char *ours)
 {
     struct stat a, b;
@@ -490,6 +505,7 @@ int dotnet_look(long pid, struct dotnet_process *out)
     if (st.st_uid != geteuid() && geteuid())
         return -EPERM;
     out->inside = number_inside(pid);
+    out->uid_inside = uid_inside(pid, out->uid);
     if (has_other_root(pid))
         snprintf(out->root, sizeof(out->root), "/proc/%ld/root", pid);
     return 0;

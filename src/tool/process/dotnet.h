@@ -26,6 +26,7 @@ struct dotnet_process {
     long pid;
     long inside; /* its number in its own PID namespace */
     uid_t uid;
+    uid_t uid_inside; /* its number in its own user namespace */
     gid_t gid;
     char root[64]; /* "/proc/PID/root" where paths may mean others than ours; else "" */
     /* What it says of itself, as one line each; "" not known. */

@@ -3,11 +3,13 @@
 #include "support/test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 TEST(a_file_is_read_from_an_offset_to_its_end)
@@ -65,4 +67,33 @@ TEST(a_file_is_loaded_if_it_is_one_and_not_too_large)
     unlink(path);
     assert_int_equal(file_load(path, 10, &data, &size), -ENOENT);
     assert_int_equal(file_load("/dev/null", 10, &data, &size), -EINVAL);
+}
+
+TEST(only_a_regular_file_of_its_owner_is_opened)
+{
+    char folder[] = "/tmp/test_file_XXXXXX";
+    int at, fd;
+
+    assert_non_null(mkdtemp(folder));
+    at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    close(openat(at, "plain", O_CREAT | O_WRONLY, 0600));
+    assert_int_equal(mkfifoat(at, "fifo", 0600), 0);
+    assert_int_equal(symlinkat("plain", at, "link"), 0);
+    assert_int_equal(symlinkat("/dev/null", at, "device"), 0);
+    fd = file_open_regular(at, "plain", O_RDWR | O_NOFOLLOW, geteuid());
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "x", 1), 1);
+    close(fd);
+    fd = file_open_regular(at, "link", O_RDONLY, FILE_ANY_OWNER);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(file_open_regular(at, "link", O_RDONLY | O_NOFOLLOW, FILE_ANY_OWNER), -EINVAL);
+    assert_int_equal(file_open_regular(at, "fifo", O_RDONLY, FILE_ANY_OWNER), -EINVAL);
+    assert_int_equal(file_open_regular(at, "device", O_RDONLY, FILE_ANY_OWNER), -EINVAL);
+    assert_int_equal(file_open_regular(at, "plain", O_RDONLY, geteuid() + 1), -EPERM);
+    assert_int_equal(file_open_regular(at, "none", O_RDONLY, FILE_ANY_OWNER), -ENOENT);
+    for (int i = 0; i < 4; i++)
+        unlinkat(at, (const char *[]){"plain", "fifo", "link", "device"}[i], 0);
+    close(at);
+    rmdir(folder);
 }

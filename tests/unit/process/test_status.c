@@ -308,3 +308,26 @@ TEST(methods_without_hooks_are_told)
            "\"seen\":5,\"written\":5,\"lost\":0,\"bytes\":9}");
     assert_null(strstr(summary(false), "hooked"));
 }
+
+/* As one that another user put in their place, by a mount: root would read what only root may. */
+TEST(what_is_not_a_file_of_the_owner_of_the_folder_is_not_read)
+{
+    static const char text[] = "{\"state\":\"ended\",\"log\":\"/a\",\"seen\":1}";
+    char path[PATH_MAX + 32];
+
+    put(30, text);
+    put(31, text);
+    snprintf(path, sizeof(path), "%s/32.json", folder);
+    assert_int_equal(symlink("30.json", path), 0);
+    snprintf(path, sizeof(path), "%s/33.json", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    snprintf(path, sizeof(path), "%s/31.json", folder);
+    if (chown(path, 12345, (gid_t)-1))
+        skip(); /* only root can give a file away */
+    assert_int_equal(record_status_read(folder, &processes), 0);
+    assert_int_equal(processes.count, 4);
+    assert_int_equal(processes.process[0].state, RECORD_STATE_ENDED);
+    for (int i = 1; i < 4; i++)
+        assert_int_equal(processes.process[i].state, RECORD_STATE_DAMAGED);
+    record_status_free(&processes);
+}
