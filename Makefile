@@ -367,7 +367,8 @@ DOC ?= $(PREFIX)/share/doc/shadowtrace
 install: all
 	$(Q)$(MAKE) --no-print-directory install-built
 
-# What is there, without building anything.
+# What is there, without building anything, so that root runs nothing of the build tree but make. install(1) removes the old
+# file and creates a new one: a link in its place is not followed. The folders below PREFIX are root's.
 install-built:
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \
 	  $(DESTDIR)$(PREFIX)/include/shadowtrace/clr

@@ -88,7 +88,7 @@ int file_open_regular(int folder, const char *name, int flags, uid_t owner)
 
 int file_load(const char *path, size_t max, char **data, size_t *size)
 {
-    int fd = file_open(path), err;
+    int fd = file_open_regular(AT_FDCWD, path, O_RDONLY, FILE_ANY_OWNER), err;
 
     *data = NULL;
     *size = 0;

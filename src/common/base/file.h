@@ -32,7 +32,7 @@ int file_open(const char *path);
 int file_open_regular(int folder, const char *name, int flags, uid_t owner);
 
 /*
- * file_load - a regular file of at most max bytes, with a NUL behind it; a FIFO is not waited for.
+ * file_load - a regular file of at most max bytes, with a NUL after it; nothing else is opened.
  * Returns: 0; -EINVAL: not a regular file; -EFBIG; -ENOMEM; -errno. Owns: memory_free(*data).
  */
 int file_load(const char *path, size_t max, char **data, size_t *size);

@@ -50,6 +50,7 @@ _shadowtrace_paths()
     _shadowtrace_offer "$prefix" "${paths[@]}"
 }
 
+# Of what the processes say of themselves only numbers reach the shell.
 _shadowtrace_pids()
 {
     local pid pids=()

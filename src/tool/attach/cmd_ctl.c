@@ -91,7 +91,10 @@ static const char *output_of(char **arguments)
                                                                                     : NULL;
 }
 
-/* The process may have another current folder. */
+/*
+ * The process may have another current folder. It creates the file itself, with its own rights, so
+ * root gains nothing for it by naming a file here.
+ */
 static json_t *ask_heap(char **arguments)
 {
     const char *file = output_of(arguments);

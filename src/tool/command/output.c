@@ -22,7 +22,12 @@ static int cannot_write(const struct cli_command *command, const char *path, int
     return CLI_IO;
 }
 
-/* A file of its own beside the one it is to become. Returns: 0 or an errno. */
+/*
+ * A separate file beside the one it is to become: new ("x"), and renamed without replacing
+ * anything, so in a folder that others can write to neither their links nor their files are
+ * written through.
+ * Returns: 0 or an errno.
+ */
 static int open_temporary(struct output *o)
 {
     struct buffer name = BUFFER_INIT;

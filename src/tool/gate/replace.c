@@ -35,6 +35,10 @@ int replace_budget(const struct cli_command *command, const char *path, const st
     FILE *file;
     int fd, error;
 
+    /*
+     * The user named the file. A new one takes its place by rename, so no link is written
+     * through.
+     */
     if (!realpath(path, real) || stat(real, &was)) /* a link stays one */
         return failed(command, path, errno);
     snprintf(temporary, sizeof(temporary), "%s.XXXXXX", real);

@@ -68,6 +68,9 @@ static int connect_to(int folder, const char *name)
 }
 
 /*
+ * In this user's own folder, which socket_folder_open has checked: closed to others, who cannot
+ * change what lies there. Root's own folder is the same. Others' folders: open_elsewhere.
+ *
  * Removes a socket that nobody serves: no process makes one there meanwhile. Returns: whether it is
  * gone.
  */

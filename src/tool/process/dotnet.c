@@ -371,6 +371,7 @@ static int open_in(int folder, const struct dotnet_process *p, uint64_t until_ns
     return fd;
 }
 
+/* Text that the process chose: never run, only opened by a deputy, cleaned where it is printed. */
 void dotnet_environment(long pid, struct buffer *text, struct profiling_environment *e)
 {
     char path[64];
@@ -711,6 +712,7 @@ void dotnet_each(dotnet_found *found, void *context)
 
 /* ---- what it has mapped ---- */
 
+/* By /proc/PID/maps, which the kernel writes. The names are not opened here. */
 bool dotnet_each_file(long pid, dotnet_file *found, void *context)
 {
     char path[64], last[PATH_MAX] = "", *line = NULL;

@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A file of the folder, if it is a log. */
+/*
+ * A file of the folder, if it is a log. In a folder of another user its owner chooses what the
+ * names lead to: it is read with our rights, as by cat(1), and only regular files are opened.
+ */
 static int look_at(const char *folder, const char *name, struct report_folder *out)
 {
     struct report_folder_log log = {NULL, 0};

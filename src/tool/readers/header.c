@@ -1,13 +1,15 @@
 #include "readers/header.h"
 
 #include "base/atomics.h"
+#include "base/file.h"
 #include "base/path.h"
 #include "readers/record.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 const char *report_program(const json_t *header)
 {
@@ -38,11 +40,19 @@ static json_t *header_of(const char *path, bool *whole)
     struct report_record record;
     struct report_line line;
     json_t *header = NULL;
-    struct stat st;
+    char opened[64];
+    int fd = -1, err;
 
     *whole = false;
-    if (strcmp(path, "-") == 0 || stat(path, &st) || !S_ISREG(st.st_mode) ||
-        report_lines_open(path, &lines))
+    /* In a folder of another user a FIFO, or a device, can take its name at any moment. */
+    if (strcmp(path, "-") != 0)
+        fd = file_open_regular(AT_FDCWD, path, O_RDONLY, FILE_ANY_OWNER);
+    if (fd < 0)
+        return NULL;
+    snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+    err = report_lines_open(opened, &lines);
+    close(fd);
+    if (err)
         return NULL;
     report_lines_allow(lines, REPORT_HEADER_MAX);
     report_parser_init(&parser);

@@ -366,17 +366,20 @@ CLI_COMMAND(
               false),
     .notes = "Ends with --for, Ctrl-C, `shadowtrace detach PID` or the process. " RECORD_PATTERNS,
     .manual = CLI_MANUAL(
-            .description = "The process may be any that runs on .NET 8 or later and is yours, or "
-                           "anyone's for root. It is asked over its diagnostics socket to load the "
-                           "library, which the runtime unloads again at the end: nothing stays in "
-                           "the process, and the log is all that is left.\n\n"
-                           "Stacks are snapshots of the runtime. Hooks, and with them shadow "
-                           "stacks, exact recording, arguments and calls, are set as a program "
-                           "starts; what needs them is had with `shadowtrace record`. What was "
-                           "allocated before is not known. On .NET 8 and 9 the runtime's samples "
-                           "are not random: figures are approximate, and the log says so.\n\n"
-                           "The library is copied into a container, which has to have liburcu and "
-                           "jansson there, unless it is the one of the .NET tool.",
+            .description =
+                "The process may be any that runs on .NET 8 or later and is yours, or "
+                "anyone's for root. It is asked over its diagnostics socket to load the "
+                "library, which the runtime unloads again at the end: nothing stays in "
+                "the process, and the log is all that is left.\n\n"
+                "Stacks are snapshots of the runtime. Hooks, and with them shadow "
+                "stacks, exact recording, arguments and calls, are set as a program "
+                "starts; what needs them is had with `shadowtrace record`. What was "
+                "allocated before is not known. On .NET 8 and 9 the runtime's samples "
+                "are not random: figures are approximate, and the log says so.\n\n"
+                "The library is copied into a container, which has to have liburcu and "
+                "jansson there, unless it is the one of the .NET tool. In the folders of "
+                "another user or container, root works with the ids of the process's "
+                "user, so the process cannot lead it to files of the host.",
             .files = MANUAL_TERMS({"shadowtrace-NAME-PID.ndjson",
                                    "the log in the current folder, unless -o says otherwise. The "
                                    "process writes it, with its own rights; that of a container in "

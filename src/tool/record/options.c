@@ -306,7 +306,11 @@ void record_options_free(void *r)
     options_fini(&((struct record_args *)r)->options);
 }
 
-/* Permission bits do not tell all (read-only or full disks, /proc): a file is made and removed. */
+/*
+ * Permission bits do not tell all (read-only or full disks, /proc): a file is made and removed.
+ * It is empty, new (O_EXCL) and private, in the folder where the log would be created with the same
+ * rights. `attach` does not do this in a folder of another user's process.
+ */
 static int can_create_in(const char *directory)
 {
     char probe[PATH_MAX];

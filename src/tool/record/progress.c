@@ -27,6 +27,7 @@ void record_progress_tick(void *progress)
         for (size_t i = 0; i < processes.count; i++) {
             struct stat st;
 
+            /* a path of the traced process: only its size is used */
             if (processes.process[i].log && !stat(processes.process[i].log, &st))
                 bytes += (uint64_t)st.st_size;
         }

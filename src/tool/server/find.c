@@ -25,6 +25,10 @@ static struct find_one *of_pid(struct find *f, long pid)
     return NULL;
 }
 
+/*
+ * Only this user's sockets are asked, also by root (client_each): a log that one names was written
+ * by a process of this user.
+ */
 static void on_socket(void *context, long pid, const char *socket)
 {
     struct find *f = context;

@@ -73,7 +73,11 @@ static int bind_private(int fd, const struct sockaddr_un *at)
     return err;
 }
 
-/* What stands there goes, if it is a socket of ours that nobody serves. */
+/*
+ * What stands there goes, if it is a socket of ours that nobody serves. In a folder that others can
+ * write to, the name may change before unlinkat: what is lost then is an entry of that folder only,
+ * which its owner could have removed. By default the folder is closed to others.
+ */
 static int replace(struct listener *l, const struct sockaddr_un *at, char why[LISTEN_WHY_SIZE])
 {
     struct stat st;

@@ -37,7 +37,11 @@ static int write_new(int fd)
     return write(fd, text, 2 * TOKEN_BYTES + 1) == 2 * TOKEN_BYTES + 1 ? 0 : errno ? -errno : -EIO;
 }
 
-/* Nobody sees it half written: it gets its name when it is whole. */
+/*
+ * Nobody sees it half written: it gets its name when it is whole. Both files are new (O_EXCL,
+ * link), so no link that another user made is followed. What is read is checked by its
+ * descriptor: a regular file of this user that only this user can read.
+ */
 static int make(const char *path)
 {
     char temporary[4096];

@@ -67,6 +67,7 @@ static int take_signals(struct shipper *s)
     return cli_failed(&cmd_ship, s->signals < 0 ? s->signals : 0);
 }
 
+/* The user names the file. The check of its mode is a warning for its owner, not a defence. */
 static int take_credentials(struct shipper *s)
 {
     const char *path = s->options->credentials;

@@ -8,6 +8,7 @@
 #include "symbols/inflate.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -151,13 +152,13 @@ static int read_from(const struct bundle *b, const char *name, uint8_t **data, s
 int symbols_bundle_read(const char *path, const char *name, uint8_t **data, size_t *size,
                         struct symbols_error *error)
 {
-    struct bundle b = {.fd = file_open(path)};
+    struct bundle b = {.fd = file_open_regular(AT_FDCWD, path, O_RDONLY, FILE_ANY_OWNER)};
     struct stat st;
     int err = -ENOENT;
 
     if (b.fd < 0)
         return -ENOENT;
-    if (fstat(b.fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+    if (fstat(b.fd, &st) == 0 && st.st_size > 0) {
         b.size = (uint64_t)st.st_size;
         err = read_from(&b, name, data, size, error);
     }

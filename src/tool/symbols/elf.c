@@ -1,6 +1,7 @@
 #include "symbols/elf.h"
 
 #include "base/array.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/order.h"
 #include "symbols/symbols.h"
@@ -131,11 +132,11 @@ static int open_file(const char *path, int *out)
 {
     struct stat st;
 
-    *out = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (*out < 0 || fstat(*out, &st))
+    *out = file_open_regular(AT_FDCWD, path, O_RDONLY, FILE_ANY_OWNER); /* a log names it */
+    if (*out < 0)
+        return *out == -EINVAL ? -EIO : *out;
+    if (fstat(*out, &st))
         return -errno;
-    if (!S_ISREG(st.st_mode))
-        return -EIO;
     return (uint64_t)st.st_size > SYMBOLS_MAX_FILE ? -EFBIG : 0;
 }
 

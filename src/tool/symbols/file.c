@@ -5,6 +5,7 @@
 #include "symbols/error.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,8 +27,6 @@ static int load(int fd, const char *magic, uint8_t **data, size_t *size,
 
     if (fstat(fd, &status))
         return file_fail(error, "cannot be read", errno);
-    if (!S_ISREG(status.st_mode))
-        return symbols_fail(error, SYMBOLS_UNREADABLE, "not a regular file");
     n = file_read_at(fd, head, sizeof(head), 0);
     if (n < 0)
         return file_fail(error, "cannot be read", (int)-n);
@@ -52,10 +51,13 @@ static int load(int fd, const char *magic, uint8_t **data, size_t *size,
 int symbols_file_read(const char *path, const char *magic, uint8_t **data, size_t *size,
                       struct symbols_error *error)
 {
-    int fd = file_open(path), err;
+    /* The path is from a log or a module, whose maker may be another user. */
+    int fd = file_open_regular(AT_FDCWD, path, O_RDONLY, FILE_ANY_OWNER), err;
 
     if (fd == -ENOENT || fd == -ENOTDIR)
         return -ENOENT;
+    if (fd == -EINVAL)
+        return symbols_fail(error, SYMBOLS_UNREADABLE, "not a regular file");
     if (fd < 0)
         return file_fail(error, "cannot be opened", -fd);
     err = load(fd, magic, data, size, error);
