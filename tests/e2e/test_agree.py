@@ -20,6 +20,7 @@ from readback import Sums
 
 LOGS = sorted(set(glob.glob(os.path.join(harness.ROOT, 'tests/fixtures/logs/*.ndjson'))) -
               {os.path.join(harness.ROOT, 'tests/fixtures/logs', name) for name in ('invalid.ndjson', 'version2.ndjson')})
+SYMBOLS = os.path.join(harness.ROOT, 'tests/fuzz/corpus/symbols')
 FLOAT_EXACT = 1 << 24  # PerfView's metrics are floats
 
 FLAT = 'sites', 'types', 'methods', 'lines', 'modules', 'namespaces', 'threads', 'sizes', 'time'
@@ -239,6 +240,26 @@ def page_agrees(t, report, page, what=None):
             found = {name: row for name, row in tables.get(table + title, {}).items() if name[0] != '(' or name == '(none)'}
             if report[table]:
                 same(t, what + table + title, found, expected, slack)
+    if report.views.get('overview'):
+        own_lines_agree(t, report, page, what)
+
+
+def own_lines_agree(t, report, page, what):
+    """Bytes by line of own code, with those of no own frame."""
+    overview, slack = report['overview'], report.slack
+    t.true(abs(sum(row['bytes'] for row in page['nearest']) - report.total[0]) <= slack, what + 'own lines: total')
+    expected, own = {}, 0
+    for row in overview['rows']:
+        line = '%s:%d  ' % (re.split(r'[/\\]', row['file'])[-1], row['line']) if row.get('line') else ''
+        put(expected, NO_OWN_FRAME if row.get('no_own_frame') else line + row['method'], row)
+        own += 0 if row.get('no_own_frame') else row['bytes']
+    t.true(abs(sum(row[0] for row in expected.values()) - report.total[0]) <= slack, what + 'own lines: total of the report')
+    if own * 100 < report.total[0] or overview['own_code']['stand_in']:
+        return  # the page has packages, then
+    found = {}
+    for row in page['nearest']:
+        put(found, NO_OWN_FRAME if row['key'] == -1 else row['full'], row)
+    same(t, what + 'own lines', found, expected, slack)
 
 
 def flat(name):
@@ -324,6 +345,15 @@ def test_fixtures(t):
             t.equal(report.total, of_lines(report.log), name_of(report.log) + ': its lines')
     everything(t, reports)
     exports_agree(t, reports, '--min-share', '0')
+
+
+def test_own_lines(t):
+    """Lines that are not known, methods without lines, and stacks without own code."""
+    log, options = os.path.join(harness.ROOT, 'tests/fixtures/logs/own-lines.ndjson'), ('--symbols', SYMBOLS)
+    report = Report(log, *options)
+    (page,), = readback.read_pages([{'path': page_of(t, log, *options), 'states': [{}]}])
+    page_agrees(t, report, page)
+    t.equal(sum(1 for row in page['nearest'] if row['key'] == -1 and row['bytes'] == 3000), 1, page['nearest'])
 
 
 _recording, _recorded = threading.Lock(), []

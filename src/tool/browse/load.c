@@ -62,7 +62,7 @@ int browse_load(const struct cli_command *command, const struct load_options *op
                                                        .sizes = true,
                                                        .slice_ns = SLICE_NS,
                                                        .slices_max = SLICES_MAX},
-                                        .each = weigh, .context = out};
+                                        .stands_in = true, .each = weigh, .context = out};
     int status;
 
     *out = (struct loaded){.count = 0};

@@ -202,32 +202,45 @@ static int say_rate(struct overview_page *p)
 
 /* ---- the largest ---- */
 
+static int say_row(struct overview_page *p, const struct ranking *table,
+                   const struct ranking_row *row)
+{
+    struct buffer name = BUFFER_INIT;
+    struct overview_row *to =
+        row_add(p, OVERVIEW_ROW, ranking_name(p->page.data, table, row, &name));
+
+    buffer_free(&name);
+    if (!to)
+        return -ENOMEM;
+    to->target = row->target;
+    to->own = row->own && table->kind != RANKING_OWN_LINES;
+    memcpy(to->sums, row->self, sizeof(to->sums));
+    return 0;
+}
+
+/* The first rows; of own lines always that of no own frame, too. */
 static int say_table(struct overview_page *p, enum ranking_kind kind, const char *heading,
                      size_t *shown)
 {
     const struct data *d = p->page.data;
-    struct buffer name = BUFFER_INIT;
     struct ranking table;
     int err = ranking_make(d, kind, NULL, &table);
 
-    for (*shown = 0; !err && *shown < table.count && *shown < SHOWN; ++*shown) {
-        const struct ranking_row *row = &table.rows[*shown];
-        struct overview_row *to;
+    *shown = 0;
+    for (size_t i = 0; !err && i < table.count; i++) {
+        const struct ranking_row *row = &table.rows[i];
+        bool foreign = kind == RANKING_OWN_LINES && row->target.kind == TARGET_NONE;
 
         if (row->self[d->sort == MODEL_ALLOCS] <= 0)
             break;
+        if (*shown >= SHOWN && !foreign)
+            continue;
         if (!*shown && !row_add(p, OVERVIEW_HEADING, heading))
             err = -ENOMEM;
-        to = err ? NULL : row_add(p, OVERVIEW_ROW, ranking_name(d, &table, row, &name));
-        if (!to) {
-            err = -ENOMEM;
-            break;
-        }
-        to->target = row->target;
-        to->own = row->own && kind != RANKING_OWN_LINES;
-        memcpy(to->sums, row->self, sizeof(to->sums));
+        if (!err)
+            err = say_row(p, &table, row);
+        ++*shown;
     }
-    buffer_free(&name);
     ranking_fini(&table);
     return err;
 }
@@ -236,8 +249,10 @@ static int say_table(struct overview_page *p, enum ranking_kind kind, const char
 static int say_places(struct overview_page *p)
 {
     size_t shown = 0;
-    int err = say_table(p, RANKING_OWN_LINES, "Own lines, with what they call for", &shown);
+    int err = 0;
 
+    if (model_own_any(model_own_code(p->page.data->model)))
+        err = say_table(p, RANKING_OWN_LINES, "Own lines, with what they call for", &shown);
     if (!err && !shown)
         err = say_table(p, RANKING_LINES, "Lines, with what they call for", &shown);
     if (!err && !shown)

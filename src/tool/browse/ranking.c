@@ -1,5 +1,6 @@
 #include "browse/ranking.h"
 
+#include "model/near.h"
 #include "views/ranges.h"
 
 #include "base/array.h"
@@ -36,8 +37,13 @@ struct making {
     const struct target *only; /* module or namespace; NULL all */
     struct key *keys;          /* by place */
     uint32_t *row_of;          /* by place */
-    uint32_t *near_of; /* by node: the row of itself, or of the nearest caller that has one */
+    uint32_t *near; /* of lines, by node: the one that its allocations count for; 0 none */
 };
+
+static bool of_lines(enum ranking_kind kind)
+{
+    return kind == RANKING_LINES || kind == RANKING_OWN_LINES;
+}
 
 static uint32_t module_of(const struct making *m, uint32_t method)
 {
@@ -69,10 +75,13 @@ static bool key_of(const struct making *m, const struct model_place *p, struct k
         return method && is_meant(m, p->method);
     case RANKING_LINES:
     case RANKING_OWN_LINES:
-        *key = (struct key){p->file, 0, p->line};
-        row->target.kind = TARGET_LINE;
-        return method && p->file && p->line &&
-               (m->ranking->kind == RANKING_LINES || model_is_near(m->data->model, p->method));
+        if (!method) { /* the root stands for what has no own frame */
+            *key = (struct key){NULL, UINT32_MAX, 0};
+            return p->kind == MODEL_PLACE_ROOT && m->ranking->kind == RANKING_OWN_LINES;
+        }
+        *key = (struct key){p->file, p->file ? 0 : p->method, p->line};
+        row->target.kind = p->file ? TARGET_LINE : TARGET_METHOD;
+        return true;
     case RANKING_MODULES:
     case RANKING_NAMESPACES:
         row->target.kind = m->ranking->kind == RANKING_MODULES ? TARGET_MODULE : TARGET_NAMESPACE;
@@ -141,40 +150,75 @@ static int make_rows(struct making *m, uint32_t *sorted)
     return err;
 }
 
-/* What a node makes itself is its method's: a type is a leaf below it. */
-static void add_self(struct making *m, uint32_t node, uint32_t row)
+/* Adds what each node makes itself to a row. */
+static void add_self(const struct making *m)
 {
-    if (row != NO_ROW)
-        data_add(m->ranking->rows[row].self, m->data->plain->self, node);
+    const struct model_tree *tree = m->data->plain;
+
+    for (uint32_t i = 0; i < tree->node_count; i++) {
+        bool type = tree->places[tree->nodes[i].place].kind == MODEL_PLACE_TYPE;
+        uint32_t of = i, row;
+
+        if (m->near)
+            of = m->near[i];
+        else if (type && m->ranking->kind != RANKING_TYPES)
+            of = tree->nodes[i].parent; /* what a method makes is a leaf below it */
+        row = m->row_of[tree->nodes[of].place];
+        if (row != NO_ROW)
+            data_add(m->ranking->rows[row].self, tree->self, i);
+    }
 }
 
 /* Callers come before what they call, so a row is open as long as nodes lie in its subtree. */
-static int sum_nodes(struct making *m)
+static int sum_nodes(const struct making *m)
 {
     const struct model_tree *tree = m->data->plain;
-    bool nearest = m->ranking->kind == RANKING_LINES || m->ranking->kind == RANKING_OWN_LINES;
     uint32_t *open_until = memory_zalloc(m->ranking->count + 1, sizeof(*open_until));
 
     if (!open_until)
         return -ENOMEM;
     for (uint32_t i = 0; i < tree->node_count; i++) {
         const struct model_node *node = &tree->nodes[i];
-        uint32_t row = m->row_of[node->place], of = row;
-        bool type = tree->places[node->place].kind == MODEL_PLACE_TYPE;
+        uint32_t row = m->row_of[node->place];
 
-        if (row != NO_ROW && i >= open_until[row]) {
-            data_add(m->ranking->rows[row].total, tree->total, i);
-            open_until[row] = node->end;
-        }
-        if (type && m->ranking->kind != RANKING_TYPES)
-            of = m->near_of[node->parent];
-        else if (of == NO_ROW && nearest && i)
-            of = m->near_of[node->parent];
-        m->near_of[i] = of;
-        add_self(m, i, of);
+        if (row == NO_ROW || i < open_until[row] || (m->near && (!i || m->near[i] != i)))
+            continue;
+        data_add(m->ranking->rows[row].total, tree->total, i);
+        open_until[row] = node->end;
     }
     memory_free(open_until);
+    add_self(m);
     return 0;
+}
+
+static int find_near(struct making *m)
+{
+    const struct model *model = m->data->model;
+    struct model_near rule;
+    int err =
+        model_near_init(&rule, model_defs(model), model_own_code(model), model_source_lines(model));
+
+    rule.any = m->ranking->kind == RANKING_LINES;
+    if (!err)
+        err = model_near_nodes(&rule, m->data->plain, &m->near);
+    model_near_fini(&rule);
+    return err;
+}
+
+/* Leaves out lines that nothing counts for. What has no own frame is below none. */
+static void keep_lines(struct ranking *t)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < t->count; i++) {
+        struct ranking_row *row = &t->rows[i];
+
+        if (row->target.kind == TARGET_NONE)
+            memcpy(row->total, row->self, sizeof(row->total));
+        if (row->total[MODEL_ALLOCS] > 0)
+            t->rows[used++] = *row;
+    }
+    t->count = used;
 }
 
 /* Namespaces of all places, so that asking for them does not fail any more. */
@@ -199,15 +243,18 @@ static int make_from_places(struct making *m)
 
     m->keys = memory_zalloc(tree->place_count + 1, sizeof(*m->keys));
     m->row_of = memory_alloc((tree->place_count + 1) * sizeof(*m->row_of));
-    m->near_of = memory_alloc((tree->node_count + 1) * sizeof(*m->near_of));
-    err = sorted && m->keys && m->row_of && m->near_of ? 0 : -ENOMEM;
+    err = sorted && m->keys && m->row_of ? 0 : -ENOMEM;
+    if (!err && of_lines(m->ranking->kind))
+        err = find_near(m);
     if (!err && named)
         err = find_namespaces(m->data);
     if (!err)
         err = make_rows(m, sorted);
     if (!err)
         err = sum_nodes(m);
-    memory_free_all(sorted, m->keys, m->row_of, m->near_of);
+    if (!err && m->near)
+        keep_lines(m->ranking);
+    memory_free_all(sorted, m->keys, m->row_of, m->near);
     return err;
 }
 
@@ -354,6 +401,8 @@ const char *ranking_name(const struct data *d, const struct ranking *t,
 {
     char time[32];
 
+    if (t->kind == RANKING_OWN_LINES && row->target.kind == TARGET_NONE)
+        return MODEL_NEAR_NONE;
     if (t->kind == RANKING_LINES || t->kind == RANKING_OWN_LINES || t->kind == RANKING_TYPES ||
         t->kind == RANKING_METHODS)
         return data_target_text(d, &row->target, b);

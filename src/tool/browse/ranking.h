@@ -7,7 +7,7 @@
 enum ranking_kind {
     RANKING_TYPES,
     RANKING_METHODS,
-    RANKING_LINES,     /* that have a known source */
+    RANKING_LINES,     /* of all code */
     RANKING_OWN_LINES, /* of own code */
     RANKING_MODULES,
     RANKING_THREADS,
@@ -19,9 +19,10 @@ enum ranking_kind {
 };
 
 /*
- * self of a method or module: of what it allocates itself. Of a line: what it allocates itself or
- * through code that has no lines (own lines: through code that is not own). total: with all that it
- * calls, recursion counted once. What lies on no call path has no total of its own: it is self.
+ * self of a method or module: of what it allocates itself. Of a line: what counts for it by
+ * model/near.h; a method whose line is not known has a row. Among own lines what has no own frame
+ * has one, too, with TARGET_NONE. total: with all that it calls, recursion counted once. What lies
+ * on no call path has no total of its own: it is self.
  */
 struct ranking_row {
     struct target target; /* of a log its number; of sizes heap << 8 and the power of two */

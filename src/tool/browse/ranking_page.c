@@ -177,6 +177,17 @@ static int sort(struct page *page)
     return 0;
 }
 
+/* A row among lines may be of a method, or of nothing that has callers. */
+static enum page_answer entered(const struct page *page, enum page_answer answer)
+{
+    struct target t;
+
+    page_target(page, &t);
+    if (answer != PAGE_SOURCE || t.kind == TARGET_LINE)
+        return answer;
+    return t.kind == TARGET_METHOD ? PAGE_CALLERS : PAGE_TREE;
+}
+
 static enum page_answer key(struct page *page, int key)
 {
     struct ranking_page *p = page_of(page);
@@ -190,7 +201,7 @@ static enum page_answer key(struct page *page, int key)
         return PAGE_DONE;
     }
     if (key == KEY_ENTER || key == ' ' || key == KEY_RIGHT || key == 'l')
-        return p->ranking.count ? enter[p->ranking.kind] : PAGE_DONE;
+        return p->ranking.count ? entered(page, enter[p->ranking.kind]) : PAGE_DONE;
     if (key == KEY_LEFT || key == 'h')
         return PAGE_BACK;
     return PAGE_NOT_MINE;

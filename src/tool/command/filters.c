@@ -21,13 +21,14 @@ struct model_filter filters_model(const struct filters *f)
                                  .below = globs(&f->below),
                                  .thread = f->thread,
                                  .own = f->own,
+                                 .no_own = f->no_own,
                                  .steady = f->steady};
 }
 
 bool filters_any(const struct filters *f)
 {
     return f->types.count || f->methods.count || f->exclude.count || f->below.count || f->thread ||
-           f->own || f->steady;
+           f->own || f->no_own || f->steady;
 }
 
 static bool is_wanted(const struct args_list *processes, const json_t *header)

@@ -13,7 +13,7 @@ struct filters {
     struct args_list types, methods, exclude, below, own_code, processes;
     struct reading_window window;
     uint32_t thread; /* id in the log; 0 all */
-    bool own, steady;
+    bool own, no_own, steady;
 };
 
 #define ROW_PROCESS(into, group_) \
@@ -36,7 +36,10 @@ struct filters {
                  "leave out these types, and allocations in or below these methods"), \
         ARGS_ROW(LIST, "below", "PATTERN", filters.below, \
                  "stacks begin at their outermost method that matches; others are left out"), \
-        ROW_OWN(filters.own), ROW_OWN_CODE(filters.own_code), \
+        ROW_OWN(filters.own), \
+        ARGS_ROW(FLAG, "no-own", NULL, filters.no_own, \
+                 "only what has no own code on its stack: (no own frame) of `report --by own`"), \
+        ROW_OWN_CODE(filters.own_code), \
         ARGS_ROW(TEXT, "from", "WHEN", filters.window.from, \
                  "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`), or " \
                  "from this time on: 10s, 500ms, 50%"), \

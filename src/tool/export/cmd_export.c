@@ -239,15 +239,16 @@ static int export(struct export_state *s, char **logs, struct output *o)
 
     if (status)
         return status;
-    s->how = (struct loading_options){.reading = a->reading,
-                                      .filters = &a->filters,
-                                      .symbols = &a->symbols,
-                                      .no_lines = a->no_lines ||
-                                                  !(formats[a->format].lines || a->filters.own),
-                                      .physical = a->physical,
-                                      .dimensions = {.threads = a->filters.thread != 0},
-                                      .event = a->each ? export_events_add : NULL,
-                                      .context = s->events};
+    s->how =
+        (struct loading_options){.reading = a->reading,
+                                 .filters = &a->filters,
+                                 .symbols = &a->symbols,
+                                 .no_lines = a->no_lines || !(formats[a->format].lines ||
+                                                              a->filters.own || a->filters.no_own),
+                                 .physical = a->physical,
+                                 .dimensions = {.threads = a->filters.thread != 0},
+                                 .event = a->each ? export_events_add : NULL,
+                                 .context = s->events};
     if (!a->filters.window.from && !a->filters.window.to && !a->filters.thread)
         s->how.live = (struct reading_live){.question = REPORT_LIVE_END,
                                             .changes = formats[a->format].live != NULL};

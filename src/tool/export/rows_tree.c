@@ -6,7 +6,7 @@
 #include "base/il.h"
 #include "base/order.h"
 #include "base/path.h"
-#include "model/own.h"
+#include "model/near.h"
 
 /* Nodes of one id: methods of one name, in modules of one name, are one to the engine. */
 struct twins {
@@ -35,9 +35,9 @@ struct writing {
     uint32_t *next;                     /* by node: the next of its twins; 0 none */
     bool *again;                        /* by node: it is not the first of its twins */
     bool *site;                         /* by node: something was allocated there */
+    uint32_t *near;                     /* by node: that of the own frame it counts for; 0 none */
     /* The path from the root to the node at hand. */
     uint32_t *open;    /* by depth: nodes */
-    uint32_t *own;     /* by depth: place of the nearest own frame, + 1; 0 none */
     uint32_t depth;    /* of the node at hand */
     uint32_t *on_path; /* by method, as `method` has it: its frames on the path */
     uint32_t *methods; /* those that have some, the outermost first */
@@ -149,15 +149,15 @@ static void put_ancestors(struct writing *w, uint32_t node)
 {
     uint32_t left_out =
         w->method_count > EXPORT_ROWS_METHODS ? w->method_count - EXPORT_ROWS_METHODS : 0;
-    uint32_t own = w->own[w->depth];
+    uint32_t near = w->near[node];
     struct json_writer row;
 
     if (!rows_define(w->r, ROWS_ANCESTORS, w->stacks[node]))
         return;
     rows_begin(w->r, &row, "ancestors");
     rows_id(&row, "stack", w->stacks[node]);
-    if (own)
-        rows_id(&row, "own", w->frames[own - 1]);
+    if (near)
+        rows_id(&row, "own", w->frames[w->t->nodes[near].place]);
     jw_array(&row, "methods");
     for (uint32_t i = 0; i < w->method_count; i++)
         if (i < EXPORT_ROWS_METHODS / 2 || i >= EXPORT_ROWS_METHODS / 2 + left_out)
@@ -278,13 +278,6 @@ static void leave(struct writing *w, uint32_t depth)
     }
 }
 
-static bool is_own(const struct writing *w, uint32_t place)
-{
-    const struct model_place *p = &w->t->places[place];
-
-    return p->kind == MODEL_PLACE_METHOD && p->own;
-}
-
 static void enter(struct writing *w, uint32_t node)
 {
     const struct model_node *n = &w->t->nodes[node];
@@ -292,7 +285,6 @@ static void enter(struct writing *w, uint32_t node)
 
     w->depth = n->depth;
     w->open[n->depth] = node;
-    w->own[n->depth] = is_own(w, n->place) ? n->place + 1 : w->own[n->depth - 1];
     if (!w->on_path[method]++)
         w->methods[w->method_count++] = method;
 }
@@ -371,6 +363,18 @@ static int find_methods(struct writing *w)
     return added < 0 ? added : 0;
 }
 
+static int find_near(struct writing *w)
+{
+    const struct model *m = w->t->model;
+    struct model_near rule;
+    int err = model_near_init(&rule, w->defs, model_own_code(m), model_source_lines(m));
+
+    if (!err)
+        err = model_near_nodes(&rule, w->t, &w->near);
+    model_near_fini(&rule);
+    return err;
+}
+
 static int make_tables(struct writing *w)
 {
     size_t nodes = w->t->node_count, places = (size_t)w->t->place_count + 1, depth = 0;
@@ -386,12 +390,13 @@ static int make_tables(struct writing *w)
     w->again = memory_zalloc(nodes, sizeof(*w->again));
     w->site = memory_zalloc(nodes, sizeof(*w->site));
     w->open = memory_zalloc(depth + 1, sizeof(*w->open));
-    w->own = memory_zalloc(depth + 1, sizeof(*w->own));
     w->on_path = memory_zalloc(places, sizeof(*w->on_path));
     w->methods = memory_zalloc(places, sizeof(*w->methods));
-    if (!err && !(w->method && w->next && w->again && w->site && w->open && w->own && w->on_path &&
-                  w->methods))
+    if (!err &&
+        !(w->method && w->next && w->again && w->site && w->open && w->on_path && w->methods))
         err = -ENOMEM;
+    if (!err)
+        err = find_near(w);
     if (!err)
         err = find_methods(w);
     return err ? err : find_twins(w);
@@ -411,7 +416,7 @@ int export_rows_put(struct export_rows *r, const struct model_tree *tree, struct
     if (!err)
         err = put_nodes(&w);
     r->sums.recordings++;
-    memory_free_all(w.stacks, w.frames, w.bases, w.method, w.next, w.again, w.site, w.open, w.own,
+    memory_free_all(w.stacks, w.frames, w.bases, w.method, w.next, w.again, w.site, w.open, w.near,
                     w.on_path, w.methods, w.parts);
     return err ? err : r->err;
 }

@@ -362,7 +362,7 @@ static void put_limit(struct json_writer *w, const struct budget_limit *l)
     jw_text(w, "of", of_words[l->of]);
     jw_text_if(w, "method", l->method);
     jw_text_if(w, "file", l->file);
-    if (l->line)
+    if (l->of == BUDGET_LINE)
         jw_unsigned(w, "line", l->line);
     jw_text_if(w, "text", l->text);
     jw_text_if(w, "type", l->type);
@@ -458,7 +458,9 @@ void budget_limit_words(const struct budget_limit *l, struct buffer *b)
         buffer_text(b, "all of it");
         break;
     case BUDGET_LINE:
-        buffer_format(b, "%s:%u", l->file, l->line);
+        buffer_text(b, l->file);
+        if (l->line)
+            buffer_format(b, ":%u", l->line);
         break;
     case BUDGET_OTHER_LINES:
         buffer_text(b, "each other line of own code");

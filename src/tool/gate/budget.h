@@ -67,11 +67,11 @@ struct budget_bound {
 struct budget_limit {
     enum budget_of of;
     enum budget_per per;
-    const char *method; /* of a line its full name, else a full name or a glob; NULL none */
-    const char *type;   /* full name or glob; NULL all */
-    const char *file;   /* of a line, without folders */
-    const char *text;   /* of a line: its source; NULL not known */
-    uint32_t line;
+    const char *method;         /* of a line its full name, else a full name or a glob; NULL none */
+    const char *type;           /* full name or glob; NULL all */
+    const char *file;           /* of a line, without folders */
+    const char *text;           /* of a line: its source; NULL not known */
+    uint32_t line;              /* 0: of those allocations of the method whose line is not known */
     const char *from, *to, *at; /* texts of marks; NULL none */
     struct budget_bound bounds[BUDGET_MEASURES];
 };

@@ -206,10 +206,13 @@ static int by_limit(const void *left, const void *right)
 {
     const struct gate_finding *a = left, *b = right;
 
-    return a->limit != b->limit         ? ORDER(a->limit, b->limit)
-           : a->is_other != b->is_other ? a->is_other - b->is_other
-           : a->line != b->line         ? ORDER(a->line, b->line)
-                                        : ORDER(a->measure, b->measure);
+    int order = ORDER(a->limit, b->limit);
+
+    order = order ? order : a->is_other - b->is_other;
+    order = order ? order : ORDER(a->line, b->line);
+    if (!order && a->is_other && a->method && b->method) /* without a line there may be several */
+        order = strcmp(a->method, b->method);
+    return order ? order : ORDER(a->measure, b->measure);
 }
 
 enum gate_verdict judge_end(struct gate_judgement *j)

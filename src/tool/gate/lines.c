@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 
 #include "command/sources.h"
+#include "model/near.h"
 #include "report/align.h"
-#include "report/frames.h"
 
 #include <math.h>
 
@@ -19,47 +19,20 @@ void gate_lines_free(struct gate_lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++)
         memory_free(lines->lines[i].text);
-    memory_free_all(lines->lines, lines->methods, lines->of_cell, lines->modules);
+    memory_free_all(lines->lines, lines->methods, lines->of_cell);
     index_free(&lines->index);
     *lines = (struct gate_lines){.count = 0};
 }
 
-/*
- * The innermost frame of own code whose method has lines: its line, or where it is not known which
- * one, as in optimised code, the method's first. Returns: whether any own code is there; if it has
- * no lines line->file is NULL, and the frame is the innermost.
- */
-static bool find_frame(const struct loading *l, const struct report_cell *cell,
-                       struct report_frame *f, struct source_line *line)
+static int add(struct gate_lines *g, const struct model_near_place *at, uint32_t *line)
 {
-    uint32_t own = 0;
-
-    line->file = NULL;
-    if (!report_frame_first(l->defs, cell->path, cell->il, f))
-        return false;
-    do {
-        if (model_own_of_method(l->own, f->method) != MODEL_OWN)
-            continue;
-        own = own ? own : f->method;
-        if (!source_line_any(l->lines, f->method)) /* the compiler has made it */
-            continue;
-        if ((f->il >= 0 && source_line_of(l->lines, f->method, f->il, line)) ||
-            source_line_of(l->lines, f->method, 0, line))
-            return true;
-    } while (report_frame_outer(l->defs, f));
-    f->method = own;
-    line->file = NULL;
-    return own != 0;
-}
-
-static int add(struct gate_lines *g, const struct source_line *at, uint32_t method, uint32_t *line)
-{
-    const struct gate_line key = {.module = at->module,
-                                  .document = at->document,
-                                  .line = at->line,
-                                  .path = at->file,
-                                  .file = path_base_name_foreign(at->file)};
-    const struct gate_line_method of = {names_method(g->l->names, method), 0};
+    const struct gate_line key = {.module = at->line.module,
+                                  .document = at->line.document,
+                                  .of = at->line.line ? 0 : at->method,
+                                  .line = at->line.line,
+                                  .path = at->line.file,
+                                  .file = path_base_name_foreign(at->line.file)};
+    const struct gate_line_method of = {names_method(g->l->names, at->method), 0};
     int added = index_add(&g->index, &line_kind, &g->lines, &g->count, &g->capacity, &key, line);
 
     if (added < 0 || !array_reserve(&g->methods, &g->method_capacity, g->method_count + 1))
@@ -69,36 +42,32 @@ static int add(struct gate_lines *g, const struct source_line *at, uint32_t meth
     return 0;
 }
 
-/* Whether any method of the module has a line: else its symbols are not there. */
-static bool module_has_lines(struct gate_lines *g, uint32_t module)
+/* Of a place without a line at least the method's file. Returns: whether that is known. */
+static bool find_file(const struct gate_lines *g, struct model_near_place *at)
 {
-    enum { NOT_ASKED, LINES, NO_LINES };
-    uint8_t *known = &g->modules[module];
-
-    for (uint32_t i = 1; *known == NOT_ASKED && i < g->l->defs->methods.count; i++)
-        if (report_method(g->l->defs, i)->module == module && source_line_any(g->l->lines, i))
-            *known = LINES;
-    if (*known == NOT_ASKED)
-        *known = NO_LINES;
-    return *known == LINES;
+    if (at->line.file)
+        return true;
+    if (!source_line_of(g->l->lines, at->method, SOURCE_LINE_LAST, &at->line))
+        return false;
+    at->line.line = 0;
+    return true;
 }
 
-static int take_cell(struct gate_lines *g, size_t i, bool steady)
+static int take_cell(struct gate_lines *g, struct model_near *near, size_t i, bool steady)
 {
     const struct report_cell *cell = model_cell(g->l->model, i);
-    struct report_frame frame;
-    struct source_line at;
+    struct model_near_place at;
     int err;
 
     g->of_cell[i] = GATE_NO_LINE;
-    if ((steady && cell->unoptimised) || !find_frame(g->l, cell, &frame, &at))
+    if ((steady && cell->unoptimised) || !model_near_find(near, cell->path, cell->il, &at))
         return 0;
-    if (!at.file) {
-        if (!module_has_lines(g, report_method(g->l->defs, frame.method)->module))
-            g->unlined = frame.method;
+    if (!find_file(g, &at)) {
+        if (at.lack == MODEL_NEAR_LACKS_SYMBOLS)
+            g->unlined = at.method;
         return 0;
     }
-    err = add(g, &at, frame.method, &g->of_cell[i]);
+    err = add(g, &at, &g->of_cell[i]);
     if (err)
         return err;
     g->lines[g->of_cell[i]].objects += cell->allocs;
@@ -181,6 +150,8 @@ static int take_texts(struct gate_lines *g, const uint32_t *order, size_t count)
     for (size_t i = 0; !err && i < count; i++) {
         struct gate_line *line = &g->lines[order[i]];
 
+        if (!line->line)
+            continue;
         for (; at && number < line->line; number++)
             at = (at = strchr(at, '\n')) ? at + 1 : NULL;
         if (!at)
@@ -232,15 +203,16 @@ static int read_texts(struct gate_lines *g)
 int gate_lines_new(const struct loading *l, bool steady, bool texts, struct gate_lines *g)
 {
     size_t cells = model_cell_count(l->model);
-    int err = 0;
+    struct model_near near;
+    int err = model_near_init(&near, l->defs, l->own, l->lines);
 
     *g = (struct gate_lines){.l = l};
     g->of_cell = memory_alloc((cells + 1) * sizeof(*g->of_cell));
-    g->modules = memory_zalloc(l->defs->modules.count, sizeof(*g->modules));
-    if (!g->of_cell || !g->modules)
-        return -ENOMEM;
+    if (!err && !g->of_cell)
+        err = -ENOMEM;
     for (size_t i = 0; !err && i < cells; i++)
-        err = take_cell(g, i, steady);
+        err = take_cell(g, &near, i, steady);
+    model_near_fini(&near);
     if (err)
         return err;
     name_lines(g);

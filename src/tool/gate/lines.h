@@ -1,8 +1,7 @@
 /*
  * gate/lines.h - the lines of own code that the allocations of a log stand at, and which of them a
- * budget means. An allocation stands at the innermost frame of own code that has lines, so that
- * what the framework makes for a line counts as the line's; where it is not known which line of
- * the method, at the method's first.
+ * budget means. model/near.h says which line an allocation stands at: what the framework makes for
+ * a line counts as the line's. Where it is not known which line of the method, it stands at line 0.
  *
  * A budget names a line by its method, file and text; its number is only what it was once. In the
  * build that it was learned from, which the module's id tells, a line is found by its number. In
@@ -22,11 +21,13 @@
 #define GATE_NO_LINE UINT32_MAX
 
 struct gate_line {
-    uint32_t module, document, line; /* module: number in defs */
-    const char *path;                /* as the compiler wrote it */
-    const char *file;                /* without folders */
-    const char *method;              /* full; of several the first by name */
-    char *text;                      /* NULL: not known */
+    uint32_t module, document; /* module: number in defs */
+    uint32_t of;               /* line 0: the method, by number; else 0 */
+    uint32_t line;             /* 0: not known which line of the method */
+    const char *path;          /* as the compiler wrote it */
+    const char *file;          /* without folders */
+    const char *method;        /* full; of several the first by name */
+    char *text;                /* NULL: not known */
     double objects, bytes;
 };
 
@@ -41,8 +42,7 @@ struct gate_lines {
     } * methods;
     size_t method_count, method_capacity;
     uint32_t *of_cell; /* by cell of the model: index, or GATE_NO_LINE: no own code, or no line */
-    uint8_t *modules;  /* what is known of them */
-    uint32_t unlined;  /* a method of own code that allocates, in a module without any line; or 0 */
+    uint32_t unlined;  /* a method of own code that allocates, in a module without symbols; or 0 */
 };
 
 /*

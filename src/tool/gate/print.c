@@ -124,7 +124,9 @@ void print_subject(const struct gate_judgement *j, const struct gate_finding *f,
     }
     if (f->path) {
         buffer_clean(b, f->path);
-        buffer_format(b, ":%u ", f->line);
+        if (f->line)
+            buffer_format(b, ":%u", f->line);
+        buffer_char(b, ' ');
     }
     buffer_clean(b, f->method ? f->method : "(a line that is not known)");
     if (l->type) {

@@ -212,7 +212,9 @@ static void apply_patterns(struct model_own *own, const struct globs *globs)
             own->modules[i] = MODEL_PACKAGE;
     }
     for (uint32_t i = 1; i < defs->methods.count; i++) {
-        own->methods[i] = matches(globs, report_method(defs, i)->name);
+        const char *name = report_method(defs, i)->name;
+
+        own->methods[i] = name[0] != '(' && matches(globs, name); /* (dynamic method) is none */
         own->by_name |= own->methods[i];
     }
     own->any |= own->by_name;

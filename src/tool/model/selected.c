@@ -49,7 +49,8 @@ static void look_at_paths(struct selected *s)
             flags |= EXCLUDED;
         if (s->beginnings && s->beginnings[p->method] && !(flags & BEGUN))
             flags |= BEGUN | BEGINS;
-        if (s->filter->own && model_own_of_method(own, p->method) == MODEL_OWN)
+        if ((s->filter->own || s->filter->no_own) &&
+            model_own_of_method(own, p->method) == MODEL_OWN)
             flags |= OWN;
         s->paths[path] = flags;
     }
@@ -101,7 +102,8 @@ bool selected_cell(const struct selected *s, size_t i)
     return (!s->types || s->types[c->class_number]) && (!s->methods || (path & HAS_METHOD)) &&
            (!s->no_types || !(s->no_types[c->class_number] || (path & EXCLUDED))) &&
            (!s->beginnings || (path & BEGUN)) && (!s->filter->own || (path & OWN)) &&
-           has_thread(s, c) && !(s->filter->steady && c->unoptimised);
+           !(s->filter->no_own && (path & OWN)) && has_thread(s, c) &&
+           !(s->filter->steady && c->unoptimised);
 }
 
 /* ---- paths ---- */

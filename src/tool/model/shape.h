@@ -23,6 +23,7 @@ struct model_filter {
     bool has_slices; /* only slices [from_slice, to_slice); needs the dimension */
     unsigned from_slice, to_slice;
     bool own;    /* only what own code allocates, itself or through others */
+    bool no_own; /* only what has no frame of own code on its stack */
     bool steady; /* without what only unoptimised code makes */
 };
 

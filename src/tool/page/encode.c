@@ -170,6 +170,7 @@ static void put_tables(const struct page_union *u, struct page_columns *c)
     for (size_t i = 0; i < u->names_count; i++) {
         put(c, PAGE_NAME_MODULE, u->names[c->name_order[i]].module);
         put(c, PAGE_NAME_OWNER, u->names[c->name_order[i]].owner);
+        put(c, PAGE_NAME_LINED, u->names[c->name_order[i]].lined);
         put(c, PAGE_NAME_SPACE, u->names[c->name_order[i]].space);
     }
 }

@@ -28,6 +28,7 @@
     X(PLACE_COUNT, "place_count") \
     X(NAME_MODULE, "name_module") \
     X(NAME_OWNER, "name_owner") \
+    X(NAME_LINED, "name_lined") \
     X(NAME_SPACE, "name_space")
 
 #define PAGE_COLUMN_ENUMERATOR(name, text) PAGE_##name,

@@ -151,6 +151,8 @@ static void put_filters(struct json_writer *w, const struct side_options *o,
     put_option(w, "--thread", o->filter.thread ? number : NULL);
     if (o->filter.own)
         jw_text(w, NULL, "--own");
+    if (o->filter.no_own)
+        jw_text(w, NULL, "--no-own");
     if (o->filter.steady)
         jw_text(w, NULL, "--steady");
     if (t->folded_nodes) {

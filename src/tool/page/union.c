@@ -126,7 +126,11 @@ static int add_name(struct page_union *u, struct side *s, const struct model_pla
     }
     if (def && add_module(u, s, def->module, &key.module) < 0)
         return -ENOMEM;
-    return ADD(u, names, name, &key, out);
+    if (ADD(u, names, name, &key, out) < 0)
+        return -ENOMEM;
+    if (p->kind == MODEL_PLACE_METHOD && !u->names[*out].lined)
+        u->names[*out].lined = source_line_any(s->read.lines, p->method);
+    return 0;
 }
 
 static int add_place(struct page_union *u, struct side *s, const struct model_place *p,

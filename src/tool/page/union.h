@@ -19,6 +19,7 @@ struct union_name {
     bool type;
     enum model_owner owner;
     const char *shown;
+    bool lined; /* of a method: it has lines, in the build of some side */
 };
 
 struct union_module {

@@ -20,6 +20,7 @@
 
 struct module_lines {
     bool tried;
+    bool given;                 /* source_lines_give has lines of it */
     enum symbols_reason reason; /* why there are no symbols */
     struct symbols *symbols;    /* NULL: none */
     json_t *json;               /* Source Link, once asked for */
@@ -268,11 +269,13 @@ bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct 
 int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const char *file,
                       uint32_t line)
 {
-    struct answer a = {method, il, {file, line, report_method(s->defs, method)->module, 0}};
-    uint32_t number;
+    uint32_t module = report_method(s->defs, method)->module, number;
+    struct answer a = {method, il, {file, line, module, 0}};
     int added = index_add(&s->index, &answer_kind, &s->answers, &s->answer_count,
                           &s->answer_capacity, &a, &number);
 
+    if (module < s->module_count)
+        s->modules[module].given = true;
     return added < 0 ? added : 0;
 }
 
@@ -281,6 +284,13 @@ bool source_line_any(struct source_lines *s, uint32_t method)
     struct source_line line;
 
     return source_line_of(s, method, SOURCE_LINE_LAST, &line);
+}
+
+bool source_lines_of_module(struct source_lines *s, uint32_t module)
+{
+    if (!s || module >= s->module_count)
+        return false;
+    return s->modules[module].given || module_of(s, module);
 }
 
 /* ---- addresses ---- */

@@ -53,6 +53,9 @@ int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const
 /* source_line_any - whether a method (number in defs) has lines at all. s NULL: it has none. */
 bool source_line_any(struct source_lines *s, uint32_t method);
 
+/* source_lines_of_module - whether lines of a module (number in defs) are known. s NULL: none. */
+bool source_lines_of_module(struct source_lines *s, uint32_t module);
+
 /*
  * source_lines_missing - tells of symbols that cannot be used, a line for each module, then in one
  * line of all modules asked about that have none; wanted NULL: of all, else of those it is true of.

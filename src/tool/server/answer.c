@@ -13,7 +13,8 @@ static int know(const struct answer_ask *ask, struct loading *l)
 {
     const struct loading_options how = {.filters = &ask->options->filters,
                                         .symbols = &ask->options->symbols,
-                                        .no_lines = ask->options->no_lines};
+                                        .no_lines = ask->options->no_lines,
+                                        .stands_in = ask->kind == ANSWER_METRICS};
     char why[ARGS_WHY_SIZE];
     int err = loading_know(&nobody, &how, l, why, sizeof(why));
 

@@ -4,8 +4,8 @@
 #include "base/order.h"
 #include "base/path.h"
 #include "command/loading.h"
+#include "model/near.h"
 #include "report/estimate.h"
-#include "report/frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +31,8 @@ struct figures {
     const struct traced *t;
     char *labels; /* pid and program */
     struct rows types, sites;
+    struct rows
+        foreign; /* of sites the one without own frame, whatever is left out of the others */
     struct report_completeness gaps;
     struct loading l;
 };
@@ -122,7 +124,7 @@ static int add_types(struct figures *f)
     return err;
 }
 
-/* A line of own code, or a method of it whose line is not known. */
+/* A line of own code, or a method of it whose line is not known; without method: no own frame. */
 struct place {
     uint32_t method, line;
     const char *file;
@@ -131,24 +133,13 @@ struct place {
 
 INDEX_OF_BYTES(place_kind, struct place, file);
 
-/* The innermost frame of own code. Returns: false: there is none. */
-static bool place_of(const struct figures *f, const struct report_cell *cell, struct place *out)
+static struct place place_of(struct model_near *near, const struct report_cell *cell)
 {
-    struct report_frame frame;
-    struct source_line line;
-    bool any = report_frame_first(f->l.defs, cell->path, cell->il, &frame);
+    struct model_near_place at;
 
-    for (; any; any = report_frame_outer(f->l.defs, &frame))
-        if (model_is_near(f->l.model, frame.method))
-            break;
-    if (!any)
-        return false;
-    *out = (struct place){.method = frame.method};
-    if (source_line_of(f->l.lines, frame.method, frame.il, &line)) {
-        out->line = line.line;
-        out->file = line.file;
-    }
-    return true;
+    if (!model_near_find(near, cell->path, cell->il, &at))
+        return (struct place){.method = 0};
+    return (struct place){.method = at.method, .line = at.line.line, .file = at.line.file};
 }
 
 static int name_place(struct figures *f, const struct place *p)
@@ -159,35 +150,47 @@ static int name_place(struct figures *f, const struct place *p)
     if (p->file)
         buffer_format(&site, "%s:%u", path_base_name_foreign(p->file), p->line);
     put_label(&b, "site", site.data ? site.data : "");
-    put_label(&b, "method", names_method(f->l.names, p->method));
+    put_label(&b, "method", p->method ? names_method(f->l.names, p->method) : "");
+    if (!p->method)
+        put_label(&b, "own", "false");
     if (site.failed)
         b.failed = 1;
     buffer_free(&site);
-    return rows_add(&f->sites, buffer_take(&b), p->bytes, p->allocs);
+    return rows_add(p->method ? &f->sites : &f->foreign, buffer_take(&b), p->bytes, p->allocs);
+}
+
+/* Bytes and objects by place; *places is to be freed. */
+static int sum_places(struct figures *f, struct place **places, size_t *count)
+{
+    const struct report_cells *c = &f->t->cells;
+    struct index index = {NULL, 0, 0};
+    struct model_near near;
+    size_t capacity = 0;
+    uint32_t number;
+    int err = model_near_init(&near, f->l.defs, f->l.own, f->l.lines);
+
+    for (size_t i = 0; err >= 0 && i < c->count; i++) {
+        struct place place = place_of(&near, &c->cells[i]);
+
+        err = index_add(&index, &place_kind, places, count, &capacity, &place, &number);
+        if (err < 0)
+            break;
+        (*places)[number].bytes += c->cells[i].bytes;
+        (*places)[number].allocs += c->cells[i].allocs;
+    }
+    model_near_fini(&near);
+    index_free(&index);
+    return err < 0 ? err : 0;
 }
 
 static int add_sites(struct figures *f)
 {
-    const struct report_cells *c = &f->t->cells;
-    size_t count = 0, capacity = 0;
-    struct place *places = NULL, place;
-    struct index index = {NULL, 0, 0};
-    uint32_t number;
-    int err = 0;
+    struct place *places = NULL;
+    size_t count = 0;
+    int err = sum_places(f, &places, &count);
 
-    for (size_t i = 0; err >= 0 && i < c->count; i++) {
-        if (!place_of(f, &c->cells[i], &place))
-            continue;
-        err = index_add(&index, &place_kind, &places, &count, &capacity, &place, &number);
-        if (err < 0)
-            break;
-        places[number].bytes += c->cells[i].bytes;
-        places[number].allocs += c->cells[i].allocs;
-    }
-    err = err < 0 ? err : 0;
     for (size_t i = 0; !err && i < count; i++)
         err = name_place(f, &places[i]);
-    index_free(&index);
     memory_free(places);
     return err;
 }
@@ -360,6 +363,13 @@ static const struct {
     {"shadowtrace_log_unread_bytes", GAUGE, "Bytes of the log that are not read yet.", unread},
 };
 
+static void put_some(FILE *out, const struct rows *rows, bool bytes, const char *name)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        fprintf(out, "%s{%s} %.0f\n", name, rows->rows[i].labels,
+                bytes ? rows->rows[i].bytes : rows->rows[i].allocs);
+}
+
 static void put_rows(FILE *out, const struct figures *all, size_t count, bool sites, bool bytes,
                      const char *name, const char *help)
 {
@@ -367,13 +377,14 @@ static void put_rows(FILE *out, const struct figures *all, size_t count, bool si
 
     for (size_t i = 0; i < count; i++) {
         const struct rows *rows = sites ? &all[i].sites : &all[i].types;
+        bool any = rows->count || (sites && all[i].foreign.count);
 
-        if (rows->count && !begun)
+        if (any && !begun)
             put_family(out, name, COUNTER, help);
-        begun |= rows->count > 0;
-        for (size_t k = 0; k < rows->count; k++)
-            fprintf(out, "%s{%s} %.0f\n", name, rows->rows[k].labels,
-                    bytes ? rows->rows[k].bytes : rows->rows[k].allocs);
+        begun |= any;
+        put_some(out, rows, bytes, name);
+        if (sites)
+            put_some(out, &all[i].foreign, bytes, name);
     }
 }
 
@@ -446,9 +457,12 @@ int answer_metrics(const struct answer_ask *ask, FILE *out)
     put_rows(out, all, count, false, false, "shadowtrace_type_allocations_total",
              "Objects by type, of the types that allocate most.");
     put_rows(out, all, count, true, true, "shadowtrace_site_allocated_bytes_total",
-             "Bytes by line of own code, of the lines that allocate most.");
-    put_rows(out, all, count, true, false, "shadowtrace_site_allocations_total",
-             "Objects by line of own code, of the lines that allocate most.");
+             "Bytes by line of own code, of the lines that allocate most; own=\"false\": those of "
+             "stacks without own code.");
+    put_rows(
+        out, all, count, true, false, "shadowtrace_site_allocations_total",
+        "Objects by line of own code, of the lines that allocate most; own=\"false\": those of "
+        "stacks without own code.");
     err = put_gaps(out, all, count);
     put_own(out, ask);
     return err;

@@ -417,11 +417,11 @@ static int run_rows(struct report_args *a, const struct args *args, FILE *out)
     a->order.allocs = a->view.sort == VIEW_SORT_ALLOCS;
     if (filters_share(&cmd_report, a->min_share, &a->order.least_share))
         return CLI_USAGE;
-    a->filter =
-        (struct report_filter){.thread = f->thread,
-                               .steady = f->steady,
-                               .chosen = f->types.count || f->methods.count || f->exclude.count ||
-                                         f->below.count || f->own || f->own_code.count};
+    a->filter = (struct report_filter){.thread = f->thread,
+                                       .steady = f->steady,
+                                       .chosen = f->types.count || f->methods.count ||
+                                                 f->exclude.count || f->below.count || f->own ||
+                                                 f->no_own || f->own_code.count};
     a->print.by = (enum report_by)a->by;
     if (a->format == READING_FOLDED && a->print.by != REPORT_BY_SITE)
         return cli_usage_error(&cmd_report, "--format folded needs --by site");

@@ -44,7 +44,7 @@ static const char *method_text(const struct view *v, const struct view_row *row,
     if (!row->what)
         return v->kind == VIEW_METHODS ? report_no_frame(v->read.defs)
                : v->kind == VIEW_LINES ? "(no source line)"
-                                       : "(no own frame)";
+                                       : MODEL_NEAR_NONE;
     return view_place(v, row->place, b);
 }
 
@@ -198,27 +198,64 @@ static void put_amounts(const struct view_rows *r, const struct view_row *row,
     }
 }
 
+void view_put_place(const struct view_rows *r, const struct view_row *row, struct table *t,
+                    size_t column)
+{
+    const struct model_place *place = row->place;
+    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+
+    if (place && place->file)
+        table_place(t, column, view_where(r->view, place->file, place->line, &b),
+                    view_link(r->view, place->file, place->line, &link));
+    else
+        table_place(t, column, model_near_words[view_row_lack(r, row)], NULL);
+    buffer_free(&b);
+    buffer_free(&link);
+}
+
 static void put_row(const struct view_rows *r, const struct view_row *row, const struct columns *c,
                     struct table *t)
 {
-    const struct view *v = r->view;
-    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+    struct buffer b = BUFFER_INIT;
 
     table_row(t);
     put_amounts(r, row, c, t);
     table_name(t, (size_t)c->at[COLUMN_WHAT], "", view_row_text(r, row, &b));
-    if (c->at[COLUMN_PLACE] >= 0 && row->place && row->place->file)
-        table_place(t, (size_t)c->at[COLUMN_PLACE],
-                    view_where(v, row->place->file, row->place->line, &b),
-                    view_link(v, row->place->file, row->place->line, &link));
+    if (c->at[COLUMN_PLACE] >= 0)
+        view_put_place(r, row, t, (size_t)c->at[COLUMN_PLACE]);
     if (c->at[COLUMN_TYPES] >= 0)
         table_name(t, (size_t)c->at[COLUMN_TYPES], "", view_types_text(r, row, 1, &b));
     if (c->at[COLUMN_HEAP] >= 0)
         table_text(t, (size_t)c->at[COLUMN_HEAP], range_heap((enum sst_heap)row->heap));
     if (r->kind == VIEW_MODULES)
-        table_text(t, (size_t)c->at[COLUMN_NOTE], owner_text(v, row));
+        table_text(t, (size_t)c->at[COLUMN_NOTE], owner_text(r->view, row));
     buffer_free(&b);
-    buffer_free(&link);
+}
+
+/* What has no own frame: its share, and how to see it. */
+static void print_foreign(const struct view_rows *r, FILE *out)
+{
+    const struct view *v = r->view;
+    struct buffer b = BUFFER_INIT;
+    const struct view_row *row = NULL;
+    struct text_number share;
+
+    for (size_t i = 0; !row && i < r->count; i++)
+        if (view_row_foreign(r, &r->rows[i]) && r->rows[i].self[MODEL_BYTES] > 0)
+            row = &r->rows[i];
+    if (!row || v->filter.no_own)
+        return;
+    buffer_text(&b, MODEL_NEAR_NONE);
+    if (!v->question)
+        buffer_format(&b, " (%s)", text_share(&share, view_share(v, row->self[MODEL_BYTES])));
+    buffer_text(&b, ": made on stacks without own code. `shadowtrace report --view ");
+    buffer_format(&b, v->live ? "%s --by tree" : "%s", v->live ? view_word(v) : "tree");
+    buffer_format(&b, " --no-own %s", v->how.reading.rows ? "--from-rows " : "");
+    view_logs(v, &b);
+    buffer_text(&b, "` shows them.");
+    if (!b.failed)
+        args_print_text(out, b.data, view_look(v, out).width);
+    buffer_free(&b);
 }
 
 void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
@@ -237,6 +274,7 @@ void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
                 v->top && shown == v->top ? " `--top 0` shows all." : "");
     else
         fprintf(out, "\nShown: %s %s (all).\n", text_count(&a, shown), what);
+    print_foreign(r, out);
 }
 
 static int print_text(const struct view_rows *r, FILE *out)
@@ -350,10 +388,16 @@ static void thread_json(const struct view *v, const struct view_row *row, struct
 static void place_row_json(const struct view_rows *r, const struct view_row *row,
                            struct json_writer *w)
 {
+    enum model_near_lack lack = view_row_lack(r, row);
+
     if (!row->what)
         jw_null(w, "method");
     else
         view_place_json(r->view, row->place, w);
+    if (lack)
+        jw_text(w, "no_line", model_near_keys[lack]);
+    if (view_row_foreign(r, row))
+        jw_bool(w, "no_own_frame", true);
     types_json(r, row, w);
 }
 

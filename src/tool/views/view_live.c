@@ -438,19 +438,16 @@ static void put_amounts(const struct live_rows *l, size_t number, struct table *
 static void put_row(const struct live_rows *l, size_t number, struct table *t)
 {
     const struct view_row *row = &l->rows.rows[number];
-    const struct view *v = l->rows.view;
-    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+    struct buffer b = BUFFER_INIT;
 
     table_row(t);
     put_amounts(l, number, t);
     table_name(t, (size_t)l->at[WHAT], "", view_row_text(&l->rows, row, &b));
-    if (l->at[PLACE] >= 0 && row->place && row->place->file)
-        table_place(t, (size_t)l->at[PLACE], view_where(v, row->place->file, row->place->line, &b),
-                    view_link(v, row->place->file, row->place->line, &link));
+    if (l->at[PLACE] >= 0)
+        view_put_place(&l->rows, row, t, (size_t)l->at[PLACE]);
     if (l->at[TYPES] >= 0)
         table_name(t, (size_t)l->at[TYPES], "", view_types_text(&l->rows, row, 1, &b));
     buffer_free(&b);
-    buffer_free(&link);
 }
 
 #define MOST_GROWING 5 /* rows that are warned of */

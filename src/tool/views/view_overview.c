@@ -22,12 +22,16 @@
 #define WIDE        100 /* columns of a terminal that has room for more words */
 #define OWN_SPEAKS  0.1 /* of all bytes: own lines that have so much need no other modules beside */
 
-/* Where allocations end in own code: all that a frame of it makes, itself and through others. */
+/*
+ * Where allocations end in own code: all that a frame of it makes, itself and through others. A
+ * stack without own code counts by itself.
+ */
 struct hot_path {
     uint32_t node;
     double bytes;
     uint32_t class_number; /* most of it */
     double class_bytes;
+    size_t type_count;
 };
 
 struct overview {
@@ -36,7 +40,7 @@ struct overview {
     struct view_rows processes; /* none of a single log */
     struct time_line time;
     struct model_tree *folded;
-    uint32_t *near; /* by node of it: the innermost frame of own code; 0 none */
+    uint32_t *near; /* by node of it: the innermost frame of own code, or itself: without any */
     struct hot_path paths[PATHS_SHOWN];
     size_t path_count;
 };
@@ -76,6 +80,7 @@ static int find_type(const struct overview *o, struct hot_path *path)
              k++) {
             uint32_t class_number = model_cell(m, t->cells[k])->class_number;
 
+            path->type_count += !(bytes[class_number] > 0);
             bytes[class_number] += model_cell_weight(m, t->cells[k], MODEL_BYTES);
             if (bytes[class_number] > path->class_bytes) {
                 path->class_bytes = bytes[class_number];
@@ -100,8 +105,9 @@ static int find_paths(struct overview *o)
     bytes = memory_zalloc(t->node_count, sizeof(*bytes));
     o->near = memory_zalloc(t->node_count, sizeof(*o->near));
     for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++) {
-        o->near[i] =
-            is_own(t, i) || !model_own_any(o->v->read.own) ? i : o->near[t->nodes[i].parent];
+        uint32_t outer = o->near[t->nodes[i].parent];
+
+        o->near[i] = is_own(t, i) || !is_own(t, outer) ? i : outer;
         bytes[o->near[i]] += t->self[MODEL_BYTES][i];
     }
     for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++)
@@ -192,6 +198,19 @@ static void print_wrapped(const char *text, const char *indent, size_t width, FI
     }
 }
 
+/* The type is named only if it is more than half of the path's bytes. */
+static void print_path_type(const struct overview *o, const struct hot_path *path, size_t width,
+                            FILE *out)
+{
+    if (path->class_bytes * 2 > path->bytes) {
+        fputs(", most of it ", out);
+        text_elide(out, view_class(o->v, path->class_number), width > 60 ? width - 45 : 16);
+        putc('\n', out);
+    } else {
+        fprintf(out, ", of %zu types\n", path->type_count);
+    }
+}
+
 static int print_paths(const struct overview *o, FILE *out)
 {
     size_t width = view_look(o->v, out).width;
@@ -205,11 +224,9 @@ static int print_paths(const struct overview *o, FILE *out)
         struct text_number share, bytes;
         struct buffer b = BUFFER_INIT, clean = BUFFER_INIT;
 
-        fprintf(out, " %s  %s bytes, most of it ",
-                text_share(&share, view_share(o->v, path->bytes)),
+        fprintf(out, " %s  %s bytes", text_share(&share, view_share(o->v, path->bytes)),
                 text_count(&bytes, report_whole(path->bytes)));
-        text_elide(out, view_class(o->v, path->class_number), width > 60 ? width - 45 : 16);
-        putc('\n', out);
+        print_path_type(o, path, width, out);
         err = put_path(o, path->node, PATH_LINES * (width - 8), &b);
         if (!err) {
             buffer_clean(&clean, b.data);
@@ -291,7 +308,8 @@ static const struct table_column own_columns[COLUMNS] = {
 static void put_own(const struct overview *o, const struct view_row *row, struct table *t)
 {
     const struct view *v = o->v;
-    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
+    bool foreign = view_row_foreign(&o->own, row);
+    struct buffer b = BUFFER_INIT;
     struct report_row self;
 
     view_amount(v, row->self, &self);
@@ -300,24 +318,43 @@ static void put_own(const struct overview *o, const struct view_row *row, struct
     table_share(t, SHARE, self.share);
     view_put_objects(t, ALLOCS, &self);
     view_put_range(t, RANGE, &self);
-    if (row->place->file)
-        table_place(t, PLACE, view_where(v, row->place->file, row->place->line, &b),
-                    view_link(v, row->place->file, row->place->line, &link));
-    table_name(t, METHOD, "", view_place(v, row->place, &b));
+    if (foreign)
+        table_place(t, PLACE, MODEL_NEAR_NONE, NULL);
+    else
+        view_put_place(&o->own, row, t, PLACE);
+    table_name(t, METHOD, "", foreign ? "" : view_place(v, row->place, &b));
     table_name(t, TYPES, "", view_types_text(&o->own, row, 1, &b));
     buffer_free(&b);
-    buffer_free(&link);
 }
 
-/* The first rows of own code that make something; those that are no own code are left out. */
+/* The rows that make most, with that of no own frame, if it makes anything. */
 static size_t own_rows(const struct overview *o, const struct view_row *out[LINES_SHOWN])
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < o->own.count && count < LINES_SHOWN; i++)
-        if (o->own.rows[i].what && o->own.rows[i].self[MODEL_BYTES] > 0)
-            out[count++] = &o->own.rows[i];
+    for (size_t i = 0; i < o->own.count && model_own_any(o->v->read.own); i++) {
+        const struct view_row *row = &o->own.rows[i];
+
+        if (!(row->self[MODEL_BYTES] > 0))
+            continue;
+        if (count < LINES_SHOWN)
+            out[count++] = row;
+        else if (view_row_foreign(&o->own, row))
+            out[count - 1] = row;
+    }
     return count;
+}
+
+/* The first of them that is of own code; NULL: none is. */
+static const struct view_row *first_own(const struct overview *o)
+{
+    const struct view_row *rows[LINES_SHOWN];
+    size_t count = own_rows(o, rows);
+
+    for (size_t i = 0; i < count; i++)
+        if (!view_row_foreign(&o->own, rows[i]))
+            return rows[i];
+    return NULL;
 }
 
 /* Of all bytes, those that the table of own code has lines for. */
@@ -372,10 +409,34 @@ static void print_own_heading(const struct overview *o, FILE *out)
     buffer_free(&names);
 }
 
+/* A row, and its source if that has room beside it. Returns: the lines printed. */
+static size_t print_own_row(const struct overview *o, const struct view_row *row, struct table *t,
+                            size_t number, size_t room, FILE *out)
+{
+    size_t at = table_column_at(t, PLACE), width = view_look(o->v, out).width;
+    struct buffer b = BUFFER_INIT;
+    const char *source;
+    size_t lines = 1;
+
+    fprintf(out, "%s\n", table_line(t, number, &b));
+    if (row->place && !view_row_foreign(&o->own, row)) {
+        view_url(o->v, row->place, at, out);
+        source = source_of(o->v, row, &b);
+        if (*source && width > at + 20) {
+            lines += room > 1;
+            fprintf(out, "%*s| ", (int)at, "");
+            text_elide(out, source, (width > 400 ? 400 : width) - at - 2);
+            putc('\n', out);
+        }
+    }
+    buffer_free(&b);
+    return lines;
+}
+
 static int print_own(const struct overview *o, FILE *out)
 {
     const struct view_row *rows[LINES_SHOWN];
-    size_t count = own_rows(o, rows);
+    size_t count = own_rows(o, rows), room = LINES_ROOM;
     const struct table_look look = view_look(o->v, out);
     struct buffer b = BUFFER_INIT;
     struct table *t = NULL;
@@ -388,21 +449,12 @@ static int print_own(const struct overview *o, FILE *out)
     if (!err && count) {
         print_own_heading(o, out);
         fprintf(out, "%s\n", table_head(t, &b));
-        for (size_t i = 0, room = LINES_ROOM; i < count && room > 0; i++, room--) {
-            size_t at = table_column_at(t, PLACE);
-            const char *source;
-
-            fprintf(out, "%s\n", table_line(t, i, &b));
-            view_url(o->v, rows[i]->place, at, out);
-            source = source_of(o->v, rows[i], &b);
-            if (*source && look.width > at + 20) {
-                room -= room > 1;
-                fprintf(out, "%*s| ", (int)at, "");
-                text_elide(out, source, (look.width > 400 ? 400 : look.width) - at - 2);
-                putc('\n', out);
-            }
-        }
     }
+    for (size_t i = 0; !err && i < count; i++)
+        if (view_row_foreign(&o->own, rows[i]))
+            print_own_row(o, rows[i], t, i, 0, out);
+        else if (room)
+            room -= print_own_row(o, rows[i], t, i, room, out);
     table_free(t);
     buffer_free(&b);
     return err;
@@ -416,29 +468,65 @@ static const struct table_column type_columns[] = {
     {"type", TABLE_NAME, 0, 24},    {"most of it by", TABLE_PLACE, 1, 24},
 };
 
-/* Of a type the line of own code that makes most; NULL: there is none. */
-static const struct view_row *most_by(const struct overview *o, uint32_t class_number)
+/* How the bytes of a type are spread over lines of own code. */
+struct spread {
+    const struct view_row *most; /* the line with more than half of them; NULL: no line has */
+    double all, foreign;         /* bytes; foreign: of no own frame */
+    size_t places;
+};
+
+static struct spread spread_of(const struct overview *o, uint32_t class_number)
 {
-    const struct view_row *best = NULL;
+    struct spread s = {.most = NULL};
     double most = 0;
 
     for (size_t i = 0; i < o->own.count; i++) {
         const struct view_row *row = &o->own.rows[i];
 
-        for (size_t k = row->first_type; k < row->first_type + row->type_count; k++)
-            if (row->what && o->own.types[k].class_number == class_number &&
-                o->own.types[k].bytes > most) {
-                most = o->own.types[k].bytes;
-                best = row;
+        for (size_t k = row->first_type; k < row->first_type + row->type_count; k++) {
+            double bytes = o->own.types[k].bytes;
+
+            if (o->own.types[k].class_number != class_number || !(bytes > 0))
+                continue;
+            s.all += bytes;
+            if (view_row_foreign(&o->own, row)) {
+                s.foreign += bytes;
+                continue;
             }
+            s.places++;
+            if (bytes > most) {
+                most = bytes;
+                s.most = row;
+            }
+        }
     }
-    return best;
+    if (most * 2 <= s.all)
+        s.most = NULL;
+    return s;
+}
+
+/* Who makes most of a type, or that nobody does. */
+static void put_spread(const struct overview *o, uint32_t class_number, struct table *t,
+                       size_t column)
+{
+    struct spread s = spread_of(o, class_number);
+    struct buffer b = BUFFER_INIT;
+
+    if (s.most && s.most->place->file) {
+        view_put_place(&o->own, s.most, t, column);
+    } else if (s.most) {
+        table_name(t, column, "", view_place(o->v, s.most->place, &b));
+    } else if (s.foreign * 2 >= s.all) {
+        table_place(t, column, "(no own code)", NULL);
+    } else {
+        buffer_format(&b, "(spread over %zu places)", s.places);
+        table_place(t, column, b.failed ? "" : b.data, NULL);
+    }
+    buffer_free(&b);
 }
 
 static void put_type(const struct overview *o, const struct view_row *row, struct table *t)
 {
-    const struct view_row *by = most_by(o, row->what);
-    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
     struct report_row self;
 
     view_amount(o->v, row->self, &self);
@@ -448,13 +536,8 @@ static void put_type(const struct overview *o, const struct view_row *row, struc
     view_put_objects(t, 2, &self);
     view_put_range(t, 3, &self);
     table_name(t, 4, "", view_class(o->v, row->what));
-    if (by && by->place->file)
-        table_place(t, 5, view_where(o->v, by->place->file, by->place->line, &b),
-                    view_link(o->v, by->place->file, by->place->line, &link));
-    else if (by)
-        table_name(t, 5, "", view_place(o->v, by->place, &b));
-    buffer_free(&b);
-    buffer_free(&link);
+    if (model_own_any(o->v->read.own))
+        put_spread(o, row->what, t, 5);
 }
 
 static int print_types(const struct overview *o, FILE *out)
@@ -593,17 +676,18 @@ static void print_source(const struct view *v, const struct view_row *row, FILE 
 
 static void print_commands(const struct overview *o, FILE *out)
 {
-    const struct view_row *rows[LINES_SHOWN];
+    const struct view_row *own = first_own(o);
     const struct view *v = o->v;
-    size_t own = own_rows(o, rows);
 
     fputs("\nMore\n", out);
     if (own) {
         print_command("all lines like these", "report --by own", v, "", out);
-        print_callers(v, rows[0], out);
+        print_callers(v, own, out);
     }
-    if (own && rows[0]->place->file && !v->logs[1] && !v->how.reading.rows)
-        print_source(v, rows[0], out);
+    if (model_own_any(v->read.own) && !v->filter.no_own && own_share(o) < 1)
+        print_command("without own frame", "report --view tree --no-own", v, "", out);
+    if (own && own->place->file && !v->logs[1] && !v->how.reading.rows)
+        print_source(v, own, out);
     if (o->processes.count > PIDS_SHOWN)
         print_command("all processes", "report --view processes", v, "", out);
     print_command("from Main on", "report --view tree", v, "", out);

@@ -105,48 +105,23 @@ static const struct model_place *place_of(const struct view_rows *r, uint32_t no
     return &t->places[t->nodes[node].place];
 }
 
-/*
- * Whether allocations below a frame belong to it: by line those of each frame that has one; by own
- * code the same, and if none of it has, as what the compiler makes, those of the frame itself.
- */
-enum { HOLDS_NOT = 1, HOLDS, HOLDS_LINE };
-
-static uint8_t holds(const struct view_rows *r, const struct model_place *p)
+static bool by_line(enum view_kind kind)
 {
-    if (r->kind != VIEW_LINES && !p->own)
-        return HOLDS_NOT;
-    if (p->file ||
-        (p->kind == MODEL_PLACE_METHOD && source_line_any(r->view->read.lines, p->method)))
-        return HOLDS_LINE;
-    return r->kind == VIEW_LINES ? HOLDS_NOT : HOLDS;
+    return kind == VIEW_LINES || kind == VIEW_OWN || kind == VIEW_OVERVIEW;
 }
 
-/* By node: the innermost frame, it or a caller, that allocations belong to; 0: there is none. */
 static int find_near(struct view_rows *r)
 {
-    const struct model_tree *t = r->view->tree;
-    uint8_t *known = memory_zalloc(t->place_count, 1);
+    const struct loading *read = &r->view->read;
+    int err = model_near_init(&r->rule, read->defs, read->own, read->lines);
 
-    r->near = memory_zalloc(t->node_count, sizeof(*r->near));
-    for (uint32_t i = 1; known && r->near && i < t->node_count; i++) {
-        uint8_t *one = &known[t->nodes[i].place];
-        uint32_t outer = r->near[t->nodes[i].parent];
-
-        if (!*one)
-            *one = holds(r, place_of(r, i));
-        if (*one == HOLDS && outer && known[t->nodes[outer].place] == HOLDS_LINE)
-            r->near[i] = outer;
-        else
-            r->near[i] = *one == HOLDS_NOT ? outer : i;
-    }
-    memory_free(known);
-    return known && r->near ? 0 : -ENOMEM;
+    r->rule.any = r->kind == VIEW_LINES;
+    return err ? err : model_near_nodes(&r->rule, r->view->tree, &r->near);
 }
 
 static bool by_place(enum view_kind kind)
 {
-    return kind == VIEW_METHODS || kind == VIEW_LINES || kind == VIEW_OWN ||
-           kind == VIEW_OVERVIEW || kind == VIEW_MODULES || kind == VIEW_NAMESPACES;
+    return kind == VIEW_METHODS || by_line(kind) || kind == VIEW_MODULES || kind == VIEW_NAMESPACES;
 }
 
 bool view_rows_inclusive(enum view_kind kind)
@@ -270,6 +245,12 @@ static bool passes(const struct view_rows *r, const struct view_row *row)
     return bytes >= least && bytes >= (double)v->min_bytes;
 }
 
+/* Rows of own lines always have the one of what has no own frame, whatever --top is. */
+static bool always_shown(const struct view_rows *r, const struct view_row *row)
+{
+    return view_row_foreign(r, row) && passes(r, row);
+}
+
 static int row_order(const void *a, const void *b, void *context)
 {
     const struct view_rows *r = context;
@@ -297,6 +278,15 @@ static void put_in_order(struct view_rows *r)
         r->rows[i].number = (uint32_t)i;
     if (r->count)
         qsort_r(r->rows, r->count, sizeof(*r->rows), row_order, r);
+    for (size_t i = r->view->top; r->view->top && i < r->count; i++) {
+        struct view_row row = r->rows[i];
+
+        if (!always_shown(r, &row))
+            continue;
+        memmove(&r->rows[r->view->top + 1], &r->rows[r->view->top],
+                (i - r->view->top) * sizeof(row));
+        r->rows[r->view->top] = row;
+    }
 }
 
 int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kind)
@@ -306,7 +296,7 @@ int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kin
     *r = (struct view_rows){.view = v, .kind = kind};
     if (kind == VIEW_NAMESPACES)
         err = namespaces_init(&r->names, v->read.defs);
-    if (!err && (kind == VIEW_LINES || kind == VIEW_OWN || kind == VIEW_OVERVIEW))
+    if (!err && by_line(kind))
         err = find_near(r);
     if (!err && (v->question == REPORT_LIVE_LIFETIMES || v->question == REPORT_LIVE_GROWN) &&
         !(r->of_cells = memory_zalloc(model_cell_count(v->read.model) + 1, sizeof(*r->of_cells))))
@@ -326,6 +316,7 @@ void view_rows_fini(struct view_rows *r)
     index_free(&r->index);
     index_free(&r->type_index);
     namespaces_fini(&r->names);
+    model_near_fini(&r->rule);
 }
 
 int view_rows_of_cells(const struct view_rows *r, uint32_t **out)
@@ -354,5 +345,17 @@ size_t view_rows_shown(const struct view_rows *r)
 
     while (shown < r->count && (!top || shown < top) && passes(r, &r->rows[shown]))
         shown++;
-    return shown;
+    return shown + (top && shown == top && shown < r->count && always_shown(r, &r->rows[shown]));
+}
+
+bool view_row_foreign(const struct view_rows *r, const struct view_row *row)
+{
+    return (r->kind == VIEW_OWN || r->kind == VIEW_OVERVIEW) && !row->what;
+}
+
+enum model_near_lack view_row_lack(const struct view_rows *r, const struct view_row *row)
+{
+    if (!r->near || !row->place || !row->what || row->place->file)
+        return MODEL_NEAR_LACKS_NOTHING;
+    return model_near_lack(&r->rule, row->place->method);
 }

@@ -9,6 +9,7 @@
 
 #include "views/view.h"
 #include "model/method_namespaces.h"
+#include "model/near.h"
 
 /* Of one type on one row. */
 struct view_type {
@@ -42,8 +43,9 @@ struct view_rows {
     size_t type_count, type_capacity;
     struct index type_index;
     struct namespaces names;
-    uint32_t *near;     /* by node: of lines and own the node that its allocations belong to */
-    uint32_t *of_cells; /* of lifetimes: by cell of the model the row, as rows came */
+    struct model_near rule; /* of lines and own */
+    uint32_t *near;         /* by node: of lines and own the node that its allocations belong to */
+    uint32_t *of_cells;     /* of lifetimes: by cell of the model the row, as rows came */
 };
 
 /* Kinds: all flat ones. Returns: 0 or -ENOMEM; *r is for view_rows_fini even then. */
@@ -57,6 +59,14 @@ bool view_rows_inclusive(enum view_kind kind); /* whether `total` means anything
 /* How many rows --top, --min-bytes and --min-share let through: those in front. */
 size_t view_rows_shown(const struct view_rows *r);
 
+/* Of own lines: whether it is the row of what has no own frame on its stack. */
+bool view_row_foreign(const struct view_rows *r, const struct view_row *row);
+/* Of lines: why the row has none; MODEL_NEAR_LACKS_NOTHING: it has, or is of no line. */
+enum model_near_lack view_row_lack(const struct view_rows *r, const struct view_row *row);
+/* Puts the row's line, or why it has none, in the column of the last row of t. */
+void view_put_place(const struct view_rows *r, const struct view_row *row, struct table *t,
+                    size_t column);
+
 /* "Doc[], string +3": of the row's types the first ones, in b. */
 const char *view_types_text(const struct view_rows *r, const struct view_row *row, size_t most,
                             struct buffer *b);
@@ -65,7 +75,8 @@ const char *view_row_text(const struct view_rows *r, const struct view_row *row,
 void view_row_what_json(const struct view_rows *r, const struct view_row *row,
                         struct json_writer *w);
 const char *view_row_heading(enum view_kind kind); /* of the column that view_row_text is in */
-/* Below the rows: how many of them were shown, and what share. */
+/* Below the rows: how many of them were shown, and what share; of own lines also which command
+ * shows what has no own frame. */
 void view_print_shown(const struct view_rows *r, size_t shown, FILE *out);
 /* An object of the array that is open in w. */
 void view_row_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w);

@@ -216,7 +216,7 @@ TEST(a_filter_that_cannot_be_says_so_and_changes_nothing)
 {
     press("ftype=Strong\r");
     expect_on_screen("Strong");
-    expect_on_screen("String"); /* the nearest */
+    expect_on_screen("\"string\""); /* the nearest */
     assert_true(data_total(&loaded.data, MODEL_BYTES) == BYTES);
     press("fcolour=red\r");
     expect_on_screen("type, method, exclude, below, thread, from or to, not: colour=red");

@@ -167,7 +167,7 @@ class App {
     }
 
     heaviestMethod() {
-        const own = this.nearestRows().rows[0];
+        const own = this.nearestRows().rows.find(row => row.place !== undefined);
         if (own)
             return this.log.places.name[own.place];
         return this.subjects()[0] || 0;
@@ -185,7 +185,7 @@ class App {
             if (!log.hasOwn)
                 return null;
             const rows = nearestSums(this, place => log.places.kind[place] === KIND.METHOD && log.owner[place] !== OWNER.FRAMEWORK);
-            const inPackages = rows.filter(row => log.owner[row.key] === OWNER.PACKAGE).reduce((sum, row) => sum + row.bytes, 0);
+            const inPackages = rows.filter(row => row.key >= 0 && log.owner[row.key] === OWNER.PACKAGE).reduce((sum, row) => sum + row.bytes, 0);
             return inPackages < this.whole().bytes / 10 ? null
                 : nearestNamed(this, rows, 'Own code and packages', 'the nearest such frame above each object');
         });
@@ -338,9 +338,9 @@ class App {
     }
 }
 
-// Each object goes to the nearest own frame above it, by line where lines are known: what has none
-// at all, as methods that the compiler makes, leaves it to a caller that has. Without own code it
-// goes to the nearest frame that is not of the framework, then to any.
+// Each object counts for a line of own code by the rule of model/near.h; what has no own frame has a
+// row, too. Where own code makes less than 1 % and no line of it is known, code that is not of the
+// framework stands in for it, then any.
 function nearestOwn(app) {
     const {log} = app;
     const {places} = log;
@@ -348,12 +348,13 @@ function nearestOwn(app) {
     const kinds = Uint8Array.from({length: places.count}, (_, place) =>
         places.kind[place] === KIND.METHOD ? log.owner[place] : 255);
     const byOwn = nearestSums(app, place => kinds[place] === OWNER.OWN);
-    const own = byOwn.reduce((sum, row) => sum + row.bytes, 0);
-    if (own >= whole / 100)
+    const found = byOwn.filter(row => row.key >= 0);
+    const own = found.reduce((sum, row) => sum + row.bytes, 0);
+    if (own >= whole / 100 || found.some(row => places.line[row.key]))
         return nearestNamed(app, byOwn, 'Own code', 'the nearest own frame above each object');
     const few = own ? 'own code has less than 1 % of the bytes: ' : '';
     const byPackage = nearestSums(app, place => kinds[place] === OWNER.OWN || kinds[place] === OWNER.PACKAGE);
-    if (byPackage.length)
+    if (byPackage.some(row => row.key >= 0))
         return nearestNamed(app, byPackage, 'Nearest code that is not framework', few + 'the nearest such frame above each object');
     return nearestNamed(app, nearestSums(app, place => kinds[place] !== 255), 'Methods', few + 'that allocate');
 }
@@ -361,7 +362,13 @@ function nearestOwn(app) {
 function nearestNamed(app, rows, title, hint) {
     const {log} = app;
     for (const row of rows) {
-        const place = row.place = row.key;
+        const place = row.key;
+        if (place < 0) {
+            Object.assign(row, {name: title === 'Own code' ? '(no own frame)' : '(no such frame)', family: 'framework',
+                                full: 'made on stacks without such a frame: all methods'});
+            continue;
+        }
+        row.place = place;
         const where = log.where(place);
         Object.assign(row, {name: where || log.name(place), method: where ? log.name(place) : '', family: familyOf(log, place),
                             full: (where ? log.file(place) + ':' + log.places.line[place] + '  ' : '') + log.fullName(place)});
@@ -374,23 +381,19 @@ function nearestSums(app, wanted) {
     const {tree, places} = app.log;
     const {self} = app.weights();
     const near = nearestPlaces(app.log, wanted);
-    const sums = Object.keys(self).map(measure => [measure, self[measure], new Float64Array(places.count)]);
-    for (let node = 1; node < tree.count; node++)
-        if (near[node] >= 0 && self.allocs[node])
+    const sums = Object.keys(self).map(measure => [measure, self[measure], new Float64Array(places.count + 1)]);
+    for (let node = 0; node < tree.count; node++)
+        if (self.allocs[node])
             for (const [, from, to] of sums)
-                to[near[node]] += from[node];
+                to[near[node] >= 0 ? near[node] : places.count] += from[node];
     return rowsOfPlaces(sums, places.count);
 }
 
-// By node: the place of the nearest wanted frame, it or a caller; -1: there is none.
+// By node: the place of the nearest wanted frame, it or a caller, as in model/near.c; -1: there is none.
 function nearestPlaces(log, wanted) {
     const {tree, places} = log;
-    const lined = new Set();
-    for (let place = 0; place < places.count; place++)
-        if (places.line[place])
-            lined.add(places.name[place]);
     const is = Uint8Array.from({length: places.count}, (_, place) =>
-        !wanted(place) ? 0 : places.kind[place] === KIND.METHOD && lined.has(places.name[place]) ? 2 : 1);
+        !wanted(place) ? 0 : places.kind[place] === KIND.METHOD && log.nameLined[places.name[place]] ? 2 : 1);
     const near = new Int32Array(tree.count);
     near[0] = -1;
     for (let node = 1; node < tree.count; node++) {
@@ -401,13 +404,14 @@ function nearestPlaces(log, wanted) {
     return near;
 }
 
+// A row of each place with objects; what is of no place stands behind them, and has key -1.
 function rowsOfPlaces(sums, count) {
     const rows = [];
     const objects = sums.find(([measure]) => measure === 'allocs')[2];
-    for (let place = 0; place < count; place++) {
+    for (let place = 0; place <= count; place++) {
         if (!objects[place])
             continue;
-        const row = emptyRow(place);
+        const row = emptyRow(place < count ? place : -1);
         for (const [measure, , to] of sums)
             row[measure] = to[place];
         rows.push(row);

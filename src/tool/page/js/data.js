@@ -179,6 +179,7 @@ class Log {
         this.places = readPlaces(columns);
         this.nameModule = columns.read('name_module', Uint32Array);
         this.nameOwner = columns.read('name_owner', Uint8Array);
+        this.nameLined = columns.read('name_lined', Uint8Array);
         this.nameSpace = columns.read('name_space', Uint32Array);
         this.cells = readCells(columns, tree.place, this.places.kind);
         this.tree = tree;

@@ -61,9 +61,10 @@ class OverviewView {
 
     nearest(own) {
         const {app} = this;
-        return this.panel(own.title, own.hint, own.rows.slice(0, OVERVIEW_ROWS), 'totalBytes',
-            row => row.place !== undefined && app.sources.has(row.place) ? app.showLine(row.place) : app.openPlace(row.place),
-            {table: own.table});
+        const rows = own.rows.filter((row, i) => i < OVERVIEW_ROWS || row.place === undefined);
+        const open = ({place}) => place === undefined ? app.set({view: 'tables', table: 'methods', rows: '', sort: null}, true)
+            : app.sources.has(place) ? app.showLine(place) : app.openPlace(place);
+        return this.panel(own.title, own.hint, rows, 'totalBytes', open, {table: own.table});
     }
 
     types() {

@@ -43,7 +43,7 @@ class SourceView {
     nearest() {
         const {app} = this;
         const out = new Map();
-        for (const row of app.nearestRows().rows) {
+        for (const row of app.nearestRows().rows.filter(one => one.place !== undefined)) {
             const file = app.log.places.file[row.place];
             out.set(file, (out.get(file) || 0) + row.bytes);
         }
