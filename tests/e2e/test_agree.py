@@ -250,7 +250,7 @@ def own_lines_agree(t, report, page, what):
     t.true(abs(sum(row['bytes'] for row in page['nearest']) - report.total[0]) <= slack, what + 'own lines: total')
     expected, own = {}, 0
     for row in overview['rows']:
-        line = '%s:%d  ' % (re.split(r'[/\\]', row['file'])[-1], row['line']) if row.get('line') else ''
+        line = '%s:%d  ' % (row['file'], row['line']) if row.get('line') else ''
         put(expected, NO_OWN_FRAME if row.get('no_own_frame') else line + row['method'], row)
         own += 0 if row.get('no_own_frame') else row['bytes']
     t.true(abs(sum(row[0] for row in expected.values()) - report.total[0]) <= slack, what + 'own lines: total of the report')
