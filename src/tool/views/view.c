@@ -146,7 +146,7 @@ static struct model_shape shape_of(const struct view *v)
         shape.grain = MODEL_GRAIN_LINE;
     if (v->kind == VIEW_TREE) {
         shape.fold_recursion = true;
-        shape.fold_framework = !v->all_frames && model_own_any(v->read.own);
+        shape.fold_framework = !v->all_frames && !v->filter.no_own && model_own_any(v->read.own);
     }
     shape.types = v->kind == VIEW_CALLERS && v->of_types;
     return shape;

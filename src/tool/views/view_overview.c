@@ -27,6 +27,7 @@
  * stack without own code counts by itself.
  */
 struct hot_path {
+    const struct model_tree *tree;
     uint32_t node;
     double bytes;
     uint32_t class_number; /* most of it */
@@ -40,7 +41,7 @@ struct overview {
     struct view_rows processes; /* none of a single log */
     struct time_line time;
     struct model_tree *folded;
-    uint32_t *near; /* by node of it: the innermost frame of own code, or itself: without any */
+    struct model_tree *foreign; /* stacks without own code */
     struct hot_path paths[PATHS_SHOWN];
     size_t path_count;
 };
@@ -66,17 +67,17 @@ static void note_path(struct overview *o, const struct hot_path *path)
     o->paths[at] = *path;
 }
 
-/* The type that a path's own frame makes most of. */
-static int find_type(const struct overview *o, struct hot_path *path)
+/* The type that a path's own frame makes most of. near: by node, the one that it counts for. */
+static int find_type(const struct overview *o, const uint32_t *near, struct hot_path *path)
 {
-    const struct model_tree *t = o->folded;
+    const struct model_tree *t = path->tree;
     const struct model *m = o->v->read.model;
     double *bytes = memory_zalloc(o->v->read.defs->classes.count, sizeof(*bytes));
 
     if (!bytes)
         return -ENOMEM;
     for (uint32_t i = path->node; i < t->nodes[path->node].end; i++)
-        for (uint32_t k = t->first_cell[i]; o->near[i] == path->node && k < t->first_cell[i + 1];
+        for (uint32_t k = t->first_cell[i]; near[i] == path->node && k < t->first_cell[i + 1];
              k++) {
             uint32_t class_number = model_cell(m, t->cells[k])->class_number;
 
@@ -91,40 +92,52 @@ static int find_type(const struct overview *o, struct hot_path *path)
     return 0;
 }
 
+/* Those of one tree. */
+static int note_paths(struct overview *o, const struct model_tree *t, bool own)
+{
+    double *bytes = memory_zalloc(t->node_count, sizeof(*bytes));
+    uint32_t *near = memory_zalloc(t->node_count, sizeof(*near));
+    int err = bytes && near ? 0 : -ENOMEM;
+
+    for (uint32_t i = 1; !err && i < t->node_count; i++) {
+        near[i] = is_own(t, i) || !own ? i : near[t->nodes[i].parent];
+        bytes[near[i]] += t->self[MODEL_BYTES][i];
+    }
+    for (uint32_t i = 1; !err && i < t->node_count; i++)
+        if (bytes[i] > 0)
+            note_path(o, &(struct hot_path){.tree = t, .node = i, .bytes = bytes[i]});
+    for (size_t i = 0; !err && i < o->path_count; i++)
+        if (o->paths[i].tree == t)
+            err = find_type(o, near, &o->paths[i]);
+    memory_free_all(bytes, near);
+    return err;
+}
+
+/* Framework below own code is folded; of a stack without own code its frames are all there is. */
 static int find_paths(struct overview *o)
 {
-    const struct model_shape shape = {.grain = MODEL_GRAIN_METHOD,
-                                      .fold_recursion = true,
-                                      .fold_framework = model_own_any(o->v->read.own)};
+    bool own = model_own_any(o->v->read.own), no_own = o->v->filter.no_own;
+    struct model_shape shape = {
+        .grain = MODEL_GRAIN_METHOD, .fold_recursion = true, .fold_framework = own};
     int err = view_tree(o->v, &shape, &o->folded);
-    const struct model_tree *t = o->folded;
-    double *bytes;
 
-    if (err)
+    if (!err)
+        err = note_paths(o, o->folded, own);
+    if (err || !own)
         return err;
-    bytes = memory_zalloc(t->node_count, sizeof(*bytes));
-    o->near = memory_zalloc(t->node_count, sizeof(*o->near));
-    for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++) {
-        uint32_t outer = o->near[t->nodes[i].parent];
-
-        o->near[i] = is_own(t, i) || !is_own(t, outer) ? i : outer;
-        bytes[o->near[i]] += t->self[MODEL_BYTES][i];
-    }
-    for (uint32_t i = 1; bytes && o->near && i < t->node_count; i++)
-        if (bytes[i] > 0)
-            note_path(o, &(struct hot_path){.node = i, .bytes = bytes[i]});
-    err = bytes && o->near ? 0 : -ENOMEM;
-    memory_free(bytes);
-    for (size_t i = 0; !err && i < o->path_count; i++)
-        err = find_type(o, &o->paths[i]);
-    return err;
+    shape.fold_framework = false;
+    o->v->filter.no_own = true;
+    err = view_tree(o->v, &shape, &o->foreign);
+    o->v->filter.no_own = no_own;
+    return err ? err : note_paths(o, o->foreign, false);
 }
 
 /* ---- its words ---- */
 
-static const char *frame_text(const struct overview *o, uint32_t node, struct buffer *b)
+static const char *frame_text(const struct overview *o, const struct model_tree *t, uint32_t node,
+                              struct buffer *b)
 {
-    const char *text = view_place(o->v, &o->folded->places[o->folded->nodes[node].place], b);
+    const char *text = view_place(o->v, &t->places[t->nodes[node].place], b);
     struct buffer fitted = BUFFER_INIT;
 
     fit_name(&fitted, text, 60);
@@ -135,16 +148,18 @@ static const char *frame_text(const struct overview *o, uint32_t node, struct bu
 }
 
 /* "A > B > … 12 frames … > Y > Z": as many of the innermost as have room. */
-static int put_path(const struct overview *o, uint32_t leaf, size_t room, struct buffer *out)
+static int put_path(const struct overview *o, const struct hot_path *path, size_t room,
+                    struct buffer *out)
 {
-    const struct model_tree *t = o->folded;
+    const struct model_tree *t = path->tree;
+    uint32_t leaf = path->node;
     struct buffer b = BUFFER_INIT, *names = NULL;
     uint32_t depth = t->nodes[leaf].depth, kept = 0, first;
     size_t used = 24, capacity = 0;
     int err = 0;
 
     for (uint32_t node = leaf; !err && node; node = t->nodes[node].parent) {
-        const char *text = frame_text(o, node, &b);
+        const char *text = frame_text(o, t, node, &b);
 
         used += text_columns(text) + strlen(SEPARATOR);
         if (kept && used > room)
@@ -227,7 +242,7 @@ static int print_paths(const struct overview *o, FILE *out)
         fprintf(out, " %s  %s bytes", text_share(&share, view_share(o->v, path->bytes)),
                 text_count(&bytes, report_whole(path->bytes)));
         print_path_type(o, path, width, out);
-        err = put_path(o, path->node, PATH_LINES * (width - 8), &b);
+        err = put_path(o, path, PATH_LINES * (width - 8), &b);
         if (!err) {
             buffer_clean(&clean, b.data);
             print_wrapped(clean.data ? clean.data : "", "    ", width, out);
@@ -729,7 +744,7 @@ static int print_text(const struct overview *o, struct view *v, FILE *out)
 
 static void path_json(const struct overview *o, const struct hot_path *path, struct json_writer *w)
 {
-    const struct model_tree *t = o->folded;
+    const struct model_tree *t = path->tree;
 
     jw_line_object(w, 2, NULL);
     jw_unsigned(w, "bytes", report_whole(path->bytes));
@@ -824,6 +839,6 @@ int view_overview(struct view *v, FILE *out)
     view_rows_fini(&o.processes);
     time_line_fini(&o.time);
     model_tree_free(o.folded);
-    memory_free(o.near);
+    model_tree_free(o.foreign);
     return err;
 }
