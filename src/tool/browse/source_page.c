@@ -167,7 +167,8 @@ static int weigh(struct source_page *p, const struct data *d)
     for (size_t i = 0; !err && i < table.count; i++) {
         const struct ranking_row *row = &table.rows[i];
 
-        if (row->target.line > p->count || strcmp(row->target.file, p->file) != 0)
+        if (row->target.kind != TARGET_LINE || row->target.line > p->count ||
+            strcmp(row->target.file, p->file) != 0)
             continue;
         memcpy(p->sums[row->target.line].self, row->self, sizeof(row->self));
         memcpy(p->sums[row->target.line].total, row->total, sizeof(row->total));

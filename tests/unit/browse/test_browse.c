@@ -457,6 +457,19 @@ TEST(source_is_shown_with_what_its_lines_allocate)
     expect_on_screen("[5 lines]");
 }
 
+TEST(a_method_whose_line_is_not_known_stands_among_lines_and_opens_its_callers)
+{
+    close_logs(NULL);
+    open_logs("tests/fixtures/logs/own-lines.ndjson", NULL, "tests/fuzz/corpus/symbols");
+    expect_on_screen("(no own frame)");
+    press("5");
+    assert_non_null(strstr(cursor_row(), "Basket.Add"));
+    press("j\r");
+    assert_non_null(strstr(cursor_row(), "  8"));
+    press("\033k\r");
+    expect_on_screen("callers of Basket.Add");
+}
+
 TEST(without_memory_what_there_is_stays)
 {
     press("2");

@@ -246,6 +246,12 @@ TEST(views_are_as_expected)
     expect_ran(
         REPORT("--by=own", "--own-code=*", "--symbols=tests/fuzz/corpus/symbols", fixture("lines")),
         CLI_OK, FIXTURES "lines.by-own.txt");
+    expect_ran(REPORT("--symbols=tests/fuzz/corpus/symbols", fixture("own-lines")), CLI_OK,
+               FIXTURES "own-lines.view-overview.txt");
+    expect_ran(REPORT("--by=own", "--top=1", "tests/fixtures/browse/shop.ndjson"), CLI_OK,
+               FIXTURES "shop.by-own-top.txt");
+    expect_ran(REPORT("--view=tree", "--no-own", fixture("own-lines")), CLI_OK,
+               FIXTURES "own-lines.tree-no-own.txt");
     expect_ran(REPORT(fixture("sampled")), CLI_OK, FIXTURES "sampled.view-overview.txt");
     expect_ran(REPORT("--view=types", fixture("sampled")), CLI_OK,
                FIXTURES "sampled.view-types.txt");
