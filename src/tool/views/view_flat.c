@@ -271,7 +271,7 @@ void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
         fprintf(out, "\nShown: %s of %s %s, %s of %s bytes.%s\n", text_count(&a, shown),
                 text_count(&b, r->count), what, text_share(&c, view_share(v, bytes)),
                 v->filtered ? "the selected" : "all",
-                v->top && shown == v->top ? " `--top 0` shows all." : "");
+                v->top && shown >= v->top ? " `--top 0` shows all." : "");
     else
         fprintf(out, "\nShown: %s %s (all).\n", text_count(&a, shown), what);
     print_foreign(r, out);
