@@ -123,15 +123,16 @@ def test_a_formatter(t):
         r = record(t, [csharpier(), 'check', tree], status=1, timeout=600)  # 1: some are not formatted as it would
     screen, _ = r.first_screen()
     t.true(re.search(r'^Lines of own code, CSharpier.*: 9\d\.\d%', screen, re.M), screen)
-    types = re.search(r'^ *[\d,]+ +[\d.]+% +[\d,]+ +Doc\[\] +(DocListBuilder\.cs:\d+)$', screen, re.M)
-    t.true(types, screen)
+    types = re.search(r'^ *[\d,]+ +[\d.]+% +[\d,]+ +Doc\[\] +\(spread over (\d+) places\)$', screen, re.M)
+    t.true(types, screen)  # no line makes more than half
     overview = r.json('--view', 'overview')
     t.equal(sorted(overview['own_code']['modules']), ['CSharpier', 'CSharpier.Core'])
     docs = [(where(row), share['bytes']) for row in overview['rows'] for share in row['types']
             if share['type'].endswith('.Doc[]') and row['method']]
-    t.equal(max(docs, key=lambda doc: doc[1])[0], types.group(1), docs)
+    most = max(docs, key=lambda doc: doc[1])
+    t.true(most[0].startswith('DocListBuilder.cs:') and 2 * most[1] <= sum(size for _, size in docs), docs)
     lines = r.json('--by', 'line', '--type', '*.Doc[]', '--top', '1')['rows']
-    t.equal(where(lines[0]), types.group(1), 'what --by line says')
+    t.equal(where(lines[0]), most[0], 'what --by line says')
 
 
 @lane('programs')
