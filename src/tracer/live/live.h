@@ -285,7 +285,7 @@ struct live_weighed {
  * One collection: live_weigh_begin and live_weigh_end around what became of samples in it.
  * live_weigh_survived - for the first time; live_weigh_more - it stands for more from now on;
  * live_weigh_died - of one that had survived. Returns: false: memory ran out, and it is forgotten.
- * Threads: one at a time.
+ * Threads: one at a time, which holds (live_hold).
  */
 void live_weigh_begin(struct live *live);
 bool live_weigh_survived(struct live *live, struct live_weighed *sample);

@@ -3,7 +3,6 @@
 
 void live_weigh_begin(struct live *live)
 {
-    live_hold(live);
     add_relaxed(&live->collections, 1);
 }
 
@@ -60,5 +59,4 @@ void live_weigh_end(struct live *live, const struct live_collection *collection,
 {
     total_of(live, collection, collection->now_ns() - collection->began_ns, took_ns);
     sums_tell(live);
-    live_unhold(live);
 }

@@ -222,8 +222,11 @@ void alive_collection_finished(struct alive *a)
     uint64_t from = clock_ns();
     int32_t none = 0;
 
-    if (!cas_acq_rel(&a->users, &none, WALKED))
+    live_hold(a->config.live); /* first: whoever has it may take long, and samples come meanwhile */
+    if (!cas_acq_rel(&a->users, &none, WALKED)) {
+        live_unhold(a->config.live);
         return; /* a background collection ends beside an allocation: the next one looks */
+    }
     if (load_relaxed(&a->count) + load_relaxed(&a->gone_count) <= GONE_MOST) {
         live_weigh_begin(a->config.live);
         sift(a, look);
@@ -234,6 +237,7 @@ void alive_collection_finished(struct alive *a)
         live_weigh_end(a->config.live, &collection, clock_ns() - from);
     }
     store_release(&a->users, 0);
+    live_unhold(a->config.live);
 }
 
 bool alive_poll(struct alive *a)

@@ -2,12 +2,15 @@
 #include "samples/alive.h"
 
 #include "base/memory.h"
+#include "live/internal.h"
 #include "support/test.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #define MEAN  102400
@@ -189,6 +192,33 @@ TEST(there_is_an_end_to_how_many_are_followed_and_the_rest_is_counted)
     alive_read(alive, &now);
     assert_int_equal(now.followed, ALIVE_MOST);
     assert_int_equal(now.missed, 7);
+}
+
+static void *finish(void *context)
+{
+    alive_collection_finished(context);
+    return NULL;
+}
+
+/* A background collection ends beside allocations while the writer has the sums. */
+TEST(samples_that_come_while_the_sums_are_held_are_followed)
+{
+    struct alive_state now;
+    pthread_t thread;
+
+    follow(1, SMALL, MEAN);
+    live_hold(live);
+    alive_collection_started(alive, 2);
+    assert_int_equal(pthread_create(&thread, NULL, finish, alive), 0);
+    while (!load_acquire(&live->wanted))
+        sched_yield();
+    follow(2, SMALL, MEAN);
+    live_unhold(live);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    alive_read(alive, &now);
+    assert_int_equal(now.missed, 0);
+    assert_int_equal(now.followed, 2);
+    assert_true(live_take(live, &sums));
 }
 
 TEST(a_runtime_that_gives_no_handle_is_counted)
