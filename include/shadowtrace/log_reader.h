@@ -53,6 +53,7 @@
     X(CONFIG, "config") \
     X(SAMPLE, "sample") \
     X(PROFILE, "profile") \
+    X(SAMPLING, "sampling") \
     X(LIVE_SITE, "live_site") \
     X(LIVE, "live") \
     X(LIVE_TOTAL, "live_total") \

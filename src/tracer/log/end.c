@@ -1,9 +1,5 @@
 #include "log/internal.h"
 
-#include "clr/error.h"
-
-#include <shadowtrace/clr/constants.h>
-
 /* What was unloaded, and is not kept any more. */
 static void set_given(const struct log *log, json_t *line)
 {
@@ -32,53 +28,6 @@ static json_t *hooks_json(const struct log *log, const struct stack_totals *tota
     return hooks;
 }
 
-/* --framework-frames: snapshots that were taken for them. */
-static json_t *frames_json(const struct agreement_frames *frames)
-{
-    json_t *object = json_object();
-
-    log_set(object, "added", load_relaxed(&frames->added));
-    log_set(object, "refused", load_relaxed(&frames->refused));
-    log_set(object, "differed", load_relaxed(&frames->differed));
-    return object;
-}
-
-/* Samples that are followed for as long as they are alive. */
-static json_t *alive_json(const struct alive *alive)
-{
-    struct alive_state state;
-    json_t *object = json_object();
-
-    alive_read(alive, &state);
-    log_set(object, "followed", state.followed);
-    log_set(object, "missed", state.missed);
-    log_set(object, "mean", state.mean);
-    return object;
-}
-
-/* What came of the runtime's samples. */
-static json_t *sampler_json(const struct log *log)
-{
-    char text[CLR_ERROR_TEXT_SIZE];
-    json_t *object = json_object();
-    struct samples_state state;
-
-    samples_read(log->config.samples, &state);
-    json_object_set_new(object, "sampler", json_string(log_sampler(log)));
-    if (state.since_ns > log->zero_ns)
-        log_set(object, "since", state.since_ns - log->zero_ns);
-    log_set(object, "told", state.told);
-    log_set_any(object, "unread", state.unread);
-    if (log->config.options->framework_frames)
-        json_object_set_new(object, "frames", frames_json(log->config.frames));
-    if (log->config.alive)
-        json_object_set_new(object, "alive", alive_json(log->config.alive));
-    if (state.failed != S_OK)
-        json_object_set_new(object, "failed",
-                            json_string(clr_error_text(state.failed, text, sizeof(text))));
-    return object;
-}
-
 /* What was asked for, and what came of it. */
 static void set_asked(struct log *log, json_t *line)
 {
@@ -93,7 +42,7 @@ static void set_asked(struct log *log, json_t *line)
                             log_put_snapshots(json_object(), log->config.agreement));
     json_object_set_new(line, "events", log_families_json(log));
     if (log->config.samples)
-        json_object_set_new(line, "sampling", sampler_json(log));
+        json_object_set_new(line, "sampling", log_sampling_json(log));
     if (options_records(options, OPTIONS_CALLS))
         json_object_set_new(line, "calls", log_calls_json(log));
 }

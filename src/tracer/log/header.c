@@ -59,8 +59,10 @@ int log_write_header(struct log *log)
     log_set_flag(line, "beginnings", options_beginnings(c->options));
     log_set_flag(line, "attached", c->attached);
     log_set_flag(line, "unverified", c->unverified);
-    if (log->file.part > 1)
+    if (log->file.part > 1) {
         log_set(line, "part", log->file.part);
+        json_object_set_new(line, "sampling", log_sampling_begun_json(log));
+    }
     json_object_set_new(line, "rotated_out", log_gone_json(log));
     log_set_text(line, "uncontrolled", load_acquire(&log->uncontrolled));
     log_set_text(line, "uncompressed", load_acquire(&log->uncompressed));

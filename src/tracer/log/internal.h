@@ -193,6 +193,7 @@ struct log {
     /* --log sites: when sums are written next, how long after that again, when they last were */
     uint64_t next_sites_ns, sites_ns, swapped_ns;
     uint64_t reported_ticks[PROFILE_SOURCES];
+    bool sampling_written;
     double ns_per_pair;
     json_t *unmatched;       /* log_unmatched()'s, once it is made */
     struct log_sites *sites; /* --log sites */
@@ -443,6 +444,15 @@ json_t *log_families_json(const struct log *log); /* for the end record; NULL: o
 
 /* profile.c */
 void log_write_profile(struct log *log, uint64_t t); /* where sampling has gone on */
+
+/*
+ * sampling.c: samples of the runtime. log_write_sampling - once they count, once.
+ * log_sampling_begun_json - the same for the header of a later part and the status file; NULL:
+ * there is nothing to say. log_sampling_json - for the end record.
+ */
+void log_write_sampling(struct log *log, uint64_t t);
+json_t *log_sampling_begun_json(const struct log *log);
+json_t *log_sampling_json(const struct log *log);
 
 /*
  * calls.c: the call trace. A batch is written when something asks for it.

@@ -55,6 +55,7 @@ void log_write_reports(struct log *log, uint64_t t)
     stack_totals_read(&totals);
     log_lost(log, by, &seen);
     log_write_profile(log, t);
+    log_write_sampling(log, t);
     log_write_check(log, &totals, t);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         log_write_check_thread(log, thread, t);

@@ -66,6 +66,7 @@ struct profiler {
     struct live *live;           /* NULL: no --live */
     struct heap *heap;           /* NULL: no --live, or that is estimated */
     struct samples *samples;     /* NULL: the runtime samples nothing for us */
+    _Atomic(uint32_t) modules;   /* loaded, as long as they are few */
     _Atomic(bool) describes;     /* modules as they are loaded, for samples */
     struct alive *alive;         /* NULL: what is alive is not estimated */
     struct events *events;       /* NULL: nothing but allocations is recorded */

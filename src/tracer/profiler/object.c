@@ -27,6 +27,8 @@
 /* A slot's parameters are the interface's, used or not. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
+#define STARTED_MODULES 3 /* CoreLib, the program, and the first that Main needs */
+
 typedef hresult (*slot)(void); /* one of clr_callback_vtbl, of whatever type */
 static const slot recording[CLR_CALLBACK_SLOTS];
 
@@ -82,6 +84,8 @@ static hresult on_initialize_for_attach(struct clr_callback *self, struct clr_un
 
 static hresult on_shutdown(struct clr_callback *self)
 {
+    if (profiler_of(self)->samples)
+        samples_unbegun(profiler_of(self)->samples);
     profiler_shutdown(profiler_of(self));
     return S_OK;
 }
@@ -131,8 +135,6 @@ FORWARD(managed_to_unmanaged_transition, (SELF, uintptr_t function_id, int32_t r
         events_transition(p->events, function_id, true, reason))
 FORWARD(runtime_suspend_started, (SELF, int32_t suspend_reason),
         events_suspend_started(p->events, suspend_reason))
-FORWARD(runtime_suspend_finished, (SELF),
-        events_suspend_finished(p->events))
 FORWARD(runtime_suspend_aborted, (SELF),
         events_suspend_aborted(p->events))
 FORWARD(runtime_resume_started, (SELF),
@@ -143,6 +145,16 @@ FORWARD(finalizeable_object_queued, (SELF, uint32_t finalizer_flags, uintptr_t o
         events_finalizer_queued(p->events, finalizer_flags, object_id))
 /* clang-format on */
 
+static hresult on_runtime_suspend_finished(struct clr_callback *self)
+{
+    struct profiler *p = profiler_of(self);
+
+    if (p->samples)
+        samples_stopped(p->samples);
+    events_suspend_finished(p->events);
+    return S_OK;
+}
+
 static hresult on_jit_cached_function_search_started(struct clr_callback *self,
                                                      uintptr_t function_id,
                                                      int32_t *use_cached_function)
@@ -152,10 +164,19 @@ static hresult on_jit_cached_function_search_started(struct clr_callback *self,
     return S_OK;
 }
 
+/* The runtime starts with CoreLib and the program; it loads another one when it compiles Main. */
+static void started_by_modules(struct profiler *p)
+{
+    if (p->samples && load_relaxed(&p->modules) < STARTED_MODULES &&
+        add_relaxed(&p->modules, 1) + 1 == STARTED_MODULES)
+        samples_ready(p->samples);
+}
+
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
                                        hresult status)
 {
     modules_meet(profiler_of(self), module_id);
+    started_by_modules(profiler_of(self));
     selection_load_finished(&profiler_of(self)->selection);
     events_load(profiler_of(self)->events, EVENTS_MODULE, module_id, true, status);
     return S_OK;
@@ -311,6 +332,8 @@ static hresult on_garbage_collection_started(struct clr_callback *self, int32_t 
     if (profiler_of(self)->alive)
         alive_collection_started(profiler_of(self)->alive,
                                  deepest(generations, generation_collected));
+    if (profiler_of(self)->samples && samples_hurry(profiler_of(self)->samples))
+        metadata_hurry(profiler_of(self)->metadata);
     values_collection_started();
     events_gc_started(profiler_of(self)->events, generations, generation_collected, reason);
     return S_OK;

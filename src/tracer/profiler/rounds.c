@@ -48,7 +48,7 @@ bool rounds_poll(void *context)
     budget_poll(p, now);
     leave_if_due(p, now);
     if (p->samples)
-        samples_poll(p->samples, now);
+        some |= samples_poll(p->samples, now);
     if (p->alive)
         some |= alive_poll(p->alive);
     if (p->log)

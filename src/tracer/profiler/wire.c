@@ -23,7 +23,9 @@
 #define SITES_MS         20     /* call sites are written each second: no event waits for a name */
 #define SAMPLED_MS       100    /* samples are few, and a server that rests shall rest */
 #define MEASURED_PAIRS   20000
-#define SAMPLES_DELAY_MS 300 /* after the first thread: a short program starts undisturbed */
+#define SAMPLES_DELAY_MS 50   /* of work, after Main begins: a short program is left undisturbed */
+#define SAMPLES_MOST_MS  250  /* by the clock, of a program that works little */
+#define UNREADY_MS       3000 /* after the first thread, if nothing says that Main begins */
 
 /* ---- stacks ---- */
 
@@ -317,8 +319,11 @@ static int samples_open(struct profiler *p)
 {
     const struct samples_config config = {.runtime = &p->runtime,
                                           .session = &p->session,
-                                          .delay_ms = p->attached ? 0 : SAMPLES_DELAY_MS,
+                                          .delay_ms = SAMPLES_DELAY_MS,
+                                          .most_ms = SAMPLES_MOST_MS,
+                                          .unready_ms = p->attached ? 0 : UNREADY_MS,
                                           .joined = p->attached,
+                                          .suspends = options_records(&p->options, OPTIONS_SUSPEND),
                                           .begin = samples_begin,
                                           .taken = sampled,
                                           .context = p};

@@ -3,36 +3,46 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "clr/allocated.h"
+#include "clr/event_mask.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <errno.h>
+#include <time.h>
+
+#define NOW 1 /* due_ns: no matter what the clocks say */
 
 struct samples {
     struct samples_config config;
-    pthread_t self;           /* of the thread that starts the session, while it does */
-    _Atomic(bool) asked;      /* to start */
-    _Atomic(uint64_t) due_ns; /* not before; 0: not asked to, or its thread is there */
-    _Atomic(bool) starting;   /* the runtime starts the session, asked by `self` */
-    _Atomic(bool) decided;    /* by `self`: it starts; or by who stops: it does not */
+    struct clr_allocated allocated;
+    pthread_t self;                 /* of the thread that starts the session, while it does */
+    _Atomic(bool) asked;            /* to start */
+    _Atomic(uint64_t) late_ns;      /* not later, if it is ready */
+    _Atomic(uint64_t) ready_cpu_ns; /* the process's, as Main began */
+    _Atomic(uint64_t) due_ns;       /* not before; 0: not asked to, or its thread is there */
+    _Atomic(bool) ready;            /* the runtime has started */
+    _Atomic(bool) stopping; /* `self` has all threads stopped, to count what they allocated */
+    _Atomic(bool) takes;    /* samples count from here on */
+    _Atomic(bool) decided;  /* by `self`: it starts; or by who stops: it does not */
     _Atomic(bool) ended;
     _Atomic(uint64_t) since_ns, told, unread;
     _Atomic(hresult) failed;
+    uint64_t began_ns, own; /* `self`'s; own: bytes that it has allocated */
+    _Atomic(bool) counted;  /* `before` is there */
+    struct samples_before before;
 };
 
-/* What the session's own start allocates is ours, not the program's. */
-static bool is_own(const struct samples *samples)
-{
-    return UNLIKELY(load_acquire(&samples->starting)) &&
-           pthread_equal(samples->self, pthread_self());
-}
-
+/*
+ * What was allocated earlier is in `before`: events of it are dropped, such as those of the
+ * session's own start, which allocates.
+ */
 static void told(void *context, const struct session_event *event)
 {
     struct samples *samples = context;
     struct samples_taken sample;
 
-    if (is_own(samples))
+    if (UNLIKELY(!load_acquire(&samples->takes)))
         return;
     if (!samples_parse(event, &sample)) {
         add_relaxed(&samples->unread, 1);
@@ -72,6 +82,71 @@ int samples_new(const struct samples_config *config, struct samples **out)
     return session_subscribe(config->session, &subscriber) ? 0 : -ENOSPC;
 }
 
+static void begin_to_take(struct samples *samples)
+{
+    samples->began_ns = clock_ns();
+    store_release(&samples->takes, true);
+}
+
+void samples_stopped(struct samples *samples)
+{
+    if (!load_acquire(&samples->stopping) || !pthread_equal(samples->self, pthread_self()))
+        return;
+    samples->own = clr_allocated_thread(&samples->allocated);
+    begin_to_take(samples);
+}
+
+static struct samples_before exactly(const struct samples *samples)
+{
+    uint64_t bytes = clr_allocated_exact(&samples->allocated);
+
+    return bytes == CLR_ALLOCATED_UNKNOWN ? (struct samples_before){.how = SAMPLES_BEFORE_UNKNOWN}
+                                          : (struct samples_before){SAMPLES_BEFORE_EXACT, bytes, 0};
+}
+
+static struct samples_before at_most(const struct samples *samples)
+{
+    uint64_t bytes = clr_allocated_most(&samples->allocated);
+
+    return bytes == CLR_ALLOCATED_UNKNOWN ? (struct samples_before){.how = SAMPLES_BEFORE_UNKNOWN}
+                                          : (struct samples_before){SAMPLES_BEFORE_MOST, bytes, 0};
+}
+
+static void publish(struct samples *samples, struct samples_before before)
+{
+    samples->before = before;
+    store_release(&samples->counted, true);
+}
+
+/*
+ * Samples count from a moment in which no thread allocates, and the bytes until then are counted in
+ * the same moment. Where the runtime does not tell it so, they are counted after it: at most so
+ * many came before.
+ */
+static void open_samples(struct samples *samples)
+{
+    struct clr_info *info = samples->config.runtime->info;
+    struct samples_before before;
+    bool stopped;
+
+    if (!samples->config.suspends)
+        clr_event_mask_change(info, 0, COR_PRF_MONITOR_SUSPENDS);
+    store_release(&samples->stopping, true);
+    before = exactly(samples);
+    store_release(&samples->stopping, false);
+    if (!samples->config.suspends)
+        clr_event_mask_change(info, COR_PRF_MONITOR_SUSPENDS, 0);
+    stopped = load_relaxed(&samples->takes);
+    if (!stopped)
+        begin_to_take(samples);
+    if (stopped && samples->own <= before.bytes) {
+        before.own = samples->own;
+        before.bytes -= samples->own;
+    }
+    publish(samples, stopped && before.how == SAMPLES_BEFORE_EXACT ? before : at_most(samples));
+    store_release(&samples->since_ns, samples->began_ns);
+}
+
 static void *run(void *context)
 {
     struct samples *samples = context;
@@ -82,14 +157,13 @@ static void *run(void *context)
         pthread_detach(pthread_self());
     pthread_setname_np(pthread_self(), "shadowtrace-smp");
     if (!atomic_exchange(&samples->decided, true)) {
+        clr_allocated_find(runtime, &samples->allocated);
         samples->config.begin(samples->config.context);
         samples->self = pthread_self();
-        store_release(&samples->starting, true);
         result = session_start(samples->config.session, runtime->info, runtime->info_version);
-        store_release(&samples->starting, false);
         store_relaxed(&samples->failed, result);
         if (result == S_OK)
-            store_release(&samples->since_ns, clock_ns());
+            open_samples(samples);
     }
     store_release(&samples->ended, true);
     return NULL;
@@ -105,26 +179,83 @@ static void start(struct samples *samples)
     }
 }
 
+static uint64_t process_cpu_ns(void)
+{
+    struct timespec ts;
+
+    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts)
+               ? 0
+               : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Has the program done little yet? Beside others a short one takes long by the clock. */
+static bool is_short(const struct samples *samples, uint64_t now_ns)
+{
+    return now_ns < load_relaxed(&samples->late_ns) &&
+           process_cpu_ns() - load_relaxed(&samples->ready_cpu_ns) <
+               samples->config.delay_ms * UINT64_C(1000000);
+}
+
+static uint64_t in_ms(unsigned ms)
+{
+    return clock_ns() + ms * UINT64_C(1000000);
+}
+
 void samples_start(struct samples *samples)
 {
-    uint64_t delay_ns = samples->config.delay_ms * UINT64_C(1000000);
-
     if (load_relaxed(&samples->asked) || atomic_exchange(&samples->asked, true))
         return;
-    if (delay_ns)
-        store_release(&samples->due_ns, clock_ns() + delay_ns);
+    if (samples->config.unready_ms)
+        store_release(&samples->due_ns, in_ms(samples->config.unready_ms));
     else
         start(samples);
 }
 
-void samples_poll(struct samples *samples, uint64_t now_ns)
+/* It is due earlier; not any more, if its thread is there. */
+static bool advance(struct samples *samples, uint64_t due_ns)
+{
+    uint64_t now_due = load_acquire(&samples->due_ns);
+
+    return now_due > due_ns && cas_acq_rel(&samples->due_ns, &now_due, due_ns);
+}
+
+void samples_ready(struct samples *samples)
+{
+    if (load_relaxed(&samples->ready) || atomic_exchange(&samples->ready, true))
+        return;
+    store_relaxed(&samples->ready_cpu_ns, process_cpu_ns());
+    store_relaxed(&samples->late_ns, in_ms(samples->config.most_ms));
+    advance(samples, in_ms(samples->config.delay_ms));
+}
+
+bool samples_poll(struct samples *samples, uint64_t now_ns)
 {
     uint64_t due_ns = load_acquire(&samples->due_ns);
 
-    if (!due_ns || now_ns < due_ns || load_relaxed(&samples->decided))
-        return;
+    if (!due_ns || load_relaxed(&samples->decided))
+        return false;
+    if (now_ns < due_ns || (due_ns != NOW && is_short(samples, now_ns)))
+        return true;
     store_relaxed(&samples->due_ns, 0);
     start(samples);
+    return false;
+}
+
+bool samples_hurry(struct samples *samples)
+{
+    return load_relaxed(&samples->ready) && advance(samples, NOW);
+}
+
+void samples_unbegun(struct samples *samples)
+{
+    struct samples_before all;
+
+    if (atomic_exchange(&samples->decided, true))
+        return;
+    clr_allocated_find(samples->config.runtime, &samples->allocated);
+    all = exactly(samples);
+    publish(samples, all.how == SAMPLES_BEFORE_EXACT ? all : at_most(samples));
+    store_release(&samples->ended, true);
 }
 
 void samples_stop(struct samples *samples, unsigned timeout_ms)
@@ -137,6 +268,9 @@ void samples_stop(struct samples *samples, unsigned timeout_ms)
 void samples_read(const struct samples *samples, struct samples_state *out)
 {
     *out = (struct samples_state){.since_ns = load_acquire(&samples->since_ns),
+                                  .before = load_acquire(&samples->counted)
+                                                ? samples->before
+                                                : (struct samples_before){.bytes = 0},
                                   .failed = load_relaxed(&samples->failed),
                                   .told = load_relaxed(&samples->told),
                                   .unread = load_relaxed(&samples->unread)};

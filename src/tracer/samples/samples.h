@@ -3,9 +3,9 @@
  * allocating thread: AllocationSampled since .NET 10, each byte with the same small probability;
  * AllocationTick before, of about each 100 KB, which is not random.
  *
- * The session starts well after the program, by a thread of ours that ends then: the runtime makes
- * manifests for it first, which would lengthen the start, and a thread that calls it is a managed
- * one from there on.
+ * A short-lived thread of the tracer starts the session some time after the program: the runtime
+ * makes manifests for it first, which would lengthen the start, and a thread that calls it is a
+ * managed one from there on. What the program allocates until then is counted, not sampled.
  */
 #ifndef SHADOWTRACE_SAMPLES_SAMPLES_H
 #define SHADOWTRACE_SAMPLES_SAMPLES_H
@@ -30,19 +30,31 @@ struct samples_taken {
 struct samples_config {
     const struct clr_runtime *runtime; /* borrowed, as is all below */
     struct session *session;
-    unsigned delay_ms;            /* from samples_start to the session's start */
+    /* When the session starts: from samples_ready, of CPU and by the clock, but not later than. */
+    unsigned delay_ms, most_ms;
+    unsigned unready_ms;          /* from samples_start, where nothing is ever ready; 0: at once */
     bool joined;                  /* by thread_join_all: the thread does not detach itself */
+    bool suspends;                /* the event mask has COR_PRF_MONITOR_SUSPENDS anyway */
     void (*begin)(void *context); /* on that thread, before the session starts */
     void (*taken)(void *context, const struct samples_taken *sample);
     void *context;
 };
 
+/* What the program allocated before samples counted; without samples: all that it allocated. */
+enum samples_before_how { SAMPLES_BEFORE_UNKNOWN, SAMPLES_BEFORE_EXACT, SAMPLES_BEFORE_MOST };
+struct samples_before {
+    enum samples_before_how how;
+    uint64_t bytes; /* MOST: no more than that */
+    uint64_t own;   /* what the session's own start allocated beside them */
+};
+
 /* What came of it. */
 struct samples_state {
-    uint64_t since_ns; /* the session told of samples from here on; 0: it did not start (yet) */
-    hresult failed;    /* what the runtime said instead; S_OK: nothing */
-    uint64_t told;     /* samples */
-    uint64_t unread;   /* events that did not look like one */
+    uint64_t since_ns; /* samples count from here on; 0: the session did not start (yet) */
+    struct samples_before before;
+    hresult failed;  /* what the runtime said instead; S_OK: nothing */
+    uint64_t told;   /* samples */
+    uint64_t unread; /* events that did not look like one */
 };
 
 /* samples_new - and its subscription. Returns: 0, -ENOMEM, -ENOSPC: the session has no room. */
@@ -51,12 +63,31 @@ int samples_new(const struct samples_config *config, struct samples **out);
 /*
  * samples_start - once there is a managed thread: the session starts when it is due, by a thread
  * of its own, which without a delay is there at once. Threads: any; only the first call does it.
+ * samples_ready - the runtime has started: Main is about to run, or does. A session that starts
+ * earlier has its manifests made by the main thread, and the tracer's is not a managed one.
  */
 void samples_start(struct samples *samples);
+void samples_ready(struct samples *samples);
 
 /* samples_poll - makes that thread once the session is due; a program that ends before has none.
- * Threads: the resolver's. */
-void samples_poll(struct samples *samples, uint64_t now_ns);
+ * Returns: whether it waits for that. Threads: the resolver's. */
+bool samples_poll(struct samples *samples, uint64_t now_ns);
+
+/*
+ * samples_hurry - it is due now, if samples_ready: a program that collects garbage has allocated
+ * much. Returns:
+ * whether samples_poll should be called soon. Threads: any. May run: while all others are stopped.
+ */
+bool samples_hurry(struct samples *samples);
+
+/* samples_stopped - RuntimeSuspendFinished, on the thread that stopped the others. Threads: any. */
+void samples_stopped(struct samples *samples);
+
+/*
+ * samples_unbegun - the program ends: if no session was started, none is any more, and all that was
+ * allocated came before. Threads: one in Shutdown, of which the runtime still answers.
+ */
+void samples_unbegun(struct samples *samples);
 
 /* samples_stop - it does not start any more. Waits for one that does, at most timeout_ms. */
 void samples_stop(struct samples *samples, unsigned timeout_ms);
