@@ -7,6 +7,7 @@ import json
 import math
 import os
 import signal
+import subprocess
 
 import consumers
 import harness
@@ -129,10 +130,92 @@ def test_the_log_and_reports_say_who_took_the_samples(t):
     t.true(0 < sampling['since'] < r.log.end['t'] and 'failed' not in sampling, 'when it began: %s' % sampling)
     total = r.report()['total']
     t.equal((total['sampler'], total['unsampled_most']), ('runtime', round(-math.log(0.025) * MEAN)), 'report')
-    text = tool('report', r.path).text
-    t.true('samples of the runtime' in text, text[:300])
+    text = ' '.join(tool('report', r.path).text.split())
+    t.true('samples of the runtime' in text, text[:600])
     for a in r.log.allocs:
         t.true(abs(a['weight'] - weight(a['bytes'], MEAN)) < 1e-6 * a['weight'], 'the weight of %s' % a)
+
+
+def late(t, *options):
+    """Late, recorded; it works once samples count. Returns: it, and what it had allocated when it waited, when it went on, at its end."""
+    program = Living(t, PROGRAM.command('Late'), '--check', '0', '--sample', 'auto', *options, stdin=subprocess.PIPE)
+    until(lambda: os.path.exists(program.path), 'a log')
+    program.says(b'"kind":"sampling"')
+    program.process.stdin.write(b'\n')
+    program.process.stdin.flush()
+    t.equal(program.close(), 0, 'exit status: %s' % program.err)
+    return (program, *map(int, program.out.split()[-3:]))
+
+
+def attached_late(t, framework):
+    """The same, attached to while it waits. Returns: the log's path, and the bytes."""
+    program = t.start(PROGRAM.command('Late', framework), stdin=subprocess.PIPE)
+    t.equal(program.stdout.readline(), b'waits\n', 'what it says')
+    path = t.path('attached.ndjson')
+    beside = t.start([harness.TOOL, 'attach', '-o', path, str(program.pid)])
+    until(lambda: os.path.exists(path) and b'"kind":"sampling"' in open(path, 'rb').read(), 'samples')
+    out, _ = program.communicate(b'\n', harness.PATIENCE)
+    beside.communicate(timeout=harness.PATIENCE)
+    t.equal((program.returncode, beside.returncode), (0, 0), 'exit statuses')
+    return (path, *map(int, out.split()))
+
+
+def told_before(path):
+    """Of a log: what its end and its record say of it, which is the same, and what the report does."""
+    log = harness.Log(path)
+    line = next(r for r in log.others if r['kind'] == 'sampling')
+    end = log.end['sampling']
+    assert all(end.get(key) == line.get(key) for key in ('since', 'before', 'before_most', 'own')), (end, line)
+    return end, harness.tool_json('report', '--format=json', path)['total'], ' '.join(tool('report', path).text.split())
+
+
+@needs('Late')
+@needs('Late', framework='net9.0')
+@needs('Late', framework='net11.0')
+@each('framework', 'net10.0', 'net9.0', 'net11.0')
+def test_what_came_before_samples_count_is_exact(t, framework):
+    """No thread of the program allocates while it is attached to: it counts the same bytes, and those of the session's start."""
+    path, waits, works, _ = attached_late(t, framework)
+    sampling, total, text = told_before(path)
+    later = 1000 if framework == 'net11.0' else 0  # 240 bytes of .NET 11's own come once samples count, in each run
+    t.true(0 <= works - sampling['before'] - sampling['own'] <= later and sampling['before'] >= waits,
+           'it waited with %d, worked with %d: %s' % (waits, works, sampling))
+    t.equal(total['before_sampling'], {'since_ns': sampling['since'], 'bytes': sampling['before'], 'exact': True}, 'report')
+    t.true('Exactly {:,} bytes were allocated before that'.format(sampling['before']) in text, text[:600])
+
+
+@needs('Late', framework='net8.0')
+def test_what_came_before_is_bounded_where_the_oldest_runtime_does_not_say_it(t):
+    """It tells the bytes of whole blocks, of which each thread has one of 8 KB."""
+    path, _, works, _ = attached_late(t, 'net8.0')
+    sampling, total, text = told_before(path)
+    t.true('before' not in sampling and works <= sampling['before_most'] <= works + (32 * 8 << 10), (works, sampling))
+    t.equal(total['before_sampling'], {'since_ns': sampling['since'], 'bytes': sampling['before_most'], 'exact': False}, 'report')
+    t.true('At most {:,} bytes were allocated before that'.format(sampling['before_most']) in text, text[:600])
+
+
+@needs('Late')
+def test_no_range_is_of_the_whole_run_where_sampling_began_late(t):
+    program, _, works, _ = late(t)
+    sampling, total, text = told_before(program.path)
+    t.true(0 < sampling['before'] + sampling['own'] <= works, 'it worked with %d: %s' % (works, sampling))
+    t.equal(total['before_sampling']['bytes'], sampling['before'], 'report')
+    t.true(text.startswith('Since sampling began: About') and 'the exact bytes lie between' not in text, text[:600])
+    t.true('the exact bytes since it began lie between' in text, text[:600])
+    t.true('{:,} bytes before sampling began'.format(sampling['before']) in program.err, program.err)
+
+
+@needs('Late')
+def test_ranges_and_what_came_before_account_for_all_of_a_program(t):
+    held = 0
+    for _ in range(SEEDS):
+        program, _, _, ends = late(t)
+        sampling = program.log.end['sampling']
+        low, high = harness.tool_json('report', '--format=json', program.path)['total']['bytes_range']
+        held += low <= ends - sampling['own'] - sampling['before'] <= high
+    # 95 of 100 do; so few only in one of a thousand runs
+    t.true(held >= 0.95 * SEEDS - 3.1 * math.sqrt(0.95 * 0.05 * SEEDS) - 0.5, '%d of %d ranges hold' % (held, SEEDS))
+    t.note('%d of %d ranges hold' % (held, SEEDS))
 
 
 @needs('Sampled')
@@ -194,6 +277,7 @@ def test_a_short_program_ends_in_order_before_the_sampler_begins_or_soon_after(t
     sampling = r.log.end['sampling']
     t.equal((sampling['told'], 'failed' in sampling), (len(r.log.allocs), False), 'samples')
     t.true('since' in sampling or not r.log.allocs, 'samples before it began: %s' % sampling)
+    t.true(50_000 < sampling['before'] < 2_000_000, 'what it allocated: %s' % sampling)
 
 
 @needs('Ticker')
@@ -241,8 +325,8 @@ def test_ticks_of_older_runtimes_are_approximate(t, framework):
     t.equal(r.log.header['sampler'], 'ticks', 'header')
     total = r.report()['total']
     t.equal((total['sampler'], total['approximate'], 'bytes_range' in total), ('ticks', True, False), 'report')
-    text = tool('report', r.path).text
-    t.true(text.splitlines()[1].startswith('Approximate, from ') and '95% range' not in text, text[:300])
+    text = ' '.join(tool('report', r.path).text.split())
+    t.true(' Approximate, from ' in text and '95% range' not in text, text[:600])
     t.exact(r)
     rows, known = rows_of(r.report('--by', 'site', '--raw')), told(r)
     for method in 'Small', 'Kilobyte', 'NearlyLarge', 'Large', 'Megabyte', 'TenMegabytes':

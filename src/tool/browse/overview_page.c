@@ -2,6 +2,7 @@
 #include "browse/page.h"
 
 #include "command/print_complete.h"
+#include "command/print_sampling.h"
 #include "readers/header.h"
 #include "report/estimate.h"
 #include "terminal/key.h"
@@ -100,6 +101,23 @@ static void say_estimate(const struct data *d, struct buffer *b)
                   sampler == REPORT_SAMPLER_RUNTIME ? " by the runtime" : "");
     if (*data_range(d, &range, sums))
         buffer_format(b, "; 95%% range %s", range.text);
+}
+
+/* A line: what the estimates leave out. */
+static int say_before_sampling(struct overview_page *p)
+{
+    struct report_sampling sampling;
+    struct buffer b = BUFFER_INIT;
+    int err;
+
+    report_log_sampling(model_log(p->page.data->model), &sampling);
+    if (sampling.how == REPORT_BEFORE_NONE)
+        return 0;
+    buffer_text(&b, "not in these figures: ");
+    print_sampling_part(&sampling, &b);
+    err = say(p, OVERVIEW_TEXT, &b);
+    buffer_free(&b);
+    return err;
 }
 
 static int say_total(struct overview_page *p)
@@ -314,7 +332,8 @@ static int say_path(struct overview_page *p)
 static int say_all(struct overview_page *p)
 {
     static int (*const parts[])(struct overview_page *) = {
-        say_program, say_total, say_gaps, say_own, say_rate, say_places, say_types, say_path};
+        say_program, say_total,  say_before_sampling, say_gaps, say_own,
+        say_rate,    say_places, say_types,           say_path};
     int err = 0;
 
     for (size_t i = 0; i < COUNT_OF(parts) && !err; i++)

@@ -1,8 +1,11 @@
 #include "export/remark.h"
 
+#include "command/print_sampling.h"
 #include "readers/header.h"
 #include "report/estimate.h"
 #include "terminal/text.h"
+
+#include <errno.h>
 
 int export_remark_folded(struct export_profile *p, const struct model_tree *tree,
                          const struct export_folded *folded, double min_share)
@@ -55,9 +58,16 @@ int export_remark_estimated(struct export_profile *p, const struct model_tree *t
                                  "are not random",
     };
 
+    struct report_sampling sampling;
+    struct buffer late = BUFFER_INIT;
     int err = 0;
 
-    if (model_estimated(tree->model))
+    if (print_sampling_late(model_log(tree->model), NULL, &sampling)) {
+        print_sampling_text(model_log(tree->model), &sampling, &late);
+        err = late.failed ? -ENOMEM : export_profile_remark(p, "%s", late.data);
+    }
+    buffer_free(&late);
+    if (!err && model_estimated(tree->model))
         err = export_profile_remark(p, "%s", says[report_sampler(model_log(tree->model)->header)]);
     return err ? err : remark_alive(p, tree);
 }

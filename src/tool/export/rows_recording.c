@@ -136,10 +136,22 @@ static void put_sums(const struct export_rows *r, const struct model_tree *t, st
                 report_whole(bytes > 0 ? alive.high : report_estimate_none(live->most_mean)));
 }
 
+/* What was allocated before samples counted; at most so much where that is not exact. */
+static void put_before(const struct report_sampling *s, struct json_writer *w)
+{
+    if (s->since_ns)
+        jw_unsigned(w, "sampling_since_ns", s->since_ns);
+    if (s->how == REPORT_BEFORE_EXACT)
+        jw_unsigned(w, "before_bytes", s->bytes);
+    else if (s->how == REPORT_BEFORE_MOST)
+        jw_unsigned(w, "before_bytes_most", s->bytes);
+}
+
 uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, char id[ROWS_ID_SIZE])
 {
     const struct report_log *log = model_log(tree->model);
     struct report_completeness gaps;
+    struct report_sampling sampling;
     uint64_t number[2];
     struct json_writer w;
     const uint64_t started = (uint64_t)report_started(log->header);
@@ -165,8 +177,10 @@ uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, ch
     jw_bool(&w, "timed", !model_untimed(tree->model));
     jw_unsigned(&w, "bucket_s", model_slice_ns(tree->model) / 1000000000);
     jw_bool(&w, "estimated", model_estimated(tree->model));
-    if (model_estimated(tree->model))
+    report_log_sampling(log, &sampling);
+    if (model_estimated(tree->model) || sampling.how != REPORT_BEFORE_NONE)
         jw_text(&w, "sampler", report_sampler_word(report_sampler(log->header)));
+    put_before(&sampling, &w);
     jw_bool(&w, "complete", report_complete(&gaps));
     jw_unsigned(&w, "lost", report_log_lost(log));
     put_sums(r, tree, &w);

@@ -4,6 +4,7 @@
 #include "gate/spans.h"
 
 #include "command/print_complete.h"
+#include "command/print_sampling.h"
 #include "model/matches.h"
 #include "report/estimate.h"
 
@@ -11,6 +12,8 @@
 #include <stdarg.h>
 
 /* A limit's part of the log: what is summed up in one go. */
+#define OBJECT_LEAST 24 /* bytes, on 64 bits */
+
 struct part {
     struct gate_run *run;
     const struct budget_limit *of; /* the first of its limits */
@@ -123,6 +126,21 @@ static const char *log_lacks(struct gate_run *run)
     return NULL;
 }
 
+/* What the log's samples leave out; NULL: nothing. */
+static const char *sampled_late(struct gate_run *run)
+{
+    const struct report_log *log = model_log(run->l.model);
+    struct buffer b = BUFFER_INIT;
+    const char *text = NULL;
+
+    if (print_sampling_late(log, NULL, &run->sampling)) {
+        print_sampling_text(log, &run->sampling, &b);
+        text = gate_run_text(run, "%s", b.data && !b.failed ? b.data : "sampling began late");
+    }
+    buffer_free(&b);
+    return text;
+}
+
 static int settle(struct gate_run *run)
 {
     struct report_completeness c;
@@ -132,6 +150,7 @@ static int settle(struct gate_run *run)
     run->incomplete = print_complete_text(model_log(run->l.model), &run->gaps);
     run->doubtful = has_doubles(&c);
     run->lacks = log_lacks(run);
+    run->late = sampled_late(run);
     if (run->spans) {
         for (size_t i = 0; i < run->spans->cell_count; i++)
             run->spans->cells[i].cell = model_event_cell(run->l.model, run->spans->cells[i].cell);
@@ -196,6 +215,45 @@ static struct gate_amount amount_of(const struct gate_run *run, const struct gat
     return a;
 }
 
+/* Did samples count by the time that the limit is about? */
+static bool covers(const struct gate_run *run, const struct budget_limit *l)
+{
+    uint64_t first = UINT64_MAX;
+
+    if (!run->late)
+        return true;
+    if (!l->from || run->sampling.unbegun)
+        return false;
+    for (size_t i = 0; i < run->marks.count; i++)
+        if (!strcmp(run->marks.marks[i].text, l->from) && run->marks.marks[i].at.t < first)
+            first = run->marks.marks[i].at.t;
+    return first != UINT64_MAX && first >= run->sampling.since_ns;
+}
+
+/*
+ * What was allocated before samples counted is of the whole, and may be of any line; no object is
+ * smaller than OBJECT_LEAST.
+ */
+static void add_before(const struct part *p, const struct budget_limit *l, bool bytes,
+                       struct gate_amount *a)
+{
+    const struct report_sampling *s = &p->run->sampling;
+    double all = (double)s->bytes;
+
+    if (covers(p->run, l))
+        return;
+    a->why = a->why ? a->why : p->run->late;
+    if (s->how == REPORT_BEFORE_UNKNOWN) {
+        a->high = INFINITY;
+        return;
+    }
+    a->high += bytes ? all : all / OBJECT_LEAST;
+    if (!bytes || p->live || l->of != BUDGET_WHOLE || l->type || s->how != REPORT_BEFORE_EXACT)
+        return;
+    a->low += all;
+    a->value += all;
+}
+
 static void set(const struct part *p, uint32_t limit, struct gate_measured *m,
                 const struct gate_sum *sum)
 {
@@ -207,6 +265,7 @@ static void set(const struct part *p, uint32_t limit, struct gate_measured *m,
         struct gate_amount *a = &m->amounts[first + i];
 
         *a = amount_of(run, sum, i == 1);
+        add_before(p, &run->budget->limits[limit], i == 1, a);
         if (run->no_lines && (of == BUDGET_LINE || of == BUDGET_OTHER_LINES)) {
             a->high = INFINITY;
             a->why = a->why ? a->why : run->no_lines;

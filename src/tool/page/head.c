@@ -1,6 +1,7 @@
 #include "page/head.h"
 
 #include "command/print_complete.h"
+#include "command/print_sampling.h"
 #include "page/live.h"
 #include "page/sources.h"
 #include "readers/header.h"
@@ -42,6 +43,7 @@ void page_title(const struct side *s, struct buffer *b)
 static void put_gaps(struct json_writer *w, const struct report_log *log)
 {
     struct report_completeness c;
+    struct report_sampling sampling;
     struct buffer b = BUFFER_INIT;
 
     report_log_completeness(log, &c);
@@ -55,6 +57,12 @@ static void put_gaps(struct json_writer *w, const struct report_log *log)
     if (c.more)
         jw_text(w, NULL, "and more of these kinds");
     jw_end(w);
+    report_log_sampling(log, &sampling);
+    buffer_clear(&b);
+    print_sampling_text(log, &sampling, &b);
+    if (b.size && !b.failed)
+        jw_text(w, "sampling", b.data);
+    print_sampling_json(log, w);
     buffer_free(&b);
 }
 

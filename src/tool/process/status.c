@@ -465,6 +465,8 @@ static void read_process(const struct status_source *from, const char *name, lon
     p->written = take_number(object, "written", &p->split);
     p->estimated_bytes = take_number(object, "estimated_bytes", &p->sampled);
     p->estimated_allocs = take_number(object, "estimated_allocs", &p->sampled);
+    if (json_is_object(json_object_get(object, "sampling")))
+        report_sampling_take(&p->sampling, json_object_get(object, "sampling"));
     p->command = take_command(object);
     json_decref(object);
 }

@@ -5,6 +5,8 @@
 #ifndef SHADOWTRACE_PROCESS_STATUS_H
 #define SHADOWTRACE_PROCESS_STATUS_H
 
+#include "readers/sampling.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -36,7 +38,8 @@ struct record_process {
     uint64_t gone; /* written, in a log or a part of it that is not there any more */
     bool sampled;  /* then what the program made is estimated: */
     uint64_t estimated_allocs, estimated_bytes;
-    char *command; /* its command line */
+    struct report_sampling sampling; /* from when they hold */
+    char *command;                   /* its command line */
 };
 
 struct record_processes {

@@ -21,7 +21,7 @@ void report_log_init(struct report_log *log)
 void report_log_fini(struct report_log *log)
 {
     report_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written,
-                        log->header, log->end, log->unhandled);
+                        log->header, log->end, log->unhandled, log->sampling);
     for (size_t i = 0; i < log->path_count; i++)
         memory_free(log->paths[i]);
     memory_free(log->paths);
@@ -114,6 +114,23 @@ void report_log_completeness(const struct report_log *log, struct report_complet
     report_gap_add(out, REPORT_GAP_UNDEFINED, NULL, NULL, log->undefined, 0);
 }
 
+void report_log_sampling(const struct report_log *log, struct report_sampling *out)
+{
+    *out = log->sampled;
+    report_sampling_add(out, log->header, log->sampling);
+}
+
+/* said: of the recording being read; NULL: nothing. */
+static int keep_sampling(struct report_log *log, const json_t *said)
+{
+    return json_is_object(said) ? report_json_keep(&log->sampling, said) : 0;
+}
+
+static int on_sampling(struct report_log *log, const struct report_record *r)
+{
+    return keep_sampling(log, r->json);
+}
+
 static int on_header(struct report_log *log, const struct report_record *r)
 {
     const char *format = "";
@@ -148,7 +165,12 @@ static int on_header(struct report_log *log, const struct report_record *r)
             settle_tally(log);
         }
         log->headers++;
+        report_log_sampling(log, &log->sampled);
+        report_json_release(log->sampling);
+        log->sampling = NULL;
     }
+    if (keep_sampling(log, json_object_get(r->json, "sampling")))
+        return -ENOMEM;
     return report_json_keep(&log->header, r->json);
 }
 
@@ -206,6 +228,8 @@ static int on_end(struct report_log *log, const struct report_record *r)
     if (err || (err = settle_lost(log, r->json)))
         return err;
     log->ends++;
+    if (keep_sampling(log, json_object_get(r->json, "sampling")))
+        return -ENOMEM;
     return report_json_keep(&log->end, r->json);
 }
 
@@ -213,9 +237,13 @@ static int use(struct report_log *log, struct report_defs *defs,
                const struct report_consumer *consumer, const struct report_record *r)
 {
     static int (*const on[SST_KIND_COUNT])(struct report_log *, const struct report_record *) = {
-        [SST_KIND_HEADER] = on_header,           [SST_KIND_LOST] = on_lost,
-        [SST_KIND_FAMILY_LOST] = on_family_lost, [SST_KIND_NOT_WRITTEN] = on_not_written,
-        [SST_KIND_UNHANDLED] = on_unhandled,     [SST_KIND_END] = on_end,
+        [SST_KIND_HEADER] = on_header,
+        [SST_KIND_LOST] = on_lost,
+        [SST_KIND_FAMILY_LOST] = on_family_lost,
+        [SST_KIND_NOT_WRITTEN] = on_not_written,
+        [SST_KIND_UNHANDLED] = on_unhandled,
+        [SST_KIND_SAMPLING] = on_sampling,
+        [SST_KIND_END] = on_end,
     };
     int err = 0;
 

@@ -7,6 +7,7 @@
 
 #include "readers/complete.h"
 #include "readers/defs.h"
+#include "readers/sampling.h"
 
 struct report_consumer {
     /*
@@ -42,6 +43,8 @@ struct report_log {
     json_t *not_written;   /* of the recording being read: lines by kind */
     json_t *header, *end;  /* the last ones */
     json_t *unhandled;     /* of the recording being read: what may have ended it; the last one */
+    json_t *sampling;      /* of the recording being read; see report_log_sampling */
+    struct report_sampling sampled; /* of those before it */
     char **paths; /* of the files that were read: parts that were found are named by nobody else */
     size_t path_count, path_capacity;
     struct report_tally tally;       /* of the recording being read */
@@ -99,6 +102,9 @@ json_t *report_log_lost_others(const struct report_log *log);
  * what is not. The only place that may say "complete".
  */
 void report_log_completeness(const struct report_log *log, struct report_completeness *out);
+
+/* report_log_sampling - from when samples of the runtime count, in all that was read so far. */
+void report_log_sampling(const struct report_log *log, struct report_sampling *out);
 
 /* Whether every recording has its end record, and nothing is cut. */
 bool report_log_ended(const struct report_log *log);

@@ -3,6 +3,7 @@
 #include "base/atomics.h"
 #include "base/path.h"
 #include "command/print_complete.h"
+#include "command/print_sampling.h"
 #include "readers/log.h"
 #include "record/environment.h"
 #include "terminal/text.h"
@@ -27,9 +28,11 @@ static const char *from_here(const char *path, const char *here)
 static void print_counts(FILE *out, const struct record_process *p)
 {
     struct text_number number, bytes;
+    struct buffer before = BUFFER_INIT;
 
     if (!p->counted)
         return;
+    print_sampling_part(&p->sampling, &before);
     if (p->sampled) {
         fprintf(out, ": about %s allocation%s, %s, estimated from ",
                 text_count(&number, p->estimated_allocs), text_plural(p->estimated_allocs),
@@ -40,6 +43,9 @@ static void print_counts(FILE *out, const struct record_process *p)
         if (p->sized && !p->lost)
             fprintf(out, ", %s", text_bytes(&bytes, p->bytes));
     }
+    if (before.size && !before.failed)
+        fprintf(out, " (%s)", before.data);
+    buffer_free(&before);
     if (p->lost)
         fprintf(out, ", %s of them LOST", text_count(&number, p->lost));
     if (p->gone)

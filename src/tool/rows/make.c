@@ -151,6 +151,31 @@ static int flush(struct buffer *b, int fd)
     return 0;
 }
 
+/* Of all recordings: the latest beginning, and the sum of what came before, if that is known. */
+static void put_sampling(const struct rows_log *r, struct buffer *b)
+{
+    struct report_sampling all = {.bytes = 0};
+    bool ticks = false;
+
+    for (size_t i = 0; i < r->recordings.count; i++) {
+        const struct rows_recording *one = &r->recordings.rows[i];
+
+        ticks |= one->ticks;
+        all.how = one->sampling.how > all.how ? one->sampling.how : all.how;
+        all.bytes += one->sampling.bytes;
+        if (one->sampling.since_ns > all.since_ns)
+            all.since_ns = one->sampling.since_ns;
+    }
+    if (all.how == REPORT_BEFORE_NONE)
+        return;
+    buffer_format(b, ",\"sampler\":\"%s\",\"sampling\":{\"since\":%llu",
+                  ticks ? "ticks" : "runtime", (unsigned long long)all.since_ns);
+    if (all.how != REPORT_BEFORE_UNKNOWN)
+        buffer_format(b, ",\"before%s\":%llu", all.how == REPORT_BEFORE_MOST ? "_most" : "",
+                      (unsigned long long)all.bytes);
+    buffer_char(b, '}');
+}
+
 static void put_header(const struct rows_log *r, struct buffer *b)
 {
     buffer_format(b, "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":%llu",
@@ -169,6 +194,7 @@ static void put_header(const struct rows_log *r, struct buffer *b)
         buffer_text(b, ",\"started\":");
         buffer_json_string(b, r->started.data);
     }
+    put_sampling(r, b);
     buffer_text(b, "}\n");
 }
 

@@ -359,6 +359,23 @@ static void note_recording(struct rows_log *r, const json_t *row)
     }
 }
 
+/* From when its samples count. A table has 0 where a row has nothing. */
+static void take_sampling(const json_t *row, struct rows_recording *to)
+{
+    struct report_sampling *s = &to->sampling;
+    const char *sampler = text_of(row, "sampler");
+    uint64_t exact = 0, most = 0;
+
+    to->ticks = !strcmp(sampler, "ticks");
+    if (!to->ticks && strcmp(sampler, "runtime") != 0)
+        return;
+    (void)report_member_count(row, "before_bytes", &exact);
+    (void)report_member_count(row, "before_bytes_most", &most);
+    s->how = exact ? REPORT_BEFORE_EXACT : most ? REPORT_BEFORE_MOST : REPORT_BEFORE_UNKNOWN;
+    s->bytes = exact ? exact : most;
+    (void)report_member_count(row, "sampling_since_ns", &s->since_ns);
+}
+
 static int take_recording(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
 {
     struct rows_recording recording = {.incomplete = is_false(row, "complete"),
@@ -386,6 +403,7 @@ static int take_recording(struct rows_log *r, const json_t *row, char why[ROWS_L
     have = &r->recordings.rows[number]; /* told again, it had come further: its end may be there */
     r->sums.estimated += added && recording.estimated;
     have->incomplete &= recording.incomplete;
+    take_sampling(row, have);
     have->lost = have->lost > recording.lost ? have->lost : recording.lost;
     return 0;
 }

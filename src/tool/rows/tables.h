@@ -2,6 +2,7 @@
 #ifndef SHADOWTRACE_ROWS_TABLES_H
 #define SHADOWTRACE_ROWS_TABLES_H
 
+#include "readers/sampling.h"
 #include "rows/rows_log.h"
 
 #include "base/buffer.h"
@@ -39,8 +40,9 @@ struct rows_stack {
 
 struct rows_recording {
     uint64_t id[2];
-    bool incomplete, estimated;
+    bool incomplete, estimated, ticks;
     uint64_t lost;
+    struct report_sampling sampling;
 };
 
 /* A line of the source: a method (number), and the offset that means it in the log. */

@@ -265,6 +265,28 @@ FIGURE(is_up, t->state == TRACED_FOLLOWED)
 FIGURE(allocations, traced_total(t).allocs)
 FIGURE(allocated, traced_total(t).bytes)
 FIGURE(lost, report_log_lost(&t->cells.log))
+
+/* Of a process whose samples began to count; until then nobody knows. */
+static bool before(const struct traced *t, enum report_before how, double *value)
+{
+    struct report_sampling s;
+
+    report_log_sampling(&t->cells.log, &s);
+    *value = (double)s.bytes;
+    return s.how == how;
+}
+
+static bool before_exact(const struct answer_ask *ask, const struct traced *t, double *value)
+{
+    (void)ask;
+    return before(t, REPORT_BEFORE_EXACT, value);
+}
+
+static bool before_most(const struct answer_ask *ask, const struct traced *t, double *value)
+{
+    (void)ask;
+    return before(t, REPORT_BEFORE_MOST, value);
+}
 FIGURE(unusable, t->cells.log.skipped)
 FIGURE(truncations, t->losses.times)
 FIGURE(gone_bytes, t->losses.bytes)
@@ -335,9 +357,16 @@ static const struct {
 } singles[] = {
     {"shadowtrace_up", GAUGE, "Whether the log of the process is being followed.", is_up},
     {"shadowtrace_allocations_total", COUNTER,
-     "Objects that the process has allocated; an estimate if it is sampled.", allocations},
+     "Objects that the process has allocated; an estimate if it is sampled, since that began.",
+     allocations},
     {"shadowtrace_allocated_bytes_total", COUNTER,
-     "Bytes that the process has allocated; an estimate if it is sampled.", allocated},
+     "Bytes that the process has allocated; an estimate if it is sampled, since that began.",
+     allocated},
+    {"shadowtrace_allocated_before_sampling_bytes_total", COUNTER,
+     "Bytes that the process had allocated, exactly, when sampling began: not in any other figure.",
+     before_exact},
+    {"shadowtrace_allocated_before_sampling_bytes_most", GAUGE,
+     "The same where the runtime does not say it exactly (.NET 8): at most so many.", before_most},
     {"shadowtrace_allocations_per_second", GAUGE,
      "Objects a second, over the last half minute or so.", object_rate},
     {"shadowtrace_allocated_bytes_per_second", GAUGE,

@@ -1,6 +1,7 @@
 #include "views/print_report.h"
 
 #include "command/print_complete.h"
+#include "command/print_sampling.h"
 #include "command/reading.h"
 #include "terminal/fit.h"
 #include "terminal/terminal.h"
@@ -238,11 +239,14 @@ void print_report_text(const struct print_report *p, FILE *out)
     struct text_number a, b, c, d;
     struct report_row total, all, row;
     struct columns columns;
+    struct report_sampling sampling;
     uint64_t threads = report_sites_defs(p->sites)->thread_count;
     double share = 0;
 
     report_sites_total(p->sites, &total);
     report_sites_all(p->sites, &all);
+    if (print_sampling_late(log, p->found, &sampling))
+        fputs(print_sampling_lead(&sampling), out);
     reading_bounds(p->bounds, p->found, out);
     view_amount_text(&all, estimated, out);
     fprintf(out, ", %s thread%s", text_count(&c, threads), text_plural(threads));
@@ -251,9 +255,8 @@ void print_report_text(const struct print_report *p, FILE *out)
                 text_plural(total.allocs), text_count(&b, total.bytes),
                 text_share(&c, all.bytes ? (double)total.bytes / (double)all.bytes : 0));
     fputs(".\n", out);
-    if (estimated)
-        view_estimate_text(log, &all, out);
-    else
+    view_estimate_text(log, p->found, &all, out);
+    if (!estimated)
         print_heaps(p, out);
     print_unoptimised(&total, out);
     columns = columns_of(p, &total, out);

@@ -1,5 +1,6 @@
 #include "views/view.h"
 
+#include "command/print_sampling.h"
 #include "model/matches.h"
 #include "readers/header.h"
 
@@ -263,6 +264,7 @@ void view_sampler_json(const struct report_log *log, const struct report_row *al
 {
     uint64_t mean = report_sample_mean(log->header);
 
+    print_sampling_json(log, w);
     if (!all->sampled)
         return;
     jw_text(w, "sampler", report_sampler_word(report_sampler(log->header)));

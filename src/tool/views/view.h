@@ -118,7 +118,8 @@ void view_amounts_json(const struct report_row *amount, struct json_writer *w);
  * estimates of a sampled log rest on. view_put_objects - how many, where that is known.
  * view_sampler_json - who took the samples, if there are any. */
 void view_amount_text(const struct report_row *all, bool estimated, FILE *out);
-void view_estimate_text(const struct report_log *log, const struct report_row *all, FILE *out);
+void view_estimate_text(const struct report_log *log, const struct report_window *window,
+                        const struct report_row *all, FILE *out);
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w);
 void view_total_range_json(const struct report_row *total, struct json_writer *w);
 void view_put_objects(struct table *t, size_t column, const struct report_row *amount);

@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "command/print_complete.h"
+#include "command/print_sampling.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 #include "readers/header.h"
@@ -242,33 +243,48 @@ void view_put_range(struct table *t, size_t column, const struct report_row *amo
     table_text(t, column, text);
 }
 
-void view_estimate_text(const struct report_log *log, const struct report_row *all, FILE *out)
+static void put_estimate(const struct report_log *log, const struct report_row *all, bool late,
+                         struct buffer *b)
 {
     bool by_runtime = report_sampler(log->header) == REPORT_SAMPLER_RUNTIME;
     uint64_t mean = report_sample_mean(log->header);
-    struct buffer b = BUFFER_INIT;
     struct text_number n, low, high;
 
     if (all->approximate)
-        buffer_format(&b,
+        buffer_format(b,
                       "Approximate, from %s ticks of the runtime, one for each 100 KB or so: they "
                       "are not random, so there are no ranges.",
                       text_count(&n, all->sampled));
     else
-        buffer_format(
-            &b,
-            "Estimates from %s %s: the exact bytes lie between %s and %s, and in the "
-            "range of each row, in 95 of 100 cases.",
-            text_count(&n, all->sampled), by_runtime ? "samples of the runtime" : "sampled events",
-            text_short(&low, all->bytes_range.low), text_short(&high, all->bytes_range.high));
+        buffer_format(b,
+                      "Estimates from %s %s: the exact bytes%s lie between %s and %s, and in the "
+                      "range of each row, in 95 of 100 cases.",
+                      text_count(&n, all->sampled),
+                      by_runtime ? "samples of the runtime" : "sampled events",
+                      late ? " since it began" : "", text_short(&low, all->bytes_range.low),
+                      text_short(&high, all->bytes_range.high));
     if (!all->approximate && mean)
-        buffer_format(&b, " What has no sample may be up to %s bytes.",
+        buffer_format(b, " What has no sample may be up to %s bytes.",
                       text_short(&n, report_estimate_none((double)mean)));
     if (all->mixed)
-        buffer_text(&b,
-                    " Objects are counted (-: not) only where they are of one size: of several, "
-                    "samples of bytes say too little.");
-    if (!b.failed)
+        buffer_text(b, " Objects are counted (-: not) only where they are of one size: of several, "
+                       "samples of bytes say too little.");
+}
+
+void view_estimate_text(const struct report_log *log, const struct report_window *window,
+                        const struct report_row *all, FILE *out)
+{
+    struct buffer b = BUFFER_INIT;
+    struct report_sampling sampling;
+    bool late = print_sampling_late(log, window, &sampling);
+
+    if (late)
+        print_sampling_text(log, &sampling, &b);
+    if (b.size && all->sampled)
+        buffer_char(&b, ' ');
+    if (all->sampled)
+        put_estimate(log, all, late, &b);
+    if (b.size && !b.failed)
         args_print_text(out, b.data, terminal_width(out));
     buffer_free(&b);
 }
@@ -317,10 +333,13 @@ void view_head(const struct view *v, FILE *out)
     uint64_t threads = v->read.defs->thread_count,
              processes = model_processes(v->read.model)->count;
     bool estimated = model_estimated(v->read.model);
+    struct report_sampling sampling;
     struct text_number count;
     struct report_row all;
 
     view_all(v, &all);
+    if (print_sampling_late(model_log(v->read.model), &v->read.found, &sampling))
+        fputs(print_sampling_lead(&sampling), out);
     reading_bounds(&v->how.filters->window, &v->read.found, out);
     view_amount_text(&all, estimated, out);
     fprintf(out, ", %s thread%s", text_count(&count, threads), text_plural(threads));
@@ -333,14 +352,13 @@ void view_head(const struct view *v, FILE *out)
         fprintf(out, "  %s\n", view_empty(v));
         print_unsampled(model_log(v->read.model), out);
     }
-    if (estimated)
-        view_estimate_text(model_log(v->read.model), &all, out);
-    else
+    view_estimate_text(model_log(v->read.model), &v->read.found, &all, out);
+    if (!estimated)
         print_heaps(v, out);
     if (report_attached(model_log(v->read.model)->header))
         args_print_text(out,
-                        "Attached while it ran: what was allocated before is not known, and stacks "
-                        "are the runtime's snapshots.",
+                        "Attached while it ran: where it had allocated before is not known, and "
+                        "stacks are the runtime's snapshots.",
                         terminal_width(out));
     print_unoptimised(all.unoptimised, out);
     if (v->read.own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))

@@ -419,6 +419,13 @@ TEST(a_sampled_log_shows_estimates)
     assert_non_null(strchr(cursor_row(), '~'));
 }
 
+TEST(what_came_before_samples_counted_is_said)
+{
+    close_logs(NULL);
+    open_logs("tests/fixtures/logs/late.ndjson", NULL, NULL);
+    expect_on_screen("101,144,944 bytes before sampling began");
+}
+
 TEST(several_logs_are_added_up_and_listed)
 {
     close_logs(NULL);

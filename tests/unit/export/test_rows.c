@@ -454,6 +454,20 @@ TEST(estimates_have_intervals_and_variances_that_add_up)
     json_decref(rows);
 }
 
+TEST(a_recording_says_from_when_its_samples_count)
+{
+    const json_t *recording;
+    json_t *rows;
+
+    rows = rows_of(ROWS(FIXTURES "late.ndjson"));
+    recording = row_of(rows, "recording", NULL, NULL);
+    assert_string_equal(json_string_value(json_object_get(recording, "sampler")), "runtime");
+    assert_true(number(recording, "before_bytes") == 101144944);
+    assert_true(number(recording, "sampling_since_ns") == 330000000);
+    assert_null(json_object_get(recording, "before_bytes_most"));
+    json_decref(rows);
+}
+
 /* As that of the end: its samples are what is alive, and what came behind the last collection. */
 TEST(what_is_alive_by_estimate_has_its_range)
 {

@@ -230,6 +230,23 @@ TEST(a_sample_is_judged_if_its_interval_decides)
     EXPECT(RUN(&cmd_gate, "gate", budget, log_path), CLI_OK, "1 held");
 }
 
+/* 1.1 MB are estimated since 0.33 s, and 101,144,944 bytes came before. */
+TEST(what_came_before_samples_counted_may_be_of_any_line)
+{
+    const char *late = FIXTURES "late.ndjson";
+
+    budget_of("{\"of\":\"whole\",\"bytes\":{\"max\":2000000}}");
+    EXPECT(RUN(&cmd_gate, "gate", budget, late), CLI_CHECK, "1 broken");
+    budget_of("{\"of\":\"whole\",\"bytes\":{\"max\":110000000}}");
+    EXPECT(RUN(&cmd_gate, "gate", budget, late), CLI_OK, "1 held");
+    budget_of("{\"of\":\"type\",\"type\":\"System.Byte[]\",\"bytes\":{\"max\":2000000}}");
+    EXPECT(RUN(&cmd_gate, "gate", budget, late), CLI_IO, "1 not judged", "101,144,944 bytes");
+    budget_of("{\"of\":\"type\",\"type\":\"System.Byte[]\",\"bytes\":{\"max\":110000000}}");
+    EXPECT(RUN(&cmd_gate, "gate", budget, late), CLI_OK, "1 held");
+    budget_of("{\"of\":\"whole\",\"objects\":{\"max\":90000}}");
+    EXPECT(RUN(&cmd_gate, "gate", budget, late), CLI_IO, "1 not judged");
+}
+
 TEST(spans_are_from_a_mark_to_the_next_one_of_the_other_name)
 {
     budget_of("{\"of\":\"whole\",\"per\":\"span\",\"from\":\"warm\",\"to\":\"one request\","

@@ -114,6 +114,21 @@ TEST(rows_of_a_log_say_what_the_log_says)
     }
 }
 
+TEST(rows_say_what_came_before_samples_counted_as_the_log_does)
+{
+    json_t *json, *before;
+    char path[PATH];
+
+    rows_of(path, "late");
+    json = printed(ROWS("--by=type", path));
+    before = json_object_get(json_object_get(json, "total"), "before_sampling");
+    assert_int_equal(json_integer_value(json_object_get(before, "bytes")), 101144944);
+    assert_int_equal(json_integer_value(json_object_get(before, "since_ns")), 330000000);
+    assert_true(json_is_true(json_object_get(before, "exact")));
+    json_decref(json);
+    unlink(path);
+}
+
 TEST(rows_of_two_logs_are_the_sum_of_both_however_often_each_is_there)
 {
     char small[PATH], events[PATH];

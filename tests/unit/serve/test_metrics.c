@@ -176,3 +176,12 @@ TEST(a_name_without_end_is_cut_between_letters)
     assert_non_null(labels);
     assert_int_equal(strcspn(labels + 6, "\""), 399);
 }
+
+TEST(what_came_before_samples_counted_has_a_counter_of_its_own)
+{
+    follow_log(LOGS "late.ndjson");
+    ask();
+    assert_true(value("shadowtrace_allocated_before_sampling_bytes_total{pid=\"4711\"") ==
+                101144944);
+    assert_null(strstr(text, "shadowtrace_allocated_before_sampling_bytes_most{"));
+}

@@ -255,6 +255,10 @@ TEST(views_are_as_expected)
     expect_ran(REPORT(fixture("sampled")), CLI_OK, FIXTURES "sampled.view-overview.txt");
     expect_ran(REPORT("--view=types", fixture("sampled")), CLI_OK,
                FIXTURES "sampled.view-types.txt");
+    expect_ran(REPORT(fixture("late")), CLI_OK, FIXTURES "late.view-overview.txt");
+    expect_ran(REPORT("--by=type", fixture("late")), CLI_OK, FIXTURES "late.report-type.txt");
+    expect_ran(REPORT("--view=types", "--format=json", fixture("late")), CLI_OK,
+               FIXTURES "late.view-types.json");
     expect_ran(REPORT(fixture("sites")), CLI_OK, FIXTURES "sites.view-overview.txt");
     expect_ran(REPORT(fixture("damaged")), CLI_OK, FIXTURES "damaged.view-overview.txt");
     expect_ran(REPORT("--view=callers", "System.String", fixture("small")), CLI_OK,

@@ -55,6 +55,9 @@ class Page {
             if (!side.complete)
                 flags.push(el('details', {class: 'flag warn'}, el('summary', {}, '⚠ ' + whose + 'log is not complete'),
                     el('ul', {}, ...side.gaps.map(gap => el('li', {}, clean(gap))))));
+            if (side.sampling)
+                flags.push(el('details', {class: 'flag warn'}, el('summary', {}, '≈ ' + whose + 'since sampling began'),
+                    el('p', {}, clean(side.sampling))));
         });
         if (this.app.log.live)
             flags.push(...this.growthFlags());

@@ -32,10 +32,21 @@ class OverviewView {
             mixes(app.log, app.filter())
                 ? fact('–', 'objects', 'of several sizes: samples of bytes say too little of their number')
                 : fact((app.estimated() ? '≈ ' : '') + formatObjects(whole.allocs), 'objects' + near('allocs'), formatCount(whole.allocs)),
+            ...this.beforeSampling(fact),
             seconds && app.state.what === 'made' ? fact(formatBytes(whole.bytes / seconds) + '/s', 'over ' + formatTime(seconds * 1e9)) : null,
             fact(formatBytes(whole.allocs ? whole.bytes / whole.allocs : 0), 'mean size'),
             app.log.hasOwn ? fact(formatShare(app.ownTotal().bytes, whole.bytes), 'under own code',
                                   'made by own code, or by what it calls') : null);
+    }
+
+    // What was allocated before samples counted is in none of the other figures.
+    beforeSampling(fact) {
+        const before = this.app.log.head.sides[0].before_sampling;
+        if (!before || this.app.state.what !== 'made')
+            return [];
+        const known = before.bytes !== undefined;
+        return [fact(known ? (before.exact ? '' : '≤ ') + formatBytes(before.bytes) : '?', 'before sampling began',
+                     (known ? formatCount(before.bytes) + ' bytes, ' : '') + 'in none of the other figures')];
     }
 
     diffFacts(fact, whole, near) {

@@ -1,0 +1,36 @@
+/*
+ * readers/sampling.h - from when samples of the runtime count. Estimates are of what was allocated
+ * after that; what was allocated before is one exact figure, of which no place is known.
+ */
+#ifndef SHADOWTRACE_READERS_SAMPLING_H
+#define SHADOWTRACE_READERS_SAMPLING_H
+
+#include <jansson.h>
+
+#include <stdint.h>
+
+enum report_before {
+    REPORT_BEFORE_NONE,    /* nothing: all allocations are met, or nothing is sampled */
+    REPORT_BEFORE_EXACT,   /* so many bytes */
+    REPORT_BEFORE_MOST,    /* at most so many: the runtime does not say it exactly (.NET 8) */
+    REPORT_BEFORE_UNKNOWN, /* the log does not say: of an earlier version, or cut */
+};
+
+/* Of all recordings that were read. All 0: of none. */
+struct report_sampling {
+    enum report_before how; /* of the recording of which the least is known */
+    uint64_t bytes;         /* EXACT, MOST: of all together */
+    uint64_t recordings;    /* whose samples the runtime takes */
+    uint64_t unbegun;       /* of these: that ended before samples counted, or are cut before */
+    uint64_t since_ns;      /* of its own clock: the latest beginning */
+};
+
+/*
+ * report_sampling_add - one more recording. header, said: NULL where there is none; said: what the
+ * log has last: a record `sampling`, or the member of that name of a header or end record.
+ * report_sampling_take - the same of one whose samples the runtime takes.
+ */
+void report_sampling_add(struct report_sampling *to, const json_t *header, const json_t *said);
+void report_sampling_take(struct report_sampling *to, const json_t *said);
+
+#endif
