@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -13,10 +14,11 @@
 #define HIDDEN __attribute__((visibility("hidden")))
 #define LAYOUT 1 /* struct stat as the kernel fills it in on x86-64: _STAT_VER_LINUX */
 
-/* stat, lstat and fstat were inline functions over these until 2.33. */
+/* stat, lstat, fstat and fstatat were inline functions over these until 2.33. */
 int __xstat(int layout, const char *path, struct stat *out);
 int __lxstat(int layout, const char *path, struct stat *out);
 int __fxstat(int layout, int fd, struct stat *out);
+int __fxstatat(int layout, int folder, const char *path, struct stat *out, int flags);
 
 HIDDEN int stat(const char *restrict path, struct stat *restrict out)
 {
@@ -33,6 +35,11 @@ HIDDEN int fstat(int fd, struct stat *out)
     return __fxstat(LAYOUT, fd, out);
 }
 
+HIDDEN int fstatat(int folder, const char *restrict path, struct stat *restrict out, int flags)
+{
+    return __fxstatat(LAYOUT, folder, path, out, flags);
+}
+
 /* Since 2.28; the system call is older, and its callers know that a file system may refuse it. */
 HIDDEN int renameat2(int from_folder, const char *from, int to_folder, const char *to,
                      unsigned flags)
@@ -44,6 +51,12 @@ HIDDEN int renameat2(int from_folder, const char *from, int to_folder, const cha
 HIDDEN int memfd_create(const char *name, unsigned flags)
 {
     return (int)syscall(SYS_memfd_create, name, flags);
+}
+
+/* Since 2.25; the system call is older. */
+HIDDEN ssize_t getrandom(void *out, size_t size, unsigned flags)
+{
+    return syscall(SYS_getrandom, out, size, flags);
 }
 
 /* Both since 2.30. */
