@@ -11,6 +11,7 @@ using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
+using System.Threading;
 
 namespace Budgeted;
 
@@ -52,8 +53,11 @@ static class Rounds
         for (int i = 0; i < 3; i++)
         {
             sst_mark("round");
+            Thread.Sleep(10); // a mark and an allocation are timed by two clocks, which may be microseconds apart
             Round(plant && i == 2);
+            Thread.Sleep(10);
             sst_mark("over");
+            Thread.Sleep(10);
         }
         last = null;
         GC.Collect();
