@@ -33,6 +33,7 @@ struct stack_dispatch {
     uintptr_t searched; /* FunctionID that the search reported last */
     bool guessed;       /* pending is a guess; a report replaces it */
     bool searching;     /* first pass: nobody has been found to handle it */
+    bool unhooked_finally; /* the finally entered last is of a method without hooks */
     uintptr_t thrown;   /* stack pointer when it was thrown: what the search calls lies below */
 };
 

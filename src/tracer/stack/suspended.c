@@ -95,7 +95,7 @@ void stack_drop_suspended(struct stack *s, const void *frame_address)
     uint32_t depth = stack_depth(s), i = depth, live = depth;
     uintptr_t called_from = 0;
 
-    if (!suspends || s->words->limit != s->end || s->save_count || !RULE(RULE_SUSPENDED))
+    if (!suspends || stack_dispatching(s) || s->lost_sp || !RULE(RULE_SUSPENDED))
         return; /* during a dispatch, frames above a filter's or handler's are not on the chain */
     while (i-- > 0) {
         struct frame *frame = stack_frame(s, i);

@@ -237,7 +237,11 @@ void stack_unwind_finally_enter(uintptr_t function, uintptr_t sp)
 
     handler_enter(function, sp);
     s = stack_peek();
-    if (s && stack_depth(s))
+    if (!s || !stack_depth(s))
+        return;
+    s->dispatch.unhooked_finally =
+        stack_function(&s->words->top[-1]) != function && RULE(RULE_FINALLY_PAIR);
+    if (!s->dispatch.unhooked_finally)
         frame_flags_set(&s->words->top[-1], frame_flags(&s->words->top[-1]) | FRAME_FINALLY);
 }
 
@@ -246,7 +250,11 @@ void stack_catcher_enter(uintptr_t function, uintptr_t sp)
     handler_enter(function, sp);
 }
 
-/* Code without metadata reports that its finally was left, but not that it was entered. */
+/*
+ * Code without metadata reports that its finally was left, but not that it was entered. Where a
+ * finally of a method without hooks ends, that method is gone, and the top, which called it, is
+ * not.
+ */
 void stack_unwind_finally_leave(void)
 {
     struct stack *s = event_stack();
@@ -254,6 +262,10 @@ void stack_unwind_finally_leave(void)
 
     if (!depth || !RULE(RULE_FINALLY_LEAVE))
         return;
+    if (s->dispatch.unhooked_finally) {
+        s->dispatch.unhooked_finally = false;
+        return;
+    }
     if (!(frame_flags(&s->words->top[-1]) & FRAME_FINALLY) && RULE(RULE_FINALLY_PAIR))
         return;
     frame_flags_set(&s->words->top[-1], frame_flags(&s->words->top[-1]) & ~FRAME_FINALLY);

@@ -178,6 +178,21 @@ TEST(nothing_is_taken_while_an_exception_is_on_its_way)
     expect("Abc");
 }
 
+static void looked_at(void *context, struct stack *stack)
+{
+    (void)context;
+    (void)stack;
+}
+
+static int start_looking(void **state)
+{
+    static const struct stack_config config = {
+        .function_at = function_at, .suspends = suspends, .call_interval = 1, .called = looked_at};
+
+    (void)state;
+    return stack_start(&config);
+}
+
 static int start(void **state)
 {
     static const struct stack_config config = {.function_at = function_at, .suspends = suspends};
@@ -204,6 +219,20 @@ static int over(void **state)
         ;
     memset(machine, 0, sizeof(machine));
     return 0;
+}
+
+static int over_looking(void **state)
+{
+    over(state);
+    return start(state);
+}
+
+TEST(what_its_caller_has_called_over_is_gone_where_each_call_is_looked_at, start_looking, over_looking)
+{
+    three();
+    lay(3, code_of('A', 9), frame_pointer(2));
+    look(3, code_of('A', 9), frame_pointer(2));
+    expect("A");
 }
 
 TEST_EACH(NULL, over);

@@ -208,6 +208,20 @@ TEST(a_finally_that_ends_leaves_its_frame_pending)
     expect("A");
 }
 
+TEST(a_finally_of_a_method_without_hooks_leaves_its_caller_alive)
+{
+    calls("AB"); /* B calls X, which has no hooks, a finally, and C */
+    call('C', 4);
+    stack_exception_thrown();
+    search("CX");
+    stack_search_catcher_found(); /* by what called X, which is not reported either */
+    unwind("CX");
+    stack_unwind_finally_enter(function('X'), sp_of(4));
+    stack_unwind_finally_leave();
+    expect("AB");
+    assert_int_equal(settle(), 2);
+}
+
 TEST(two_finally_blocks_of_one_method_keep_its_frame)
 {
     calls("AB");
