@@ -6,7 +6,7 @@ import collections
 import itertools
 import os
 
-from harness import ENVIRONMENT, PROGRAM, PROGRAMS, needs, tool, tool_json
+from harness import ENVIRONMENT, PROGRAM, PROGRAMS, each, needs, tool, tool_json
 
 SOURCE = os.path.join(PROGRAMS, 'Logical', 'Program.cs')
 SEVERAL = '(one of '
@@ -120,11 +120,12 @@ def test_logical_paths_of_fsharp(t):
     t.true(check(t, t.record(PROGRAM.command('LogicalTasks')))[0] >= 9, 'exact')
 
 
-@needs('LogicalRuntime', framework='net10.0')
-def test_logical_paths_of_runtime_async(t):
+@needs('LogicalRuntime')
+@each('framework', 'net10.0', 'net11.0')
+def test_logical_paths_of_runtime_async(t, framework):
     """The same program, its methods suspended by the runtime: all paths whole, collected often, at every tier."""
     for options, command in ([], []), (['--only', 'Logical.*'], []), (['--own'], []), (['--log', 'sites', '--no-inline'], ['40']):
-        r = t.record(PROGRAM.command('LogicalRuntime', 'net10.0') + command, *options,
+        r = t.record(PROGRAM.command('LogicalRuntime', framework) + command, *options,
                      env=dict(ENVIRONMENT, DOTNET_RuntimeAsync='1', DOTNET_GCgen0size='0x20000'))
         t.equal(r.status, 0, r)
         t.equal(check(t, r)[1], set(), options)

@@ -204,8 +204,8 @@ static bool is_resumed(struct logical *l, uint32_t path)
         return kind & MACHINE || ends(report_method(l->defs, p->method)->name, "MoveNext()");
     if (!(kind & (MACHINE | SUSPENDS)) || outermost(l, path) != path)
         return false;
-    if (kind & SUSPENDS) /* called through code without hooks, or by nobody */
-        return !l->thunks && p->il < 0;
+    if (kind & SUSPENDS) /* by a stub; .NET 11 calls it through a method without hooks */
+        return !l->thunks && p->il < 0 && report_path_call(p) != SST_CALL_UNHOOKED;
     return (around & RESUMES) || ((kind & ASYNC) && p->il < 0); /* through code without hooks */
 }
 

@@ -1,5 +1,6 @@
 #include "alloc/alloc.h"
 
+#include "alloc/continuations.h"
 #include "alloc/site.h"
 #include "base/clock.h"
 #include "rcu/grace.h"
@@ -43,8 +44,8 @@ struct alloc {
     bool values;   /* --args or --returns */
     bool samples;  /* of the runtime: nothing else is met, and nobody may wait */
     bool frames;   /* --framework-frames */
-    _Atomic(uintptr_t) continuation; /* ClassID of what runtime async suspends methods in */
-    _Atomic(bool) spare_used;        /* not here: the runtime uses that place itself */
+    struct continuations continuations; /* what runtime async suspends methods in */
+    _Atomic(bool) spare_used;           /* not here: the runtime uses that place itself */
     struct site_table sites;
 };
 
@@ -256,7 +257,7 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
 /*
  * The object that an async method waits in keeps where it was made: nothing else leads from the
  * method that resumes back to that, and the object moves. Before an object lie four bytes of hash
- * code and lock and, on 64 bits, four bytes that no runtime up to .NET 10 reads or writes;
+ * code and lock and, on 64 bits, four bytes that no runtime up to .NET 11 reads or writes;
  * collections move them along. A newer runtime that writes there is noticed by what it left, and
  * then nothing is written.
  */
@@ -333,8 +334,7 @@ static struct frame *waiting_frame(struct alloc *a, const struct metadata_class 
 
     if (load_relaxed(&class->waits) != METADATA_WAITS_CONTINUATION)
         return machine_frame(a, class, top, depth);
-    if (UNLIKELY(load_relaxed(&a->continuation) != class->class_id)) /* other threads read it */
-        store_relaxed(&a->continuation, class->class_id);
+    continuations_add(&a->continuations, class->class_id);
     frame = async_frame(top, depth, true);
     if (frame && !((const struct metadata_method *)load_relaxed(&frame->method))->continued)
         return NULL;
@@ -386,13 +386,16 @@ static uintptr_t machine_box(const struct metadata_method *method, uintptr_t sel
 static uintptr_t continuation(const struct alloc *a, const struct metadata_method *method,
                               const uintptr_t *passed, uintptr_t sp, uintptr_t oldest)
 {
-    uintptr_t class_id = load_relaxed(&a->continuation), object;
+    uintptr_t object;
 
     passed += !!(method->continued & METADATA_CONTINUED_THIS);
     passed += on_stack(*passed, sp, oldest); /* where it is to return a structure to */
     passed += !!(method->continued & METADATA_CONTINUED_CONTEXT);
     object = *passed;
-    return object >= OBJECTS_LOW && class_id && *(const uintptr_t *)object == class_id ? object : 0;
+    return object >= OBJECTS_LOW && continuations_any(&a->continuations) &&
+                   continuations_has(&a->continuations, *(const uintptr_t *)object)
+               ? object
+               : 0;
 }
 
 uint32_t alloc_begun(const struct alloc *a, const struct stack *s,

@@ -100,10 +100,12 @@ static uint32_t path_of(uint32_t id)
     return path;
 }
 
-/* Nodes at which a box of Work was made; 0 ends them. */
+/* Nodes at which a box of Work, or what else waits, was made; 0 ends them. */
 struct made {
     const uint32_t *nodes;
 };
+
+static uint32_t made_class = WORK_BOX;
 
 static bool next(void *context, uint32_t *path, uint32_t *class_number)
 {
@@ -112,8 +114,8 @@ static bool next(void *context, uint32_t *path, uint32_t *class_number)
     if (!*m->nodes)
         return false;
     *path = path_of(*m->nodes++);
-    assert_int_equal(report_defs_class(&defs, WORK_BOX, (struct report_place){0, 0}, class_number),
-                     0);
+    assert_int_equal(
+        report_defs_class(&defs, made_class, (struct report_place){0, 0}, class_number), 0);
     return true;
 }
 
@@ -247,6 +249,23 @@ TEST(what_the_runtime_suspends_is_below_its_caller)
     assert_string_equal(logical(62, true, nothing), "App.Leaf():9 App.Body():6 App.Main():0");
     assert_string_equal(logical(51, true, nothing), "App.Body():6 App.Main():0");
     assert_int_equal(map[path_of(63)], path_of(63));
+}
+
+/* Without hooks in the framework; on .NET 11 the form that returns the task has none either. */
+TEST(what_is_called_through_a_method_without_hooks_was_not_resumed)
+{
+    static const uint32_t suspended[] = {50, 0};
+
+    made_class = 9;
+    define("{\"kind\":\"class\",\"id\":9,\"name\":\"" SERVICES "Continuation\"}");
+    define("{\"kind\":\"method\",\"id\":21,\"name\":\"App.Body()\"}");
+    define("{\"kind\":\"node\",\"id\":50,\"parent\":1,\"method\":21,\"call\":\"unhooked\"}");
+    define(
+        "{\"kind\":\"node\",\"id\":61,\"parent\":0,\"begun\":50,\"method\":21,\"call\":\"stub\"}");
+    node(62, 61, LEAF, 9);
+    assert_string_equal(logical(50, true, suspended), "App.Body():-1 App.Main():0");
+    assert_string_equal(logical(62, true, suspended), "App.Leaf():9 App.Body():-1 App.Main():0");
+    made_class = WORK_BOX;
 }
 
 /* As above, begun on two lines; the log says which of them it is. */

@@ -213,7 +213,7 @@ static int over(void **state)
         stack_self = &stack_none;
         stack_words_give(s);
         store_relaxed(&stack_words.state, 0); /* the next is another thread's */
-        store_release(&s->gone, true); /* as its key's destructor does */
+        store_release(&s->gone, true);        /* as its key's destructor does */
     }
     while (stack_reclaim())
         ;
@@ -227,7 +227,8 @@ static int over_looking(void **state)
     return start(state);
 }
 
-TEST(what_its_caller_has_called_over_is_gone_where_each_call_is_looked_at, start_looking, over_looking)
+TEST(what_its_caller_has_called_over_is_gone_where_each_call_is_looked_at, start_looking,
+     over_looking)
 {
     three();
     lay(3, code_of('A', 9), frame_pointer(2));
