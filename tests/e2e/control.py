@@ -188,6 +188,7 @@ class Living:
 
     @property
     def log_so_far(self):
+        harness.until(lambda: os.path.exists(self.path), 'the log')
         return harness.Log(self.path, cut=True)
 
     def close(self):
