@@ -422,7 +422,7 @@ TEST(a_sampled_log_shows_estimates)
 TEST(what_came_before_samples_counted_is_said)
 {
     close_logs(NULL);
-    open_logs("tests/fixtures/logs/late.ndjson", NULL, NULL);
+    open_logs("tests/fixtures/logs/late-sampled.ndjson", NULL, NULL);
     expect_on_screen("101,144,944 bytes before sampling began");
 }
 

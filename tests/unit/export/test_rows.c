@@ -459,7 +459,7 @@ TEST(a_recording_says_from_when_its_samples_count)
     const json_t *recording;
     json_t *rows;
 
-    rows = rows_of(ROWS(FIXTURES "late.ndjson"));
+    rows = rows_of(ROWS(FIXTURES "late-sampled.ndjson"));
     recording = row_of(rows, "recording", NULL, NULL);
     assert_string_equal(json_string_value(json_object_get(recording, "sampler")), "runtime");
     assert_true(number(recording, "before_bytes") == 101144944);

@@ -233,7 +233,7 @@ TEST(a_sample_is_judged_if_its_interval_decides)
 /* 1.1 MB are estimated since 0.33 s, and 101,144,944 bytes came before. */
 TEST(what_came_before_samples_counted_may_be_of_any_line)
 {
-    const char *late = FIXTURES "late.ndjson";
+    const char *late = FIXTURES "late-sampled.ndjson";
 
     budget_of("{\"of\":\"whole\",\"bytes\":{\"max\":2000000}}");
     EXPECT(RUN(&cmd_gate, "gate", budget, late), CLI_CHECK, "1 broken");

@@ -119,7 +119,7 @@ TEST(rows_say_what_came_before_samples_counted_as_the_log_does)
     json_t *json, *before;
     char path[PATH];
 
-    rows_of(path, "late");
+    rows_of(path, "late-sampled");
     json = printed(ROWS("--by=type", path));
     before = json_object_get(json_object_get(json, "total"), "before_sampling");
     assert_int_equal(json_integer_value(json_object_get(before, "bytes")), 101144944);

@@ -179,7 +179,7 @@ TEST(a_name_without_end_is_cut_between_letters)
 
 TEST(what_came_before_samples_counted_has_a_counter_of_its_own)
 {
-    follow_log(LOGS "late.ndjson");
+    follow_log(LOGS "late-sampled.ndjson");
     ask();
     assert_true(value("shadowtrace_allocated_before_sampling_bytes_total{pid=\"4711\"") ==
                 101144944);

@@ -255,10 +255,11 @@ TEST(views_are_as_expected)
     expect_ran(REPORT(fixture("sampled")), CLI_OK, FIXTURES "sampled.view-overview.txt");
     expect_ran(REPORT("--view=types", fixture("sampled")), CLI_OK,
                FIXTURES "sampled.view-types.txt");
-    expect_ran(REPORT(fixture("late")), CLI_OK, FIXTURES "late.view-overview.txt");
-    expect_ran(REPORT("--by=type", fixture("late")), CLI_OK, FIXTURES "late.report-type.txt");
-    expect_ran(REPORT("--view=types", "--format=json", fixture("late")), CLI_OK,
-               FIXTURES "late.view-types.json");
+    expect_ran(REPORT(fixture("late-sampled")), CLI_OK, FIXTURES "late-sampled.view-overview.txt");
+    expect_ran(REPORT("--by=type", fixture("late-sampled")), CLI_OK,
+               FIXTURES "late-sampled.report-type.txt");
+    expect_ran(REPORT("--view=types", "--format=json", fixture("late-sampled")), CLI_OK,
+               FIXTURES "late-sampled.view-types.json");
     expect_ran(REPORT(fixture("sites")), CLI_OK, FIXTURES "sites.view-overview.txt");
     expect_ran(REPORT(fixture("damaged")), CLI_OK, FIXTURES "damaged.view-overview.txt");
     expect_ran(REPORT("--view=callers", "System.String", fixture("small")), CLI_OK,
