@@ -63,14 +63,19 @@ struct profiler {
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
     struct session session;
-    struct live *live;           /* NULL: no --live */
-    struct heap *heap;           /* NULL: no --live, or that is estimated */
-    struct samples *samples;     /* NULL: the runtime samples nothing for us */
-    _Atomic(uint32_t) modules;   /* loaded, as long as they are few */
-    _Atomic(bool) describes;     /* modules as they are loaded, for samples */
-    struct alive *alive;         /* NULL: what is alive is not estimated */
-    struct events *events;       /* NULL: nothing but allocations is recorded */
-    struct unhandled *unhandled; /* NULL: it was attached to; see wire.c */
+    struct live *live;         /* NULL: no --live */
+    struct heap *heap;         /* NULL: no --live, or that is estimated */
+    struct samples *samples;   /* NULL: the runtime samples nothing for us */
+    _Atomic(uint32_t) modules; /* loaded, as long as they are few */
+    _Atomic(bool) describes;   /* modules as they are loaded, for samples */
+    struct {
+        uintptr_t *id; /* of modules whose load the runtime has reported as finished */
+        size_t count, capacity;
+        _Atomic(uintptr_t) asked; /* the one that modules_describe() asks about; 0: none */
+    } loaded;                     /* modules.c */
+    struct alive *alive;          /* NULL: what is alive is not estimated */
+    struct events *events;        /* NULL: nothing but allocations is recorded */
+    struct unhandled *unhandled;  /* NULL: it was attached to; see wire.c */
     struct log *log;
     struct control *control;
     struct collect *collect;

@@ -107,6 +107,7 @@ FORWARD(profiler_detach_succeeded, (SELF),
 FORWARD(module_unload_finished, (SELF, uintptr_t module_id, hresult status),
         metadata_module_unloaded(p->metadata, module_id))
 FORWARD(module_unload_started, (SELF, uintptr_t module_id),
+        modules_gone(p, module_id);
         events_load(p->events, EVENTS_MODULE, module_id, false, S_OK))
 FORWARD(assembly_load_finished, (SELF, uintptr_t assembly_id, hresult status),
         events_load(p->events, EVENTS_ASSEMBLY, assembly_id, true, status))
