@@ -382,7 +382,7 @@ class Programs:
         self.no_runtime = set()
 
     def runtime(self, framework):
-        """What MSBuild is told of the runtime that programs of a framework run on."""
+        """MSBuild properties for the runtime that programs of a framework run on."""
         if framework == SDK_FRAMEWORK:
             return ['E2EBringRuntime=false']
         patch = self.patches.newest(framework)
@@ -658,6 +658,7 @@ class Test:
         self.equal(log.end['seen'], log.end['written'] + log.end['lost'], 'seen')
         self.equal(log.end['written'], len(log.allocs), 'allocations in the log')
         self.equal(log.end['bytes'], sum(a['bytes'] for a in log.allocs), 'bytes')
+        self.equal(log.end.get('hooks', {}).get('unpatched', 0), 0, "what of CoreLib's allocation fast path stays")
         c = record.compare()
         if log.mismatches or c['mismatched']:
             raise AssertionError('%d of %d comparisons differ; the first of %d in the log:\n%s' % (

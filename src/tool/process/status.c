@@ -240,7 +240,7 @@ static void append_counts(struct buffer *b, const json_t *object)
                  "methods are not hooked, and in no stack: the runtime fails with hooks in them",
                  " (see Limits in the README)");
     append_count(b, json_object_get(object, "unpatched") ? object : hooks, "unpatched",
-                 "allocation path of the framework is", "allocation paths of the framework are",
+                 "part of CoreLib's allocation path is", "parts of CoreLib's allocation path are",
                  " unknown: some boxes, delegates and continuations may be missing");
 }
 

@@ -43,7 +43,7 @@ struct log_config {
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
-    const _Atomic(uint64_t) *unpatched;    /* calls of CoreLib's allocation fast path that stay */
+    const _Atomic(uint64_t) *unpatched;    /* what of the allocation fast path of CoreLib stays */
     struct live *live;                     /* what is alive; NULL: no --live */
     const struct samples *samples;         /* the runtime's; NULL: all allocations are met */
     const struct alive *alive;             /* of these; NULL: what is alive is not estimated */

@@ -445,7 +445,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .hub = &p->hub,
         .missed = &p->selection.missed_count,
         .spared = &p->selection.spared,
-        .unpatched = &p->corelib.missing,
+        .unpatched = &p->corelib.unpatched,
         .agreement = compares ? &p->agreement : NULL,
         .runtime = p->runtime.text,
         .hooks = serve_hooks(p),

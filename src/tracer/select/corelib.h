@@ -13,31 +13,20 @@
 
 #include "metadata/metadata.h"
 
-enum corelib_state {
-    CORELIB_UNNEEDED, /* no such method: all is reported anyway, or CoreLib is not loaded yet */
-    CORELIB_PATCHED,
-    CORELIB_UNKNOWN, /* of another shape: not all boxes and combined delegates are reported */
-};
-
-#define CORELIB_TOKENS 48
-
 struct corelib {
     uintptr_t module_id; /* CoreLib's; 0 before it is loaded */
-    enum corelib_state state;
-    uint32_t tokens[CORELIB_TOKENS]; /* the method, and those into whose precompiled code it may
-                                        have been copied */
+    uint32_t tokens[64]; /* the method, and those whose precompiled code has a copy of it */
     uint32_t count;
-    _Atomic(uint64_t) missing; /* calls of the method in CoreLib's image that are in none of them */
+    bool partial;         /* there may be more of these */
+    _Atomic(bool) copies; /* and there is precompiled code */
+    /* What of this could not be done: some boxes, delegates and continuations are not reported. */
+    _Atomic(uint64_t) unpatched;
 };
 
-/*
- * From ModuleLoadFinished, for every module until CoreLib was seen. precompiled: its precompiled
- * code is used, so that every caller has to be known.
- */
-void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id,
-                    bool precompiled);
+/* From ModuleLoadFinished, for every module until CoreLib was seen. */
+void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id);
 
-/* Must the precompiled code of this method be refused? */
-bool corelib_refuses(const struct corelib *corelib, uintptr_t module_id, uint32_t token);
+/* Must the precompiled code of this method be refused? Asked only of methods that have some. */
+bool corelib_refuses(struct corelib *corelib, uintptr_t module_id, uint32_t token);
 
 #endif

@@ -64,8 +64,7 @@ uintptr_t mapper_map(struct selection *s, uintptr_t function_id, int32_t *hook)
     return (uintptr_t)method | tags(method);
 }
 
-bool mapper_accepts_precompiled(struct selection *s, const struct corelib *corelib,
-                                uintptr_t function_id)
+bool mapper_accepts_precompiled(struct selection *s, struct corelib *corelib, uintptr_t function_id)
 {
     struct selection_definition function;
     struct metadata_method *method;

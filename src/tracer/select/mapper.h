@@ -15,7 +15,7 @@ uintptr_t mapper_map(struct selection *s, uintptr_t function_id, int32_t *hook);
 
 /* From JITCachedFunctionSearchStarted: may precompiled code be used? What is refused is compiled,
  * and comes to the mapper. */
-bool mapper_accepts_precompiled(struct selection *s, const struct corelib *corelib,
+bool mapper_accepts_precompiled(struct selection *s, struct corelib *corelib,
                                 uintptr_t function_id);
 
 #endif
