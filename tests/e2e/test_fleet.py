@@ -309,7 +309,7 @@ def test_a_newer_server(t):
 
 
 def test_an_answer_lies_in_a_folder_that_nobody_else_can_write(t):
-    """What load and ask keep of a server's answer; curl stands in the path as a program that looks where it is told to write."""
+    """What load and ask keep of a server's answer; a program named curl, first in the path, notes where it has to write."""
     folder, programs = t.path('tmp'), t.path('bin')
     os.mkdir(folder)
     os.mkdir(programs)

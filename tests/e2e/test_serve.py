@@ -469,7 +469,7 @@ def test_clients_that_wait_hold_some_slots_and_none_once_they_have_gone(t):
             connection = until(connect, 'a place in the backlog')
             connection.sock.sendall(b'GET /debug/pprof/allocs?seconds=600 HTTP/1.1\r\nHost: localhost\r\n\r\n')
             waiting.append(connection)
-        # Those that wait leave slots to others, and those beyond a bound are told so.
+        # Those that wait leave slots to others, and those beyond a bound get an answer that says so.
         until(lambda: requests_read(server) >= before + 20, 'the requests')
         refused = server.ask('/debug/pprof/allocs?seconds=600')
         t.equal((refused[0], refused[2]), (503, b'too many requests wait for seconds\n'), 'one more')

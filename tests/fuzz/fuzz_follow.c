@@ -68,9 +68,7 @@ static void begin(void)
 {
     if (*folder)
         return;
-    snprintf(folder, sizeof(folder), "%s/shadowtrace-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    MUST(mkdtemp(folder));
+    must_make_folder(folder, sizeof(folder));
     snprintf(path, sizeof(path), "%s/a.ndjson", folder);
     snprintf(other, sizeof(other), "%s/other", folder);
     for (int i = 0; i < OLDER_MAX; i++)

@@ -116,9 +116,7 @@ static void begin(void)
 {
     if (*folder)
         return;
-    snprintf(folder, sizeof(folder), "%s/shadowtrace-fuzz-XXXXXX",
-             access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
-    MUST(mkdtemp(folder));
+    must_make_folder(folder, sizeof(folder));
     for (int i = 0; i < PARTS; i++)
         snprintf(parts[i], sizeof(parts[i]), i ? "%s/log.%d" : "%s/log", folder, i);
     atexit(forget);

@@ -13,6 +13,6 @@ export ASAN_OPTIONS=malloc_context_size=3:quarantine_size_mb=16:allocator_releas
 for part in log:--grow readers:--grow follow: live: budget: rows: heap: client:--grow; do
     name=${part%:*}
     echo "fuzz_$name"
-    # shellcheck disable=SC2086 # no word if there is none
+    # shellcheck disable=SC2086 # no word if it is empty
     "./fuzz_$name" ${part#*:} --mutate "$2" --seed "$3" "$corpus/$name"
 done

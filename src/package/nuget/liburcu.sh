@@ -6,7 +6,7 @@
 # Debian's own liburcu needs the glibc of its release. apt asks the machine's own sources for source packages, and reads their
 # lists into a folder of its own: nothing of the machine changes, and it need not be root.
 set -e
-[ -z "${OFFLINE:-}" ] || { echo 'liburcu.sh: OFFLINE=1: the source of liburcu cannot be had' >&2; exit 1; }
+[ -z "${OFFLINE:-}" ] || { echo 'liburcu.sh: OFFLINE=1: the source of liburcu is not downloaded' >&2; exit 1; }
 mkdir -p "$1"
 cd "$1"
 version=$(dpkg-query -W -f '${source:Version}' liburcu-dev 2>/dev/null) ||

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#define NEXT_TRIES 10       /* for the file at a log's path: between two parts there is none */
+#define NEXT_TRIES 10       /* for the file at a log's path, which is absent between two parts */
 #define NEXT_MS    10       /* from one to the next */
 #define BY_FOLLOW  "follow" /* of gaps: who says so */
 
@@ -37,7 +37,7 @@ struct follow {
     bool over;         /* nobody writes any more */
     int err;           /* it cannot be read on */
     struct follow_losses losses;
-    uint64_t told; /* losses when follow_news told of them last */
+    uint64_t told; /* losses that follow_news has reported */
     bool told_replaced;
 };
 

@@ -80,7 +80,7 @@ const struct follow_losses *follow_losses(const struct follow *f);
 /* Whether the file that is read, or was read last, has no name any more. */
 bool follow_is_removed(const struct follow *f);
 
-/* follow_news - Returns: whether a line in `text` is to be told of what happened to the files. */
+/* follow_news - Returns: whether `text` has a new line about what happened to the files. */
 bool follow_news(struct follow *f, char *text, size_t size);
 
 #endif

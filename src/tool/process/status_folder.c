@@ -213,7 +213,7 @@ int status_folder_create_for(const struct deputy *d, long pid, char path[PATH_MA
 
     held = -1;
     if (getrandom(&number, sizeof(number), 0) < 0)
-        number = (unsigned long)getpid(); /* one that exists is refused, whoever made it */
+        number = (unsigned long)getpid(); /* an existing folder is refused */
     snprintf(held_name, sizeof(held_name), PREFIX "%lx", (unsigned)d->uid, number);
     err = deputy_run(d, DEPUTY_S, make_there, held_name, &held);
     if (err < 0)

@@ -92,7 +92,7 @@ static inline void report_tally_record(struct report_tally *t, const struct repo
 
 /*
  * report_tally_settle - the recording is over, as far as it was read: its gaps are added to c. end
- * is its end record, NULL if there is none; unhandled its last line of that kind, or NULL.
+ * is its end record, or NULL; unhandled its last line of that kind, or NULL.
  */
 void report_tally_settle(const struct report_tally *tally, const json_t *end,
                          const json_t *unhandled, struct report_completeness *c);

@@ -26,7 +26,7 @@ struct report_sampling {
 };
 
 /*
- * report_sampling_add - one more recording. header, said: NULL where there is none; said: what the
+ * report_sampling_add - one more recording. header, said: may be NULL; said: what the
  * log has last: a record `sampling`, or the member of that name of a header or end record.
  * report_sampling_take - the same of one whose samples the runtime takes.
  */

@@ -373,7 +373,7 @@ CLI_COMMAND(
                 "the process, and the log is all that is left.\n\n"
                 "Stacks are snapshots of the runtime. Hooks, and with them shadow "
                 "stacks, exact recording, arguments and calls, are set as a program "
-                "starts; what needs them is had with `shadowtrace record`. What was "
+                "starts; `shadowtrace record` has everything that needs them. What was "
                 "allocated before is not known. On .NET 8 and 9 the runtime's samples "
                 "are not random: figures are approximate, and the log says so.\n\n"
                 "The library is copied into a container, which has to have liburcu and "

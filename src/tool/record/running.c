@@ -130,7 +130,7 @@ static bool is_profiler(void *context, const char *path)
         (*s->runtime && !strncmp(path, s->runtime, strlen(s->runtime))) ||
         snprintf(whole, sizeof(whole), "%s%s", s->process->root, path) >= (int)sizeof(whole))
         return false;
-    /* Its user may have put anything there: of a regular file nothing but a yes or no is told. */
+    /* Its user may have put anything there: the caller learns only whether a regular file is. */
     fd = file_open_regular(AT_FDCWD, whole, O_RDONLY, FILE_ANY_OWNER);
     if (fd < 0)
         return false;

@@ -403,7 +403,7 @@ bool source_lines_at_home(struct source_lines *s, uint32_t number)
     return false;
 }
 
-/* Read only if there is a hash to check it with: whoever wrote the PDB chose the path. */
+/* Read only if there is a hash to check it with: the author of the PDB chose the path. */
 static int load_verified(const struct module_lines *module, uint32_t document, const char *path,
                          char **text, size_t *size)
 {

@@ -55,7 +55,7 @@ struct traced_set {
     struct traced *all[TRACED_MAX]; /* in the order in which they were found */
     size_t count;
     size_t turn; /* whose turn it is to be read */
-    /* Gets a line for people about a log that was truncated or replaced. NULL: nobody asks. */
+    /* Gets a line for people about a log that was truncated or replaced. NULL: not needed. */
     void (*say)(void *context, const char *text);
     void *context;
 };

@@ -88,7 +88,7 @@ static int match(struct dl_phdr_info *info, size_t size, void *context)
     return 1;
 }
 
-/* NULL where there is none, or several. */
+/* NULL if none, or several, are found. */
 static void set(void *function, size_t size, const struct wanted *w)
 {
     if (w->count == 1)

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define IN_DEPTH 8 /* exceptions under way on a thread that are told apart */
+#define IN_DEPTH 8 /* exceptions under way on a thread that are distinguished */
 
 /* One that was thrown and that nothing was found to catch so far. */
 struct in_flight {

@@ -52,6 +52,20 @@ static uint32_t returned_type(const uint8_t *signature, uint32_t size)
     return blob.bad ? 0 : kind;
 }
 
+/* Is what a method's signature says it returns a Task or a ValueTask? */
+static bool returns_task(const struct metadata_method *method)
+{
+    struct clr_metadata *import = method->module ? method->module->import : NULL;
+    const uint8_t *signature = NULL;
+    uint32_t owner, size = 0, type;
+
+    if (!import || import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL,
+                                                  NULL, &signature, &size, NULL, NULL) < 0)
+        return false;
+    type = returned_type(signature, size);
+    return type && clr_type_is(import, type, tasks, COUNT_OF(tasks));
+}
+
 /* The function that the token names, of the same type arguments; 0: the runtime does not say. */
 static uintptr_t declared(struct clr_info *info, const struct metadata_method *method)
 {
@@ -110,16 +124,7 @@ uint8_t metadata_method_continued(const struct metadata *metadata,
  */
 bool metadata_method_thunk(const struct metadata *metadata, const struct metadata_method *method)
 {
-    struct clr_metadata *import = method->module ? method->module->import : NULL;
-    const uint8_t *signature = NULL;
-    uint32_t owner, size = 0, type;
-
-    if (!import || !metadata_method_async(method) ||
-        import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL, NULL,
-                                       &signature, &size, NULL, NULL) < 0)
-        return false;
-    type = returned_type(signature, size);
-    return type && clr_type_is(import, type, tasks, COUNT_OF(tasks)) &&
+    return metadata_method_async(method) && returns_task(method) &&
            declared(metadata->config.info, method) == method->function_id;
 }
 
@@ -136,15 +141,6 @@ bool metadata_method_pinvoke(const struct metadata_method *method)
 
 bool metadata_method_awaited(const struct metadata *metadata, const struct metadata_method *method)
 {
-    struct clr_metadata *import = method->module ? method->module->import : NULL;
-    const uint8_t *signature = NULL;
-    uint32_t owner, size = 0, type;
-
-    if (!import || import->vtbl->get_method_props(import, method->token, &owner, NULL, 0, NULL,
-                                                  NULL, &signature, &size, NULL, NULL) < 0)
-        return false;
-    type = returned_type(signature, size);
     /* The form that returns a Task is what the token names. */
-    return type && clr_type_is(import, type, tasks, COUNT_OF(tasks)) &&
-           declared(metadata->config.info, method) != method->function_id;
+    return returns_task(method) && declared(metadata->config.info, method) != method->function_id;
 }

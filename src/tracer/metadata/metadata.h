@@ -198,8 +198,8 @@ bool metadata_method_async(const struct metadata_method *method);
 
 /*
  * metadata_method_awaited - may this be code that the runtime made of a method that returns a Task,
- * for methods of runtime async to await: code that returns a continuation? Exact if neither the
- * method nor its type is generic; else true of every method that returns a Task or a ValueTask.
+ * for methods of runtime async to await: code that returns a continuation? Also true if it returns
+ * a Task or a ValueTask and the runtime does not say which function its token names.
  * Threads: any; mapper and callbacks.
  */
 bool metadata_method_awaited(const struct metadata *metadata, const struct metadata_method *method);

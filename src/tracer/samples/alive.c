@@ -222,7 +222,7 @@ void alive_collection_finished(struct alive *a)
     uint64_t from = clock_ns();
     int32_t none = 0;
 
-    live_hold(a->config.live); /* first: whoever has it may take long, and samples come meanwhile */
+    live_hold(a->config.live); /* first: its holder may take long, and samples come meanwhile */
     if (!cas_acq_rel(&a->users, &none, WALKED)) {
         live_unhold(a->config.live);
         return; /* a background collection ends beside an allocation: the next one looks */

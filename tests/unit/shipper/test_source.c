@@ -226,7 +226,7 @@ TEST(no_row_is_of_another_recording_behind_the_first)
 
 /* ---- which files ---- */
 
-static int no_logs; /* that were told of */
+static int no_logs; /* that were reported */
 
 static int count_found(void *context, const char *found, const struct report_recording *recording)
 {

@@ -389,7 +389,7 @@ function nearestSums(app, wanted) {
     return rowsOfPlaces(sums, places.count);
 }
 
-// By node: the place of the nearest wanted frame, it or a caller, as in model/near.c; -1: there is none.
+// By node: the place of the nearest wanted frame, it or a caller, as in model/near.c; -1 if none is.
 function nearestPlaces(log, wanted) {
     const {tree, places} = log;
     const is = Uint8Array.from({length: places.count}, (_, place) =>
