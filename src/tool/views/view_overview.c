@@ -342,21 +342,32 @@ static void put_own(const struct overview *o, const struct view_row *row, struct
     buffer_free(&b);
 }
 
-/* The rows that make most, with that of no own frame, if it makes anything. */
+/*
+ * The rows that make most, and that of no own frame, if it makes anything: in its place among them,
+ * or last. (--top, which is of other views, may have moved it.)
+ */
 static size_t own_rows(const struct overview *o, const struct view_row *out[LINES_SHOWN])
 {
-    size_t count = 0;
+    const struct view_row *foreign = NULL;
+    size_t count = 0, at = 0;
 
     for (size_t i = 0; i < o->own.count && model_own_any(o->v->read.own); i++) {
         const struct view_row *row = &o->own.rows[i];
 
         if (!(row->self[MODEL_BYTES] > 0))
             continue;
-        if (count < LINES_SHOWN)
+        if (view_row_foreign(&o->own, row))
+            foreign = row;
+        else if (count < LINES_SHOWN)
             out[count++] = row;
-        else if (view_row_foreign(&o->own, row))
-            out[count - 1] = row;
     }
+    if (!foreign)
+        return count;
+    count += count < LINES_SHOWN;
+    while (at + 1 < count && out[at]->self[MODEL_BYTES] >= foreign->self[MODEL_BYTES])
+        at++;
+    memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof(*out));
+    out[at] = foreign;
     return count;
 }
 

@@ -248,6 +248,9 @@ TEST(views_are_as_expected)
         CLI_OK, FIXTURES "lines.by-own.txt");
     expect_ran(REPORT("--symbols=tests/fuzz/corpus/symbols", fixture("own-lines")), CLI_OK,
                FIXTURES "own-lines.view-overview.txt");
+    /* Its rows stay in order, whatever --top moves in other views. */
+    expect_ran(REPORT("--top=1", "tests/fixtures/browse/shop.ndjson"), CLI_OK,
+               FIXTURES "shop.overview-top.txt");
     expect_ran(REPORT("--by=own", "--top=1", "tests/fixtures/browse/shop.ndjson"), CLI_OK,
                FIXTURES "shop.by-own-top.txt");
     expect_ran(REPORT("--view=tree", "--no-own", fixture("own-lines")), CLI_OK,
