@@ -44,7 +44,8 @@ void modules_gone(struct profiler *p, uintptr_t module_id)
         p->loaded.id[at] = p->loaded.id[--p->loaded.count];
     pthread_mutex_unlock(&loaded_lock);
     /* Not while another thread asks the runtime about it. */
-    for (unsigned i = 0; load_acquire(&p->loaded.asked) == module_id && i < GONE_TRIES; i++)
+    for (unsigned i = 0; module_id && load_acquire(&p->loaded.asked) == module_id && i < GONE_TRIES;
+         i++)
         nanosleep(&pause, NULL);
 }
 
