@@ -11,7 +11,8 @@
 #include <errno.h>
 #include <time.h>
 
-#define NOW 1 /* due_ns: no matter what the clocks say */
+#define NOW       1                    /* due_ns: no matter what the clocks say */
+#define ENDING_NS UINT64_C(1000000000) /* a failure so short before the end comes from it */
 
 struct samples {
     struct samples_config config;
@@ -28,6 +29,8 @@ struct samples {
     _Atomic(bool) ended;
     _Atomic(uint64_t) since_ns, told, unread;
     _Atomic(hresult) failed;
+    _Atomic(uint64_t) failed_ns;
+    _Atomic(bool) shut;     /* the runtime ends */
     uint64_t began_ns, own; /* `self`'s; own: bytes that it has allocated */
     _Atomic(bool) counted;  /* `before` is there */
     struct samples_before before;
@@ -147,6 +150,14 @@ static void open_samples(struct samples *samples)
     store_release(&samples->since_ns, samples->began_ns);
 }
 
+/* Not the runtime's end: it takes no session any more. */
+static void fail(struct samples *samples, hresult result)
+{
+    store_relaxed(&samples->failed_ns, clock_ns());
+    if (!load_acquire(&samples->shut))
+        store_release(&samples->failed, result);
+}
+
 static void *run(void *context)
 {
     struct samples *samples = context;
@@ -161,9 +172,10 @@ static void *run(void *context)
         samples->config.begin(samples->config.context);
         samples->self = pthread_self();
         result = session_start(samples->config.session, runtime->info, runtime->info_version);
-        store_relaxed(&samples->failed, result);
         if (result == S_OK)
             open_samples(samples);
+        else
+            fail(samples, result);
     }
     store_release(&samples->ended, true);
     return NULL;
@@ -250,7 +262,11 @@ void samples_unbegun(struct samples *samples)
 {
     struct samples_before all;
 
-    if (atomic_exchange(&samples->decided, true))
+    store_release(&samples->shut, true);
+    if (load_acquire(&samples->failed) != S_OK &&
+        clock_ns() - load_relaxed(&samples->failed_ns) < ENDING_NS)
+        store_relaxed(&samples->failed, S_OK); /* it had begun to end */
+    else if (atomic_exchange(&samples->decided, true))
         return;
     clr_allocated_find(samples->config.runtime, &samples->allocated);
     all = exactly(samples);

@@ -13,6 +13,8 @@ static struct session session;
 static struct samples *samples;
 static uint64_t taken;
 
+static hresult session_result = S_OK;
+
 static void tell_one(void);
 
 static hresult start_session(struct clr_info *self, uint32_t count,
@@ -25,7 +27,7 @@ static hresult start_session(struct clr_info *self, uint32_t count,
     (void)rundown;
     *id = 1;
     tell_one(); /* of its own start */
-    return S_OK;
+    return session_result;
 }
 
 static hresult thread_id(struct clr_info *self, uintptr_t *out)
@@ -185,6 +187,28 @@ TEST(of_a_program_that_ends_before_all_bytes_are_counted)
     assert_false(samples_poll(samples, clock_ns()));
     tell_one();
     assert_int_equal(taken, 0);
+}
+
+/* The runtime takes no session any more once it ends, before it calls Shutdown. */
+TEST(a_session_that_fails_as_the_program_ends_is_no_failure)
+{
+    struct samples_state now;
+    uint64_t began_ns;
+
+    session_result = E_FAIL;
+    do { /* a loaded machine may take longer than a second over it */
+        began_ns = clock_ns();
+        make(0);
+        samples_start(samples);
+        while (state_now().failed == S_OK)
+            sched_yield();
+        samples_unbegun(samples);
+    } while (clock_ns() - began_ns > UINT64_C(1000000000));
+    session_result = S_OK;
+    now = state_now();
+    assert_int_equal(now.failed, S_OK);
+    assert_int_equal(now.before.how, SAMPLES_BEFORE_EXACT);
+    assert_int_equal(now.before.bytes, 101000000);
 }
 
 TEST(where_the_runtime_does_not_tell_it_is_not_known)
