@@ -37,6 +37,14 @@ def sockets(pid, folder='/tmp'):
     return glob.glob(os.path.join(folder, 'dotnet-diagnostic-%d-*-socket' % pid))
 
 
+def connect(stream, pid):
+    """To the socket that answers: a process that was killed leaves its own, and its number is used again."""
+    for path in sockets(pid):
+        with contextlib.suppress(ConnectionRefusedError):
+            return stream.connect(path)
+    raise ConnectionRefusedError('no socket of process %d answers' % pid)
+
+
 def mapped(pid):
     with open('/proc/%d/maps' % pid, encoding='utf-8', errors='replace') as file:
         return file.read()
@@ -359,7 +367,7 @@ def collects(pid, keywords, level):
     payload = struct.pack('<IIBI', 1, 1, 0, 1) + struct.pack('<QI', keywords, level)
     payload += struct.pack('<I', len(name)) + name.encode('utf-16-le') + struct.pack('<I', 0)
     stream = socket.socket(socket.AF_UNIX)
-    stream.connect(sockets(pid)[0])
+    connect(stream, pid)
     stream.sendall(b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20 + len(payload), 2, 3, 0) + payload)
     reply = stream.recv(28, socket.MSG_WAITALL)
     if reply[16:18] == bytes((0xff, 0)):
@@ -480,7 +488,7 @@ def attach_other(t, pid, library):
     payload = struct.pack('<I', 10000) + OTHER.bytes_le + struct.pack('<I', len(library) + 1)
     payload += (library + '\0').encode('utf-16-le') + struct.pack('<I', 0)
     with socket.socket(socket.AF_UNIX) as stream:
-        stream.connect(sockets(pid)[0])
+        connect(stream, pid)
         stream.sendall(b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20 + len(payload), 3, 1, 0) + payload)
         reply = stream.recv(20)
     t.equal(tuple(reply[16:18]), (0xff, 0), 'the reply to the other profiler')
