@@ -19,8 +19,13 @@
  *             the object before in this chunk (its address + size), address 0 for a chunk's first
  *     class   number of its SST_HEAP_CLASSES record, 0: not known
  *     units   its size, rounded up; 0: not known
- *     count   of references, then as many times
+ *     count   twice the number of references, plus 1 if each has a slot (version 1: their number);
+ *             then for each
  *         signed  units from the object that refers to the one referred to
+ *         slot    only if they have one. 0: the reference is not in the object itself (the runtime
+ *                 links an object to the load context of its type); else 1 + the folded difference
+ *                 between the unit of the object that holds it and the unit after the slot before
+ *                 (first: unit 1; unit 0 is the header)
  *     An object may have several records, also in different chunks; the first says its class and
  *     its size, and all add references. So an array of a million references fits into chunks.
  *     Null references are left out; the same reference twice does no harm.
@@ -38,9 +43,21 @@
  *     number  from 1 on, without large gaps
  *     id      of the `class` line (SST_HEAP_NAMES: the `method` line) of the log; 0: it has none
  *     length  of the name in bytes, then the name, UTF-8; 0 where the log has it
+ * SST_HEAP_FIELDS    what a slot is called (since version 2)
+ *     class   number of its SST_HEAP_CLASSES record
+ *     first   0: a field of an object; else the unit where an array's elements begin
+ *     stride  units of an element; 0 for an object
+ *     slot    unit in the object, or in the element
+ *     length  of the name in bytes, then the name, UTF-8: "a", or "a.b" of a struct's field
+ * SST_HEAP_STATICS   static fields that held an object (since version 2). Each is a root
+ *     place   where the field is, in bytes: within an object[] of the runtime, a box, or elsewhere
+ *     object  that it held, in units
+ *     class   number of the SST_HEAP_CLASSES record of the type that has the field
+ *     flags   SST_HEAP_STATIC_*
+ *     length  of the field's name in bytes, then the name, UTF-8
  * SST_HEAP_END       one, last
- *     objects, references, roots, pairs, sites: how many were written. An object of several records
- *     counts once.
+ *     objects, references, roots, pairs, sites, since version 2 statics: how many were written. An
+ *     object of several records counts once.
  */
 #ifndef SHADOWTRACE_HEAP_DUMP_H
 #define SHADOWTRACE_HEAP_DUMP_H
@@ -50,7 +67,7 @@
 #include <string.h>
 
 #define SST_HEAP_MAGIC     "SSTHEAP\n" /* without its final 0 */
-#define SST_HEAP_VERSION   1           /* a reader refuses a higher one; a new kind raises it */
+#define SST_HEAP_VERSION   2           /* a reader refuses a higher one; a new kind raises it */
 #define SST_HEAP_UNIT      8           /* bytes */
 #define SST_HEAP_CHUNK_MAX (1u << 20)  /* bytes of records */
 #define SST_HEAP_NUMBER    10          /* bytes that a number takes at most */
@@ -80,6 +97,9 @@ enum sst_heap_kind {
     SST_HEAP_CLASSES,
     SST_HEAP_NAMES,
     SST_HEAP_END,
+    SST_HEAP_FIELDS,
+    SST_HEAP_STATICS,
+    SST_HEAP_LAST = SST_HEAP_STATICS,
 };
 
 /* The first four as COR_PRF_GC_ROOT_KIND. A reader takes what it does not know for OTHER. */
@@ -96,6 +116,8 @@ enum sst_heap_root {
 #define SST_HEAP_ROOT_WEAK       2u
 #define SST_HEAP_ROOT_INTERIOR   4u
 #define SST_HEAP_ROOT_REFCOUNTED 8u
+
+#define SST_HEAP_STATIC_THREAD 1u /* [ThreadStatic]: one of a thread */
 
 static inline uint64_t sst_heap_fold(int64_t number)
 {

@@ -102,9 +102,11 @@ static void put_objects(uint64_t n)
         put_units(base, address[i]);
         put(1 + (i * 40503 >> 4) % CLASSES);
         put(units_of(i));
-        put(count);
-        for (unsigned k = 0; k < count; k++)
+        put(count * 2 + 1);
+        for (unsigned k = 0; k < count; k++) {
             put_units(address[i], address[to[k]]);
+            put(1); /* in the next slot */
+        }
         base = address[i] + units_of(i) * SST_HEAP_UNIT;
         references += count;
     }
@@ -176,6 +178,7 @@ static void write_dump(uint64_t n)
     put(roots);
     put(1);
     put(n);
+    put(0);
     flush();
 }
 

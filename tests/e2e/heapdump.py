@@ -1,7 +1,7 @@
 """A reader of heap dumps (include/shadowtrace/heap_dump.h) that shares nothing with the command's."""
 import struct
 
-OBJECTS, ROOTS, PAIRS, SITES, CLASSES, NAMES, END = range(1, 8)
+OBJECTS, ROOTS, PAIRS, SITES, CLASSES, NAMES, END, FIELDS, STATICS = range(1, 10)
 WEAK = 2
 STACK, FINALIZER, HANDLE = 1, 2, 3
 UNIT = 8
@@ -44,14 +44,19 @@ class Numbers:
 
 
 class Dump:
-    """objects: {address: (class name, bytes, [addresses])}; roots: [(address, kind, flags, method)]; sites: {address: id}."""
+    """
+    objects: {address: (class name, bytes, [addresses])}; roots: [(address, kind, flags, method)]; sites: {address: id};
+    slots: {address: [unit of each reference, None: not looked for, 0: not in the object]};
+    fields: {class: {(first, stride, slot): name}}; statics: [(place, address, class, flags, name)].
+    """
 
     def __init__(self, path):
         with open(path, 'rb') as file:
             data = file.read()
         magic, version, size, self.pid, self.clock, self.t, self.collection, check = struct.unpack_from('<8sII5Q', data)
-        assert (magic, version, size) == (b'SSTHEAP\n', 1, 56) and check == checksum(data[:48]), 'head'
+        assert (magic, version, size) == (b'SSTHEAP\n', 2, 56) and check == checksum(data[:48]), 'head'
         self.objects, self.roots, self.pairs, self.sites, self.classes, self.names = {}, [], [], {}, {}, {}
+        self.slots, self.fields, self.statics = {}, {}, []
         self.ended = None
         at = size
         while at < len(data):
@@ -65,8 +70,10 @@ class Dump:
         names.update(self.classes)
         self.objects = {a: (names.get(c, '?'), s, r) for a, (c, s, r) in self.objects.items()}
         self.roots = [(a, kind, flags, self.names.get(name)) for a, kind, flags, name in self.roots]
+        self.fields = {names.get(c, '?'): f for c, f in self.fields.items()}
+        self.statics = [(place, a, names.get(c, '?'), flags, name) for place, a, c, flags, name in self.statics]
         references = sum(len(r) for _, _, r in self.objects.values())
-        assert self.ended == (len(self.objects), references, len(self.roots), len(self.pairs), len(self.sites)), self.ended
+        assert self.ended == (len(self.objects), references, len(self.roots), len(self.pairs), len(self.sites), len(self.statics)), self.ended
 
     def _chunk(self, kind, n):
         before = 0
@@ -74,8 +81,17 @@ class Dump:
             if kind == OBJECTS:
                 before += n.signed()
                 start, number, size = before, n.number(), n.number()
-                references = [(start + n.signed()) * UNIT for _ in range(n.number())]
+                references, slots, last = [], [], 1
+                count = n.number()
+                for _ in range(count >> 1):
+                    references.append((start + n.signed()) * UNIT)
+                    at = n.number() if count & 1 else None
+                    if at:
+                        at = last + (at - 1 >> 1 ^ -(at - 1 & 1))
+                        last = at + 1
+                    slots.append(at)
                 self.objects.setdefault(start * UNIT, (number, size * UNIT, []))[2].extend(references)
+                self.slots.setdefault(start * UNIT, []).extend(slots)
                 before += size
             elif kind == ROOTS:
                 self.roots.append((n.number(), n.number(), n.number(), n.number()))
@@ -87,9 +103,22 @@ class Dump:
             elif kind in (CLASSES, NAMES):
                 number, _, text = n.number(), n.number(), n.text()
                 (self.classes if kind == CLASSES else self.names)[number] = text
+            elif kind == FIELDS:
+                number, place = n.number(), (n.number(), n.number(), n.number())
+                self.fields.setdefault(number, {})[place] = n.text()
+            elif kind == STATICS:
+                self.statics.append((n.number(), n.number() * UNIT, n.number(), n.number(), n.text()))
             else:
                 assert kind == END, kind
-                self.ended = tuple(n.number() for _ in range(5))
+                self.ended = tuple(n.number() for _ in range(6))
+
+    def name(self, address, index):
+        """What the slot of an object's reference is called; None: nobody says."""
+        fields, at = self.fields.get(self.objects[address][0], {}), self.slots[address][index]
+        for (first, stride, slot), name in fields.items():
+            if at and (at == slot if not first else at >= first and (at - first) % stride == slot):
+                return name
+        return None
 
     def of(self, name):
         """Addresses of the objects of a class."""

@@ -359,9 +359,9 @@ def test_who_keeps_memory(t, browser):
     t.true(out['types'][0] and out['types'][0] in out['heap']['types'][0]['name'], out['types'])
     way, = retained('--type', 'Kept.Load')['paths']
     shown_way, = out['load']
-    t.equal(shown_way[0], ['', 'a handle', ''], 'the root comes first')
+    t.equal(shown_way[0], ['', 'static ' + way['root']['name'], ''], 'the root comes first')
     t.equal([row[1:] for row in shown_way[1:]],
-            [[step['type'], 'Program.cs:%d' % step['line'] if 'line' in step else ''] for step in way['steps']], 'the way to a Load')
+            [[('.%s: ' % step['field'] if 'field' in step else '') + step['type'], 'Program.cs:%d' % step['line'] if 'line' in step else ''] for step in way['steps']], 'the way to a Load')
     t.true(not out['value'][0] and '--type PATTERN' in out['value'][1], 'of a row that retains little the page says who knows the ways')
     t.true('holder=' in out['hash'] and 'view=heap' in out['hash'], out['hash'])
     t.true(out['lines'] and out['line'] and out['narrow'], out['lines'])

@@ -4,7 +4,7 @@ import os
 
 from control import Kept
 from harness import HOOKS, PROGRAM, PROGRAMS, each, needs, one_line, tool, tool_json
-from heapdump import WEAK, Dump
+from heapdump import HANDLE, STACK, WEAK, Dump
 from test_heap import ALONE, dump
 
 try:
@@ -24,9 +24,16 @@ def graph_of(found):
     graph = networkx.DiGraph()
     graph.add_node(0)
     graph.add_edges_from((0, a) for a, _, flags, _ in found.roots if not flags & WEAK and a in found.objects)
+    graph.add_edges_from((0, a) for _, a, _, _, _ in found.statics if a in found.objects)
     graph.add_edges_from((a, r) for a, (_, _, refs) in found.objects.items() for r in refs if r in found.objects)
     graph.add_edges_from((key, value) for key, value in found.pairs if key in found.objects and value in found.objects)
     return graph
+
+
+def named_roots(found):
+    """Static fields, handles, and variables of methods that are known."""
+    return ({a for _, a, _, _, _ in found.statics} |
+            {a for a, kind, flags, name in found.roots if not flags & WEAK and (kind == HANDLE or kind == STACK and name is not None)})
 
 
 def sums_of(found, graph):
@@ -66,6 +73,8 @@ def test_a_real_heap_is_as_networkx_has_it(t):
     t.equal({row.get('type', '?'): [row[key] for key in ('objects', 'bytes', 'retained_objects', 'retained_bytes')]
              for row in said['types']}, sums_of(found, graph), 'types')
     away = networkx.single_source_shortest_path_length(graph, 0)
+    graph.remove_edges_from([(0, a) for a in set(graph.adj[0]) - named_roots(found)])
+    away.update(networkx.single_source_shortest_path_length(graph, 0))  # first from roots that say who holds
     for name in 'Kept.Load', 'Kept.Value', 'Kept.Mark', 'System.String':
         asked = retained(program.path, t.path('heap'), '--type', name, '--paths', '0')
         t.equal(min(len(path['steps']) for path in asked['paths']),

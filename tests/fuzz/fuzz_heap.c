@@ -76,6 +76,36 @@ static void check_paths(const struct heap_graph *g, const struct heap_dominators
         MUST(path->steps[path->step_count - 1] == path->object);
     }
     heap_paths_free(&paths);
+    MUST(heap_paths_all(g, d, &paths) == 0);
+    for (size_t i = 0, count = 0; i < paths.count; i++) {
+        MUST(paths.paths[i].sum.retained_bytes <= d->retained[0]);
+        count += paths.paths[i].sum.objects;
+        MUST(i + 1 < paths.count || count + 1 == d->count);
+    }
+    heap_paths_free(&paths);
+}
+
+/* Each reference has a slot of its object or none, and a name that ends. */
+static void check_slots(struct heap_dump *dump, const struct heap_graph *g)
+{
+    struct heap_step steps[64];
+    size_t count = 0;
+
+    for (uint32_t node = 1; node < g->edges.nodes && count < 64; node++)
+        if (g->edges.first[node] < g->edges.first[node + 1])
+            steps[count++] = (struct heap_step){node, g->edges.to[g->edges.first[node]], 0};
+    MUST(heap_slots_find(dump, g, steps, count) == 0);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = heap_field_name(g, g->classes[steps[i].from], steps[i].slot);
+
+        MUST(!name || (size_t)(name - g->field_text) + strlen(name) < g->field_size);
+    }
+    for (size_t i = 0; i < g->root_count; i++)
+        MUST(g->roots[i].field <= g->static_count);
+    for (size_t i = 0; i < g->static_count; i++)
+        MUST(g->statics[i].at < g->field_size);
+    for (uint32_t node = 1; node < g->edges.nodes && node < 64; node++)
+        MUST(!heap_graph_keeps(g, node) || g->static_count);
 }
 
 static void check_graph(const struct heap_graph *g)
@@ -115,6 +145,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST((err != -EBADMSG && err != -EPROTO) || (*d.why && !strchr(d.why, '\n')));
     if (!err)
         check_graph(&g);
+    if (!err)
+        check_slots(&d, &g);
     heap_graph_free(&g);
     heap_dump_close(&d);
     close(file);

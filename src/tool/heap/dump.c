@@ -123,7 +123,7 @@ static int read_chunk(struct heap_dump *d, uint32_t kinds, struct heap_records *
         return cut(d);
     if (!head.bytes || head.bytes > SST_HEAP_CHUNK_MAX)
         return bad(d, d->offset, "a chunk of an impossible length");
-    if (!head.kind || head.kind > SST_HEAP_END)
+    if (!head.kind || head.kind > SST_HEAP_LAST)
         return bad(d, d->offset, "a chunk of no kind that there is");
     wanted = head.kind == SST_HEAP_END || (kinds & HEAP_KIND(head.kind));
     got = wanted ? file_read_at(d->fd, d->chunk, head.bytes, d->offset + sizeof(head)) : head.bytes;
@@ -135,7 +135,8 @@ static int read_chunk(struct heap_dump *d, uint32_t kinds, struct heap_records *
         return bad(d, d->offset, "a chunk's checksum differs");
     d->offset += sizeof(head) + head.bytes;
     d->ended = head.kind == SST_HEAP_END;
-    *out = (struct heap_records){head.kind, d->chunk, d->chunk + head.bytes, 0};
+    *out =
+        (struct heap_records){head.kind, d->chunk, d->chunk + head.bytes, 0, d->head.version > 1};
     return wanted;
 }
 
@@ -187,8 +188,13 @@ int heap_next_object(struct heap_records *r, struct heap_object *o)
     if (r->at == r->end)
         return 0;
     if (!take_from(r, r->base, &o->address) || !take32(r, &o->class_number) ||
-        !take(r, &o->units) || o->units > UINT32_MAX || !take(r, &o->references) ||
-        o->references > (uint64_t)(r->end - r->at))
+        !take(r, &o->units) || o->units > UINT32_MAX || !take(r, &o->references))
+        return -EBADMSG;
+    o->slotted = r->slots && (o->references & 1);
+    o->references >>= r->slots;
+    o->slot = 0;
+    o->next = 1;
+    if (o->references > (uint64_t)(r->end - r->at))
         return -EBADMSG;
     r->base = o->address + o->units * SST_HEAP_UNIT;
     return 1;
@@ -196,20 +202,35 @@ int heap_next_object(struct heap_records *r, struct heap_object *o)
 
 int heap_next_reference(struct heap_records *r, struct heap_object *o, uint64_t *address)
 {
+    uint64_t slot;
+
     if (!o->references)
         return 0;
     o->references--;
-    return take_from(r, o->address, address) ? 1 : -EBADMSG;
+    if (!take_from(r, o->address, address))
+        return -EBADMSG;
+    if (!o->slotted)
+        return 1;
+    if (!take(r, &slot))
+        return -EBADMSG;
+    o->slot = slot ? o->next + (uint64_t)sst_heap_unfold(slot - 1) : 0;
+    if (o->slot > UINT32_MAX || (slot && !o->slot))
+        return -EBADMSG;
+    if (slot)
+        o->next = o->slot + 1;
+    return 1;
 }
 
 int heap_skip_references(struct heap_records *r, struct heap_object *o)
 {
+    uint64_t numbers = o->references << o->slotted;
     const unsigned char *at = r->at;
 
-    for (; o->references && at < r->end; at++)
-        o->references -= *at < 128;
+    for (; numbers && at < r->end; at++)
+        numbers -= *at < 128;
     r->at = at;
-    return o->references ? -EBADMSG : 0;
+    o->references = 0;
+    return numbers ? -EBADMSG : 0;
 }
 
 int heap_next_root(struct heap_records *r, struct heap_root_record *out)
@@ -252,29 +273,62 @@ int heap_next_site(struct heap_records *r, struct heap_site_record *out)
     return 1;
 }
 
-int heap_next_name(struct heap_records *r, struct heap_name_record *out)
+static bool take_text(struct heap_records *r, const char **text, size_t *size)
 {
     uint64_t length;
 
+    if (!take(r, &length) || length > (uint64_t)(r->end - r->at))
+        return false;
+    *text = (const char *)r->at;
+    *size = (size_t)length;
+    r->at += length;
+    return true;
+}
+
+int heap_next_name(struct heap_records *r, struct heap_name_record *out)
+{
     if (r->at == r->end)
         return 0;
-    if (!take32(r, &out->number) || !out->number || !take32(r, &out->id) || !take(r, &length) ||
-        length > (uint64_t)(r->end - r->at))
+    return take32(r, &out->number) && out->number && take32(r, &out->id) &&
+                   take_text(r, &out->name, &out->size)
+               ? 1
+               : -EBADMSG;
+}
+
+int heap_next_field(struct heap_records *r, struct heap_field_record *out)
+{
+    if (r->at == r->end)
+        return 0;
+    return take32(r, &out->class_number) && take32(r, &out->first) && take32(r, &out->stride) &&
+                   take32(r, &out->slot) && take_text(r, &out->name, &out->size)
+               ? 1
+               : -EBADMSG;
+}
+
+int heap_next_static(struct heap_records *r, struct heap_static_record *out)
+{
+    uint64_t flags;
+
+    if (r->at == r->end)
+        return 0;
+    if (!take(r, &out->place) || !take(r, &out->object) ||
+        out->object > ADDRESS_MAX / SST_HEAP_UNIT || !take32(r, &out->class_number) ||
+        !take(r, &flags) || !take_text(r, &out->name, &out->size))
         return -EBADMSG;
-    out->name = (const char *)r->at;
-    out->size = (size_t)length;
-    r->at += length;
+    out->object *= SST_HEAP_UNIT;
+    out->flags = (uint8_t)flags;
     return 1;
 }
 
 int heap_next_counts(struct heap_records *r, struct heap_counts *out)
 {
-    uint64_t *const all[] = {&out->objects, &out->references, &out->roots, &out->pairs,
-                             &out->sites};
+    uint64_t *const all[] = {&out->objects, &out->references, &out->roots,
+                             &out->pairs,   &out->sites,      &out->statics};
 
     if (r->at == r->end)
         return 0;
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+    out->statics = 0;
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]) - !r->slots; i++)
         if (!take(r, all[i]))
             return -EBADMSG;
     return 1;

@@ -28,6 +28,7 @@ struct heap_records {
     uint32_t kind;
     const unsigned char *at, *end;
     uint64_t base; /* what the next record's first number counts from */
+    bool slots;    /* since version 2 the number of references says whether they have slots */
 };
 
 /* An address 0 stands for one that no object can have. */
@@ -35,6 +36,9 @@ struct heap_object {
     uint64_t address, units;
     uint32_t class_number;
     uint64_t references; /* that are still to be read, before the next object */
+    bool slotted;        /* each has a slot */
+    uint64_t slot; /* the unit of the last one read; 0: it is not in the object, or not said */
+    uint64_t next; /* what the next slot counts from */
 };
 
 struct heap_root_record {
@@ -54,9 +58,24 @@ struct heap_name_record {
     size_t size;
 };
 
+/* As SST_HEAP_FIELDS, SST_HEAP_STATICS have them; names as above. */
+struct heap_field_record {
+    uint32_t class_number, first, stride, slot;
+    const char *name;
+    size_t size;
+};
+
+struct heap_static_record {
+    uint64_t place, object;
+    uint32_t class_number;
+    uint8_t flags;
+    const char *name;
+    size_t size;
+};
+
 /* As SST_HEAP_END has it. */
 struct heap_counts {
-    uint64_t objects, references, roots, pairs, sites;
+    uint64_t objects, references, roots, pairs, sites, statics;
 };
 
 /*
@@ -90,6 +109,8 @@ int heap_next_root(struct heap_records *r, struct heap_root_record *out);
 int heap_next_pair(struct heap_records *r, uint64_t pair[2]);
 int heap_next_site(struct heap_records *r, struct heap_site_record *out);
 int heap_next_name(struct heap_records *r, struct heap_name_record *out);
+int heap_next_field(struct heap_records *r, struct heap_field_record *out);
+int heap_next_static(struct heap_records *r, struct heap_static_record *out);
 int heap_next_counts(struct heap_records *r, struct heap_counts *out);
 
 #endif

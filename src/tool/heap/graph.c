@@ -5,6 +5,7 @@
 #include "base/order.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define SECOND (HEAP_KIND(SST_HEAP_OBJECTS) | HEAP_KIND(SST_HEAP_PAIRS) | HEAP_KIND(SST_HEAP_SITES))
 
@@ -84,6 +85,42 @@ static int take_names(struct heap_dump *d, struct heap_records *r, struct heap_n
     return err;
 }
 
+/* Returns: where the text is in field_text; 0 none; -ENOMEM, -EFBIG. */
+static int64_t add_text(struct heap_graph *g, const char *text, size_t size)
+{
+    size_t at;
+
+    if (g->field_size + size + 2 > UINT32_MAX)
+        return -EFBIG;
+    if (!array_reserve(&g->field_text, &g->text_capacity, g->field_size + size + 2))
+        return -ENOMEM;
+    if (!g->field_size)
+        g->field_text[g->field_size++] = '\0';
+    at = g->field_size;
+    memcpy(g->field_text + at, text, size);
+    g->field_text[at + size] = '\0';
+    g->field_size += size + 1;
+    return size ? (int64_t)at : 0;
+}
+
+static int take_fields(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct heap_field_record record;
+    int64_t at;
+    int got;
+
+    while ((got = heap_next_field(r, &record)) > 0) {
+        at = add_text(g, record.name, record.size);
+        if (at < 0)
+            return (int)at;
+        if (!array_reserve(&g->fields, &g->field_capacity, g->field_count + 1))
+            return -ENOMEM;
+        g->fields[g->field_count++] = (struct heap_field){record.class_number, record.first,
+                                                          record.stride, record.slot, (uint32_t)at};
+    }
+    return got < 0 ? heap_damaged(d, r, "a field's record") : 0;
+}
+
 static int take_first(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
 {
     switch (r->kind) {
@@ -93,6 +130,8 @@ static int take_first(struct heap_dump *d, struct heap_records *r, struct heap_g
         return take_names(d, r, &g->class_names);
     case SST_HEAP_NAMES:
         return take_names(d, r, &g->names);
+    case SST_HEAP_FIELDS:
+        return take_fields(d, r, g);
     default: /* later */
         return 0;
     }
@@ -217,9 +256,57 @@ static int take_roots(struct heap_dump *d, struct heap_records *r, struct heap_g
         if (!array_reserve(&g->roots, &g->root_capacity, g->root_count + 1))
             return -ENOMEM;
         g->roots[g->root_count++] =
-            (struct heap_root){node, record.name, record.kind, record.flags};
+            (struct heap_root){node, record.name, 0, record.kind, record.flags};
     }
     return got < 0 ? heap_damaged(d, r, "a root's record") : 0;
+}
+
+/* The array that a static field is in. A box holds its field, too, but is its value. */
+static int add_keeper(struct heap_graph *g, const struct heap_static_record *record)
+{
+    uint32_t node = heap_addresses_before(&g->addresses, record->place);
+
+    if (!node || g->addresses.address[node] == record->object ||
+        record->place - g->addresses.address[node] >= (uint64_t)g->units[node] * SST_HEAP_UNIT)
+        return 0;
+    if (!array_reserve(&g->keepers, &g->keeper_capacity, g->keeper_count + 1))
+        return -ENOMEM;
+    g->keepers[g->keeper_count++] = node;
+    return 0;
+}
+
+static int add_static(struct heap_graph *g, const struct heap_static_record *record, uint32_t node)
+{
+    int64_t at = add_text(g, record->name, record->size);
+
+    if (at < 0)
+        return (int)at;
+    if (!array_reserve(&g->statics, &g->static_capacity, g->static_count + 1) ||
+        !array_reserve(&g->roots, &g->root_capacity, g->root_count + 1))
+        return -ENOMEM;
+    g->statics[g->static_count++] =
+        (struct heap_static){record->class_number, (uint32_t)at, record->flags};
+    g->roots[g->root_count++] =
+        (struct heap_root){node, 0, (uint32_t)g->static_count, SST_HEAP_ROOT_STATIC, 0};
+    return add_keeper(g, record);
+}
+
+/* A field may hold no object of the heap: an enum is kept elsewhere. */
+static int take_statics(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+{
+    struct heap_static_record record;
+    int got, err = 0;
+
+    while (!err && (got = heap_next_static(r, &record)) > 0) {
+        uint32_t node = heap_addresses_find(&g->addresses, record.object);
+
+        g->seen.statics++;
+        if (node)
+            err = add_static(g, &record, node);
+    }
+    if (!err && got < 0)
+        err = heap_damaged(d, r, "a static field's record");
+    return err;
 }
 
 /* What the end record counted is what there was; an object may have come in several records. */
@@ -229,33 +316,56 @@ static int take_end(struct heap_dump *d, struct heap_records *r, const struct he
 
     if (heap_next_counts(r, &said) <= 0 || said.objects > g->seen.objects ||
         said.objects < g->addresses.count || said.references != g->seen.references ||
-        said.roots != g->seen.roots || said.pairs != g->seen.pairs || said.sites != g->seen.sites)
+        said.roots != g->seen.roots || said.pairs != g->seen.pairs || said.sites != g->seen.sites ||
+        said.statics != g->seen.statics)
         return heap_damaged(d, r, "it does not have what its end record counts");
     return 0;
 }
 
 static int take_third(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
 {
-    return r->kind == SST_HEAP_END ? take_end(d, r, g) : take_roots(d, r, g);
+    if (r->kind == SST_HEAP_END)
+        return take_end(d, r, g);
+    return r->kind == SST_HEAP_STATICS ? take_statics(d, r, g) : take_roots(d, r, g);
 }
 
 const struct heap_root_kind heap_root_kinds[] = {
     [SST_HEAP_ROOT_OTHER] = {5, "held by the runtime"},
     [SST_HEAP_ROOT_STACK] = {1, "a variable on a stack"},
     [SST_HEAP_ROOT_FINALIZER] = {4, "waiting to be finalized"},
-    [SST_HEAP_ROOT_HANDLE] = {3, "a handle"},
+    [SST_HEAP_ROOT_HANDLE] = {2, "a strong handle"},
     [SST_HEAP_ROOT_STATIC] = {0, "a static field"},
 };
 
-static unsigned root_rank(const struct heap_root *root)
+unsigned heap_root_rank(const struct heap_root *root)
 {
-    return root->kind == SST_HEAP_ROOT_STACK && !root->name ? 2 : heap_root_kinds[root->kind].rank;
+    return root->kind == SST_HEAP_ROOT_STACK && !root->name ? HEAP_RANK_NAMELESS
+                                                            : heap_root_kinds[root->kind].rank;
 }
 
 ORDERED_BY(root_order, struct heap_root, ORDER(x->object, y->object),
-           ORDER(root_rank(x), root_rank(y)), ORDER(x->name, y->name), ORDER(x->flags, y->flags))
+           ORDER(heap_root_rank(x), heap_root_rank(y)), ORDER(x->name, y->name),
+           ORDER(x->field, y->field), ORDER(x->flags, y->flags))
 
 ORDERED_BY(pair_order, struct heap_pair, ORDER(x->key, y->key), ORDER(x->value, y->value))
+
+ORDERED_BY(node_order, uint32_t, ORDER(*x, *y))
+
+/* The first slot of a class and place wins; a later dump may have more than one. */
+ORDERED_BY(field_order, struct heap_field, ORDER(x->class_number, y->class_number),
+           ORDER(x->slot, y->slot), ORDER(x->at, y->at))
+
+static void settle_names(struct heap_graph *g)
+{
+    size_t kept = 0;
+
+    SORT(g->fields, g->field_count, field_order);
+    SORT(g->keepers, g->keeper_count, node_order);
+    for (size_t i = 0; i < g->keeper_count; i++)
+        if (!kept || g->keepers[kept - 1] != g->keepers[i])
+            g->keepers[kept++] = g->keepers[i];
+    g->keeper_count = kept;
+}
 
 /* Sorted, each object's first one counts as an edge. */
 static void settle_roots(struct heap_graph *g)
@@ -383,10 +493,11 @@ int heap_graph_read(struct heap_dump *d, struct heap_graph *g)
         return -ENOMEM;
     err = each_chunk(d, g, SECOND, take_second);
     if (!err)
-        err = each_chunk(d, g, HEAP_KIND(SST_HEAP_ROOTS), take_third);
+        err = each_chunk(d, g, HEAP_KIND(SST_HEAP_ROOTS) | HEAP_KIND(SST_HEAP_STATICS), take_third);
     if (err)
         return err;
     settle_roots(g);
+    settle_names(g);
     err = make_room(g);
     return err ? err : fill(d, g);
 }
@@ -395,7 +506,8 @@ void heap_graph_free(struct heap_graph *g)
 {
     heap_addresses_free(&g->addresses);
     memory_free_all(g->edges.first, g->edges.to, g->classes, g->units, g->sites, g->roots, g->pairs,
-                    g->class_names.names, g->class_names.text, g->names.names, g->names.text);
+                    g->class_names.names, g->class_names.text, g->names.names, g->names.text,
+                    g->statics, g->fields, g->field_text, g->keepers);
     *g = (struct heap_graph){.weak = 0};
 }
 
@@ -427,4 +539,99 @@ bool heap_graph_pair(const struct heap_graph *g, uint32_t key, uint32_t value)
 const struct heap_name *heap_name(const struct heap_names *n, uint32_t number)
 {
     return number && number < n->count ? &n->names[number] : NULL;
+}
+
+/* ---- names of fields ---- */
+
+bool heap_graph_keeps(const struct heap_graph *g, uint32_t object)
+{
+    return g->keeper_count &&
+           bsearch(&object, g->keepers, g->keeper_count, sizeof(*g->keepers), node_order);
+}
+
+static bool field_before(const void *element, const void *key)
+{
+    return ((const struct heap_field *)element)->class_number < *(const uint32_t *)key;
+}
+
+static bool is_field(const struct heap_field *f, uint32_t slot)
+{
+    if (!f->stride)
+        return f->slot == slot;
+    return slot >= f->first && (slot - f->first) % f->stride == f->slot;
+}
+
+const char *heap_field_name(const struct heap_graph *g, uint32_t class_number, uint32_t slot)
+{
+    size_t at =
+        order_first(g->fields, g->field_count, sizeof(*g->fields), field_before, &class_number);
+
+    for (; slot && at < g->field_count && g->fields[at].class_number == class_number; at++)
+        if (is_field(&g->fields[at], slot))
+            return g->field_text + g->fields[at].at;
+    return NULL;
+}
+
+ORDERED_BY(step_order, struct heap_step, ORDER(x->from, y->from), ORDER(x->to, y->to))
+
+static bool step_before(const void *element, const void *key)
+{
+    return step_order(element, key) < 0;
+}
+
+static bool has_steps(const struct heap_step *steps, size_t count, uint32_t from)
+{
+    struct heap_step wanted = {from, 0, 0};
+    size_t at = order_first(steps, count, sizeof(*steps), step_before, &wanted);
+
+    return at < count && steps[at].from == from;
+}
+
+/* All steps from `from` to that node; the first slot that leads there is the one. */
+static void set_slots(struct heap_step *steps, size_t count, uint32_t from, uint32_t to,
+                      uint32_t slot)
+{
+    struct heap_step wanted = {from, to, 0};
+    size_t at = order_first(steps, count, sizeof(*steps), step_before, &wanted);
+
+    for (; at < count && !step_order(&steps[at], &wanted); at++)
+        if (!steps[at].slot)
+            steps[at].slot = slot;
+}
+
+static int take_slots(struct heap_records *r, const struct heap_graph *g, struct heap_step *steps,
+                      size_t count)
+{
+    struct heap_object o;
+    uint64_t address;
+    int got;
+
+    while ((got = heap_next_object(r, &o)) > 0) {
+        uint32_t from = o.slotted ? heap_addresses_find(&g->addresses, o.address) : 0;
+
+        if (!from || !has_steps(steps, count, from)) {
+            if (heap_skip_references(r, &o))
+                return -EBADMSG;
+            continue;
+        }
+        while ((got = heap_next_reference(r, &o, &address)) > 0)
+            set_slots(steps, count, from, heap_addresses_find(&g->addresses, address),
+                      (uint32_t)o.slot);
+        if (got < 0)
+            break;
+    }
+    return got;
+}
+
+int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap_step *steps,
+                    size_t count)
+{
+    struct heap_records r;
+    int got;
+
+    SORT(steps, count, step_order);
+    while ((got = heap_dump_next(d, HEAP_KIND(SST_HEAP_OBJECTS), &r)) > 0)
+        if (r.kind == SST_HEAP_OBJECTS && take_slots(&r, g, steps, count) < 0)
+            return heap_damaged(d, &r, "an object's record");
+    return got;
 }

@@ -19,16 +19,34 @@ struct heap_edges {
 
 struct heap_root {
     uint32_t object, name; /* name: number of `names`, 0 none */
+    uint32_t field;        /* of a static field: its number in `statics` + 1; else 0 */
     uint8_t kind, flags;
 };
 
-/* By SST_HEAP_ROOT_*. A root that says more about who holds has the lower rank. */
+/*
+ * By SST_HEAP_ROOT_*. A root that says more about who holds has the lower rank; from
+ * HEAP_RANK_NAMELESS on it says nothing.
+ */
 struct heap_root_kind {
     unsigned rank;
     const char *words;
 };
 
+#define HEAP_RANK_NAMELESS 3
+
 extern const struct heap_root_kind heap_root_kinds[];
+unsigned heap_root_rank(const struct heap_root *root);
+
+/* A static field: of which type, and its name, at `at` of `field_text`. */
+struct heap_static {
+    uint32_t class_number, at;
+    uint8_t flags;
+};
+
+/* A word of an object, or of an array's elements, and its name. By class, slot. */
+struct heap_field {
+    uint32_t class_number, first, stride, slot, at;
+};
 
 struct heap_pair {
     uint32_t key, value;
@@ -55,6 +73,15 @@ struct heap_graph {
     struct heap_pair *pairs; /* by key, value */
     size_t pair_count, pair_capacity;
     struct heap_names class_names, names;
+    struct heap_static *statics; /* each is a root, too */
+    size_t static_count, static_capacity;
+    struct heap_field *fields;
+    size_t field_count, field_capacity;
+    char *field_text; /* each with its NUL; [0] is one */
+    size_t field_size, text_capacity;
+    /* Arrays in which the runtime keeps static fields, ascending. */
+    uint32_t *keepers;
+    size_t keeper_count, keeper_capacity;
     struct heap_counts seen; /* in the file */
     uint64_t weak;           /* roots that hold nothing */
     uint64_t outside;        /* references, pairs and roots to what is no object of the dump */
@@ -73,6 +100,23 @@ const struct heap_root *heap_graph_root(const struct heap_graph *g, uint32_t obj
 
 /* Whether `value` is held by `key` as an entry of a ConditionalWeakTable. */
 bool heap_graph_pair(const struct heap_graph *g, uint32_t key, uint32_t value);
+
+/* heap_graph_keeps - whether static fields are kept in that array: it is the runtime's own. */
+bool heap_graph_keeps(const struct heap_graph *g, uint32_t object);
+
+/* The name of a word of an object of that class; NULL: nobody says. */
+const char *heap_field_name(const struct heap_graph *g, uint32_t class_number, uint32_t slot);
+
+/*
+ * heap_slots_find - where objects hold others: for each step its slot, from another reading of the
+ * dump. steps: sorted by from, to; one from node 0 has none. Returns: as heap_graph_read.
+ */
+struct heap_step {
+    uint32_t from, to;
+    uint32_t slot; /* unit of `from`; 0 not said */
+};
+int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap_step *steps,
+                    size_t count);
 
 const struct heap_name *heap_name(const struct heap_names *n, uint32_t number); /* NULL none */
 

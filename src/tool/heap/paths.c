@@ -3,6 +3,8 @@
 #include "base/order.h"
 #include "readers/index.h"
 
+#include <string.h>
+
 struct shape {
     uint64_t shape;
     struct heap_sum sum; /* as struct heap_path's */
@@ -41,31 +43,61 @@ static void release(struct search *s)
     index_free(&s->index);
 }
 
-/* Breadth first. */
+static void reach(struct search *s, uint32_t from, uint32_t to)
+{
+    if (s->up[to] != HEAP_NO_PLACE)
+        return;
+    s->up[to] = from;
+    s->queue[s->count++] = to;
+}
+
+/* Breadth first, from what is in the queue since `first`. Returns: where the next one will be. */
+static uint32_t walk_on(struct search *s, uint32_t first)
+{
+    const struct heap_edges *e = &s->g->edges;
+
+    for (; first < s->count; first++) {
+        uint32_t node = s->queue[first];
+
+        for (uint32_t edge = e->first[node]; edge < e->first[node + 1]; edge++)
+            reach(s, node, e->to[edge]);
+    }
+    return first;
+}
+
+/* First from roots that say who holds; what they do not reach, from the others. */
 static void walk(struct search *s)
 {
     const struct heap_edges *e = &s->g->edges;
+    uint32_t first = 1;
 
     for (uint32_t node = 0; node < e->nodes; node++)
         s->up[node] = HEAP_NO_PLACE;
     s->up[0] = 0;
     s->queue[s->count++] = 0;
-    for (uint32_t i = 0; i < s->count; i++) {
-        uint32_t node = s->queue[i];
+    for (unsigned nameless = 0; nameless < 2; nameless++) {
+        for (uint32_t edge = e->first[0]; edge < e->first[1]; edge++) {
+            const struct heap_root *root = heap_graph_root(s->g, e->to[edge]);
 
-        for (uint32_t edge = e->first[node]; edge < e->first[node + 1]; edge++)
-            if (s->up[e->to[edge]] == HEAP_NO_PLACE) {
-                s->up[e->to[edge]] = node;
-                s->queue[s->count++] = e->to[edge];
-            }
+            if (nameless || (root && heap_root_rank(root) < HEAP_RANK_NAMELESS))
+                reach(s, 0, e->to[edge]);
+        }
+        first = walk_on(s, first);
     }
 }
 
 static uint64_t root_shape(const struct heap_graph *g, uint32_t node)
 {
     const struct heap_root *root = heap_graph_root(g, node);
+    uint64_t shape = root ? hash_mix(root->kind, root->name) : 0;
 
-    return root ? hash_mix(root->kind, root->name) : 0;
+    if (root && root->field) {
+        const struct heap_static *field = &g->statics[root->field - 1];
+        const char *text = g->field_text + field->at;
+
+        shape = hash_mix(hash_mix(shape, field->class_number), hash_bytes(text, strlen(text)));
+    }
+    return shape;
 }
 
 /* One or two types that come again and again in a row are as if they came once. */
@@ -174,7 +206,6 @@ static int take_paths(struct search *s, size_t most, struct heap_paths *out)
 {
     size_t count = s->shape_count < most ? s->shape_count : most;
 
-    SORT(s->shapes, s->shape_count, shape_order);
     out->shapes = s->shape_count;
     out->paths = memory_zalloc(count + 1, sizeof(*out->paths));
     if (!out->paths)
@@ -203,7 +234,58 @@ int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *d,
         err = sum_shapes(&s, &out->sum);
     }
     if (!err)
+        SORT(s.shapes, s.shape_count, shape_order);
+    if (!err)
         err = take_paths(&s, most, out);
+    release(&s);
+    return err;
+}
+
+/* Groups are shapes + 1: an object that no root holds is in none. */
+static int group_all(struct search *s)
+{
+    uint32_t *keys = memory_zalloc(s->g->edges.nodes, sizeof(*keys)), *groups = NULL;
+    struct heap_sum *sums = NULL;
+    struct shape *found;
+    int err = keys ? 0 : -ENOMEM;
+
+    for (uint32_t i = 1; !err && i < s->count; i++) {
+        err = shape_of(s, s->queue[i], &found);
+        keys[s->queue[i]] = err ? 0 : (uint32_t)(found - s->shapes) + 1;
+    }
+    if (!err) {
+        groups = memory_alloc((s->shape_count + 1) * sizeof(*groups));
+        sums = memory_alloc((s->shape_count + 1) * sizeof(*sums));
+        err = groups && sums ? 0 : -ENOMEM;
+    }
+    for (uint32_t i = 0; !err && i <= s->shape_count; i++)
+        groups[i] = i;
+    if (!err) {
+        const struct heap_grouping by = {keys, groups, (uint32_t)s->shape_count + 1,
+                                         (uint32_t)s->shape_count + 1};
+
+        err = heap_sums(s->g, s->d, &by, sums);
+    }
+    for (size_t i = 0; !err && i < s->shape_count; i++)
+        s->shapes[i].sum = sums[i + 1];
+    memory_free_all(keys, groups, sums);
+    return err;
+}
+
+int heap_paths_all(const struct heap_graph *g, const struct heap_dominators *d,
+                   struct heap_paths *out)
+{
+    struct search s = {.g = g, .d = d};
+    int err = allocate(&s);
+
+    *out = (struct heap_paths){.count = 0};
+    if (!err) {
+        walk(&s);
+        shape_nodes(&s);
+        err = group_all(&s);
+    }
+    if (!err)
+        err = take_paths(&s, SIZE_MAX, out);
     release(&s);
     return err;
 }

@@ -1,5 +1,6 @@
 /*
- * heap/paths.h - why objects are alive: ways from a root to them, the shortest there is to each.
+ * heap/paths.h - why objects are alive: ways from a root to them. A root that says who holds comes
+ * before one that does not, such as a stack without a method. Then the shortest way counts.
  *
  * Ways of one shape are one: the same kind of root of the same name, then objects of the same
  * types, however often one type, or two in turn, come again in a row (the nodes of a list).
@@ -36,6 +37,12 @@ struct heap_paths {
  */
 int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *d,
                     const struct heap_grouping *wanted, size_t most, struct heap_paths *out);
+/*
+ * heap_paths_all - one for each shape of ways to all objects, in no order; retained of a path: what
+ * a group of its objects retains (sums.h). Returns: 0 or -ENOMEM. Owns: as heap_paths_find.
+ */
+int heap_paths_all(const struct heap_graph *g, const struct heap_dominators *d,
+                   struct heap_paths *out);
 void heap_paths_free(struct heap_paths *p);
 
 #endif

@@ -2,6 +2,7 @@
 #include "retained/retained.h"
 
 #include "command/rows.h"
+#include "retained/changes.h"
 #include "retained/print.h"
 
 #include <stdint.h>
@@ -14,6 +15,7 @@ struct retained_args {
     enum reading_format format;
     uint64_t top, paths;
     bool no_lines, wide;
+    const char *old, *old_log; /* --diff */
 };
 
 #define ARGS_INTO struct retained_args
@@ -29,6 +31,10 @@ static const struct args_option options[] = {
              "show the N ways from a root to them that retain most, each the shortest of its "
              "shape; 0: all",
              .standard = 3),
+    ARGS_ROW(TEXT, "diff", "OLD", old,
+             "compare with an earlier dump: what grew, by type and by the way from a root",
+             .group = "What has changed"),
+    ARGS_ROW(TEXT, "diff-log", "LOG", old_log, "the log of OLD, if it is of another recording"),
     ARGS_ROW(WORD, "format", NULL, format, "json: one object, as described in report_schema.json",
              .words = rows_formats, .group = "Options"),
     ROW_TOP(top),
@@ -50,10 +56,15 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("allocated at", NULL,
                    "the innermost line of own code on the call path (record --live); (not known): "
                    "older than the recording, or than --live, or --live-memory was full"),
-    ARGS_EXPLAINED("root", NULL,
-                   "what the runtime holds for itself or for a running method: stacks, handles, "
-                   "objects to be finalized. Static fields of .NET are in arrays behind "
-                   "handles. Weak references hold nothing"),
+    ARGS_EXPLAINED(
+        "root", NULL,
+        "what the runtime holds for itself or for a running method: stacks, handles, "
+        "objects to be finalized. Static fields of .NET are in arrays behind "
+        "handles; the fields that are known are roots by their names. Weak references hold "
+        "nothing"),
+    ARGS_EXPLAINED("static A.B -> C.d -> [i].e", NULL,
+                   "the way in one line: the static field B of A holds a C, whose field d holds an "
+                   "array; e is a field of its elements"),
     ARGS_EXPLAINED("(attached)", NULL,
                    "the value of a ConditionalWeakTable, held as long as the object above it"),
     ARGS_END};
@@ -66,12 +77,38 @@ static int show(const struct retained_args *a, const struct held *h, struct reta
                       a->format == READING_JSON ? retained_json(p, out) : retained_text(p, out));
 }
 
+static int read_and_join(struct held *h, const struct held_options *o, const char *log,
+                         const char *dump)
+{
+    int status = held_read(h, &cmd_retained, o, log, dump);
+
+    return status ? status : held_join(h, o);
+}
+
+static int compare(const struct retained_args *a, struct held *h, const struct retained_print *p,
+                   FILE *out)
+{
+    struct changes changes = {.types = {NULL, 0, 0}};
+    struct held old = {.command = &cmd_retained};
+    int status = read_and_join(&old, &a->held, a->old_log ? a->old_log : p->log, a->old);
+
+    if (!status)
+        status = changes_find(&changes, &old, h);
+    if (!status)
+        status = cli_failed(&cmd_retained, a->format == READING_JSON
+                                               ? changes_json(&changes, p->top, out)
+                                               : changes_text(&changes, p->top, p->wide, out));
+    changes_free(&changes);
+    held_free(&old);
+    return status;
+}
+
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct retained_args *a = into;
     struct held_options *o = &a->held;
     struct retained_print p = {.log = args->word[0],
-                               .dump = args->word[1],
+                               .dump = args->count > 1 ? args->word[1] : NULL,
                                .top = a->top,
                                .paths = o->types.count || o->lines.count,
                                .wide = a->wide};
@@ -79,6 +116,11 @@ static int run(void *into, const struct args *args, FILE *out)
     struct held h;
     int status;
 
+    if (a->old && p.paths)
+        return cli_usage_error(&cmd_retained,
+                               "--diff compares whole heaps: without --type, --line");
+    if (a->old_log && !a->old)
+        return cli_usage_error(&cmd_retained, "--diff-log needs --diff");
     if (json && !args_given(&cmd_retained.syntax, args, "top"))
         p.top = 0;
     naming_choose(&a->naming, &cmd_retained, args, json ? NAMES_FULL : NAMES_SHORT);
@@ -88,13 +130,11 @@ static int run(void *into, const struct args *args, FILE *out)
     o->symbols = a->symbols;
     o->no_lines = a->no_lines;
     o->paths = a->paths ? (size_t)a->paths : SIZE_MAX;
-    status = held_read(&h, &cmd_retained, o, args->word[0], args->word[1]);
-    if (!status)
-        status = held_join(&h, o);
+    status = read_and_join(&h, o, args->word[0], args->count > 1 ? args->word[1] : NULL);
     if (!status && p.paths)
         status = held_find(&h, o);
     if (!status)
-        status = show(a, &h, &p, out);
+        status = a->old ? compare(a, &h, &p, out) : show(a, &h, &p, out);
     if (!status)
         source_lines_missing(h.lines, NULL, NULL);
     held_free(&h);
@@ -106,11 +146,13 @@ CLI_COMMAND(retained, "[options] LOG FILE",
             .about = "FILE is a heap dump, from `shadowtrace ctl PID heap -o FILE` or `record "
                      "--heap-at-exit FILE`; LOG is the log of the same recording, which knows the "
                      "names and, recorded with --live, the line where each object was allocated.",
-            CLI_TAKES(struct retained_args, options, 2, 2, "a log and a heap dump: LOG FILE",
+            CLI_TAKES(struct retained_args, options, 1, 2, "a log and a heap dump: LOG FILE",
                       false),
             .manual = CLI_EXAMPLES({"shadowtrace retained app.ndjson app.heap",
                                     "see what types and lines hold"},
                                    {"shadowtrace retained --type Coupon app.ndjson app.heap",
                                     "see who holds the coupons"},
                                    {"shadowtrace retained --line Coupons.cs:35 app.ndjson app.heap",
-                                    "see the ways to what a line made"}));
+                                    "see the ways to what a line made"},
+                                   {"shadowtrace retained --diff before.heap app.ndjson after.heap",
+                                    "see what grew between two dumps"}));

@@ -3,9 +3,16 @@
 #include "base/glob.h"
 #include "base/order.h"
 
+#include "base/path.h"
+
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- reading ---- */
 
@@ -41,6 +48,40 @@ static int read_log(struct held *h, const struct held_options *options, const ch
     return CLI_OK;
 }
 
+/* There is no dump: how one is made. Of a process that runs still: now. */
+static int tell_how(const struct held *h, const char *log)
+{
+    const char *name = path_base_name(log);
+    int size = (int)strcspn(name, ".");
+    pid_t pid = (pid_t)h->log.recording.pid;
+    char why[PATH_MAX + 40] = "a heap dump is missing";
+
+    if (h->dump)
+        snprintf(why, sizeof(why), "%s does not exist", h->dump);
+    if (pid > 0 && !h->log.end && (!kill(pid, 0) || errno == EPERM))
+        cli_complain(h->command, "%s; `shadowtrace ctl %d heap -o %.*s.heap` writes one", why,
+                     (int)pid, size, name);
+    else
+        cli_complain(h->command,
+                     "%s, and the program has ended; `shadowtrace record --live --heap-at-exit "
+                     "%.*s.heap -- COMMAND` writes one at its end",
+                     why, size, name);
+    return h->dump ? CLI_IO : CLI_USAGE;
+}
+
+static int dump_failed(const struct held *h, const struct heap_dump *dump, int err)
+{
+    if (err == -EBADMSG || err == -EPROTO)
+        cli_complain(h->command, "%s: %s", h->dump, dump->why);
+    else if (err == -EFBIG)
+        cli_complain(h->command, "%s: it has over 2 billion objects or references", h->dump);
+    else if (err)
+        cli_complain(h->command, "cannot read %s: %s", h->dump,
+                     err == -EINVAL ? "it must be a file, because it is read several times"
+                                    : strerror(-err));
+    return err ? CLI_IO : CLI_OK;
+}
+
 static int read_dump(struct held *h, const char *path)
 {
     struct heap_dump dump;
@@ -49,16 +90,9 @@ static int read_dump(struct held *h, const char *path)
     h->head = dump.head;
     if (!err)
         err = heap_graph_read(&dump, &h->g);
-    if (err == -EBADMSG || err == -EPROTO)
-        cli_complain(h->command, "%s: %s", path, dump.why);
-    else if (err == -EFBIG)
-        cli_complain(h->command, "%s: it has over 2 billion objects or references", path);
-    else if (err)
-        cli_complain(h->command, "cannot read %s: %s", path,
-                     err == -EINVAL ? "it must be a file, because it is read several times"
-                                    : strerror(-err));
+    err = dump_failed(h, &dump, err);
     heap_dump_close(&dump);
-    return err ? CLI_IO : CLI_OK;
+    return err;
 }
 
 /* A dump says which recording it belongs to, as the log's header does. */
@@ -82,7 +116,11 @@ int held_read(struct held *h, const struct cli_command *command, const struct he
     int status;
 
     *h = (struct held){.command = command};
+    h->dump = dump;
+    h->raw = options->style == NAMES_RAW;
     status = read_log(h, options, log);
+    if (!status && (!dump || (access(dump, F_OK) && errno == ENOENT)))
+        return tell_how(h, log);
     if (!status)
         status = read_dump(h, dump);
     return status ? status : check_same(h, log, dump);
@@ -91,7 +129,7 @@ int held_read(struct held *h, const struct cli_command *command, const struct he
 void held_free(struct held *h)
 {
     heap_paths_free(&h->paths);
-    memory_free_all(h->class_of, h->named, h->types, h->places, h->made, h->wanted);
+    memory_free_all(h->class_of, h->named, h->types, h->places, h->made, h->wanted, h->slots);
     heap_dominators_free(&h->d);
     heap_graph_free(&h->g);
     names_free(h->names);
@@ -278,30 +316,38 @@ uint32_t held_place(const struct held *h, uint32_t object)
     return number ? h->origins.all[number - 1].place : 0;
 }
 
+int held_slots(struct held *h, const struct heap_paths *paths, size_t count)
+{
+    struct heap_dump dump;
+    size_t steps = 0;
+    int err;
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t p = 0; p < paths[i].count; p++)
+            steps += paths[i].paths[p].step_count;
+    memory_free(h->slots);
+    h->slot_count = 0;
+    h->slots = memory_alloc((steps + 1) * sizeof(*h->slots));
+    if (!h->slots)
+        return cli_failed(h->command, -ENOMEM);
+    for (size_t i = 0; i < count; i++)
+        for (size_t p = 0; p < paths[i].count; p++)
+            for (size_t s = 1; s < paths[i].paths[p].step_count; s++)
+                h->slots[h->slot_count++] = (struct heap_step){paths[i].paths[p].steps[s - 1],
+                                                               paths[i].paths[p].steps[s], 0};
+    if (!h->g.field_count)
+        return CLI_OK;
+    err = heap_dump_open(h->dump, &dump);
+    if (!err)
+        err = heap_slots_find(&dump, &h->g, h->slots, h->slot_count);
+    err = dump_failed(h, &dump, err);
+    heap_dump_close(&dump);
+    return err;
+}
+
 const char *held_type(const struct held *h, uint32_t class_number)
 {
     return class_number ? names_class(h->names, class_number) : "(type not known)";
-}
-
-const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *b)
-{
-    uint32_t method = root && root->name < h->g.names.count ? h->named[root->name] : 0;
-    const char *words;
-
-    buffer_clear(b);
-    if (!root)
-        return heap_root_kinds[SST_HEAP_ROOT_OTHER].words;
-    words = heap_root_kinds[root->kind].words;
-    if (root->flags & SST_HEAP_ROOT_REFCOUNTED)
-        buffer_text(b, "a reference-counted handle");
-    else if (root->kind == SST_HEAP_ROOT_HANDLE && (root->flags & SST_HEAP_ROOT_PINNING))
-        buffer_text(b, "a pinned handle");
-    else
-        buffer_text(b, words);
-    if (method)
-        buffer_format(b, root->kind == SST_HEAP_ROOT_STACK ? ", of %s" : " %s",
-                      names_method(h->names, method));
-    return b->failed ? words : b->data;
 }
 
 /* ---- rows ---- */
@@ -485,6 +531,8 @@ int held_find(struct held *h, const struct held_options *o)
         cli_complain(h->command, "no object that is held is of such a type and from such a line");
         status = CLI_USAGE;
     }
+    if (!status)
+        status = held_slots(h, &h->paths, 1);
     memory_free_all(types, places);
     return status;
 }

@@ -40,6 +40,8 @@ struct held {
     uint32_t *class_of; /* by class of the dump: number in defs */
     uint32_t *named;    /* by name of the dump: number of a method in defs; 0 none */
     bool placed;        /* some object has an origin */
+    const char *dump;   /* its path, as given */
+    bool raw;           /* names of fields are shown as metadata has them */
     struct heap_sum all, loose;
     struct heap_sum *types;  /* by number of a class in defs */
     struct heap_sum *places; /* by number of a place */
@@ -51,6 +53,8 @@ struct held {
     /* Of held_find. */
     uint32_t *wanted; /* by object: 1: it is of a type and from a line asked for */
     struct heap_paths paths;
+    struct heap_step *slots; /* of held_slots; by from, to */
+    size_t slot_count;
     uint64_t together_objects, together_bytes;
 };
 
@@ -72,8 +76,34 @@ uint32_t held_class(const struct held *h, uint32_t object); /* number in defs */
 uint32_t held_place(const struct held *h, uint32_t object); /* number of a place */
 const char *held_type(const struct held *h, uint32_t class_number);
 
-/* "a static field", "stack of Main()": what a root is, in b. */
+/* As held_type; the runtime's arrays of static fields say so. In b. */
+const char *held_object(const struct held *h, uint32_t object, struct buffer *b);
+
+/*
+ * What a root is, in b: "static Cache.Items", "a pinned handle". held_handle - which kind of
+ * handle, as in JSON; NULL: it is none. held_static - a static field with its full type, or NULL.
+ */
 const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *b);
+const char *held_handle(const struct held *h, const struct heap_root *root);
+const char *held_static(const struct held *h, const struct heap_root *root, struct buffer *b);
+
+/*
+ * held_slots - reads where objects of these paths hold the next ones, for held_link. Returns: as
+ * held_read.
+ */
+int held_slots(struct held *h, const struct heap_paths *paths, size_t count);
+
+/* What leads from an object to the next: "entries", "[i].value", in b; NULL: nobody says. */
+const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct buffer *b);
+
+/* "static Cache.Items -> Dictionary<,>.entries -> [i].value -> Coupon", in b. */
+const char *held_chain(const struct held *h, const struct heap_path *path, struct buffer *b);
+
+/*
+ * How many steps from `step` on repeat the one or two types before it, and are told by their
+ * count. 0: none.
+ */
+size_t held_repeats(const struct held *h, const struct heap_path *path, size_t step);
 
 /*
  * held_rows - numbers of the sums with objects, those that retain most first, 0 last. Returns: 0 or

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* All bytes are the key: no padding. */
-INDEX_OF_BYTES(place_kind, struct origin_place, line);
+INDEX_OF_BYTES(place_kind, struct origin_place, last);
 
 void origins_init(struct origins *o)
 {
@@ -51,38 +51,24 @@ int origins_take(struct origins *o, struct report_defs *defs, const struct repor
 
 /* ---- places ---- */
 
-/* Whether the frame has a line; *found is set if it is better than what was found further in. */
-static bool take_frame(const struct model_own *own, struct source_lines *lines, uint32_t method,
-                       int32_t il, struct origin_place *found)
-{
-    bool is_own = model_own_of_method(own, method) == MODEL_OWN;
-    struct source_line line;
+enum { OWN, ANY, RULES };
 
-    if ((found->file && !is_own) || il == REPORT_NO_IL || !source_line_of(lines, method, il, &line))
-        return false;
-    *found = (struct origin_place){line.file, method, line.line};
-    return is_own;
+static struct origin_place find_place(struct model_near near[RULES], const struct origin *origin)
+{
+    struct origin_place place = {.file = NULL};
+    struct model_near_place found;
+
+    if (origin->path <= REPORT_PATH_LOST)
+        return place;
+    place.method = report_path(near->defs, origin->path)->method;
+    for (int rule = 0; rule < RULES; rule++)
+        if (model_near_find(&near[rule], origin->path, origin->il, &found))
+            return (struct origin_place){found.line.file, found.method, found.line.line, found.lack,
+                                         0};
+    return place;
 }
 
-static struct origin_place find_place(const struct report_defs *defs, const struct model_own *own,
-                                      struct source_lines *lines, const struct origin *origin)
-{
-    const struct report_path *path = report_path(defs, origin->path);
-    struct origin_place found = {.method = origin->path > REPORT_PATH_LOST ? path->method : 0};
-    int32_t il = origin->il;
-
-    for (uint32_t at = origin->path; lines && at > REPORT_PATH_LOST;) {
-        path = report_path(defs, at);
-        if (take_frame(own, lines, path->method, il, &found))
-            break;
-        il = path->il < 0 ? REPORT_NO_IL : path->il;
-        at = path->parent;
-    }
-    return found;
-}
-
-int origins_place(struct origins *o, const struct report_defs *defs, const struct model_own *own,
-                  struct source_lines *lines)
+static int find_places(struct origins *o, struct model_near near[RULES])
 {
     struct origin_place none = {.file = NULL};
     uint32_t number;
@@ -91,11 +77,27 @@ int origins_place(struct origins *o, const struct report_defs *defs, const struc
                   &number) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < o->count; i++) {
-        struct origin_place place = find_place(defs, own, lines, &o->all[i]);
+        struct origin_place place = find_place(near, &o->all[i]);
 
         if (index_add(&o->index, &place_kind, &o->places, &o->place_count, &o->place_capacity,
                       &place, &o->all[i].place) < 0)
             return -ENOMEM;
     }
     return 0;
+}
+
+int origins_place(struct origins *o, const struct report_defs *defs, const struct model_own *own,
+                  struct source_lines *lines)
+{
+    struct model_near near[RULES] = {{.ranks = NULL}};
+    int err = model_near_init(&near[OWN], defs, own, lines);
+
+    if (!err)
+        err = model_near_init(&near[ANY], defs, own, lines);
+    near[ANY].any = true;
+    if (!err)
+        err = find_places(o, near);
+    model_near_fini(&near[OWN]);
+    model_near_fini(&near[ANY]);
+    return err;
 }

@@ -5,7 +5,7 @@
 #ifndef SHADOWTRACE_RETAINED_ORIGINS_H
 #define SHADOWTRACE_RETAINED_ORIGINS_H
 
-#include "model/own.h"
+#include "model/near.h"
 
 struct origin {
     uint32_t path; /* of the defs */
@@ -18,6 +18,7 @@ struct origin_place {
     const char *file; /* NULL: no line is known */
     uint32_t method;  /* number in defs; 0 none */
     uint32_t line;
+    uint32_t lack, last; /* enum model_near_lack, why there is no line; last: 0 */
 };
 
 struct origins {
@@ -37,8 +38,9 @@ void origins_free(struct origins *o);
 int origins_take(struct origins *o, struct report_defs *defs, const struct report_record *record);
 
 /*
- * origins_place - once all are taken: that of an origin is the innermost frame of own code that has
- * a line; else the innermost that has one; else the method that allocated. Returns: 0 or -ENOMEM.
+ * origins_place - once all are taken: where each was allocated, by the rule of model/near.h.
+ * Without own code it is the innermost frame that has lines; else the method that allocated.
+ * Returns: 0 or -ENOMEM.
  */
 int origins_place(struct origins *o, const struct report_defs *defs, const struct model_own *own,
                   struct source_lines *lines);

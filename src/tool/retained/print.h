@@ -15,10 +15,4 @@ struct retained_print {
 int retained_text(const struct retained_print *p, FILE *out);
 int retained_json(const struct retained_print *p, FILE *out);
 
-/*
- * How many steps from `step` on repeat the one or two types before it, and are told by their
- * count. 0: none.
- */
-size_t retained_repeats(const struct held *h, const struct heap_path *path, size_t step);
-
 #endif

@@ -25,6 +25,8 @@ static void place_json(const struct held *h, uint32_t number, struct json_writer
 
     if (place->method)
         jw_text(w, "method", names_method(h->names, place->method));
+    if (place->lack)
+        jw_text(w, "no_line", model_near_keys[place->lack]);
     if (!place->file)
         return;
     jw_text(w, "file", place->file);
@@ -84,24 +86,37 @@ static void root_json(const struct held *h, const struct heap_root *root, struct
 {
     static const char *const words[] = {"other", "stack", "finalizer", "handle", "static"};
     uint32_t name = root && root->name < h->g.names.count ? h->named[root->name] : 0;
+    struct buffer b = BUFFER_INIT;
 
     jw_object(w, "root");
     jw_text(w, "kind", root ? words[root->kind] : words[0]);
     if (name)
         jw_text(w, "name", names_method(h->names, name));
+    jw_text_if(w, "name", held_static(h, root, &b));
+    if (root && root->field && (h->g.statics[root->field - 1].flags & SST_HEAP_STATIC_THREAD))
+        jw_bool(w, "thread", true);
+    jw_text_if(w, "handle", held_handle(h, root));
     if (root && (root->flags & SST_HEAP_ROOT_PINNING))
         jw_bool(w, "pinned", true);
     jw_end(w);
+    buffer_free(&b);
 }
 
 static void path_json(const struct held *h, const struct heap_path *path, struct json_writer *w)
 {
+    struct buffer b = BUFFER_INIT;
+
     root_json(h, heap_graph_root(&h->g, path->steps[0]), w);
+    jw_text(w, "chain", held_chain(h, path, &b));
     jw_line_array(w, 3, "steps");
     for (size_t i = 0; i < path->step_count; i++) {
         uint32_t node = path->steps[i];
 
         jw_line_object(w, 4, NULL);
+        if (i)
+            jw_text_if(w, "field", held_link(h, path->steps[i - 1], node, &b));
+        if (heap_graph_keeps(&h->g, node))
+            jw_bool(w, "statics", true);
         if (held_class(h, node))
             jw_text(w, "type", held_type(h, held_class(h, node)));
         jw_unsigned(w, "bytes", (uint64_t)h->g.units[node] * SST_HEAP_UNIT);
@@ -115,6 +130,7 @@ static void path_json(const struct held *h, const struct heap_path *path, struct
         jw_end(w);
     }
     jw_end(w);
+    buffer_free(&b);
 }
 
 static void paths_json(const struct held *h, struct json_writer *w)

@@ -46,7 +46,7 @@ static void put_sum(const struct retained_print *p, struct table *t, const struc
     table_count(t, OBJECTS, sum->objects);
 }
 
-/* "File.cs:12", or a method where no line is known; in b. */
+/* "File.cs:12", or a method where no line is known, and why; in b. */
 static const char *place_text(const struct retained_print *p, uint32_t number, struct buffer *b)
 {
     const struct origin_place *place = &p->held->origins.places[number];
@@ -54,9 +54,13 @@ static const char *place_text(const struct retained_print *p, uint32_t number, s
     buffer_clear(b);
     if (!number)
         return "(not known)";
-    if (!place->file)
-        return place->method ? names_method(p->held->names, place->method)
-                             : report_no_frame(&p->held->defs);
+    if (!place->file && !place->method)
+        return report_no_frame(&p->held->defs);
+    if (!place->file) {
+        buffer_format(b, "%s%s%s", names_method(p->held->names, place->method),
+                      place->lack ? " " : "", model_near_words[place->lack]);
+        return b->failed ? "?" : b->data;
+    }
     buffer_format(b, "%s:%u", p->wide ? place->file : path_base_name_foreign(place->file),
                   place->line);
     return b->failed ? "?" : b->data;
@@ -194,37 +198,26 @@ static const struct table_column step_columns[] = {
     {"allocated at", TABLE_PLACE, 2, 0},
 };
 
-size_t retained_repeats(const struct held *h, const struct heap_path *path, size_t step)
-{
-    size_t end = step;
-
-    for (size_t period = 1; period <= 2 && period <= step && end - step < 2; period++) {
-        end = step;
-        while (end < path->step_count &&
-               held_class(h, path->steps[end]) == held_class(h, path->steps[end - period]))
-            end++;
-    }
-    if (end == path->step_count && end > step)
-        end--; /* the last one is shown: it is what was asked for */
-    return end - step < 2 ? 0 : end - step;
-}
-
 static void put_step(const struct retained_print *p, struct table *t, uint32_t node, uint32_t above)
 {
     const struct held *h = p->held;
-    struct buffer name = BUFFER_INIT, place = BUFFER_INIT;
+    struct buffer name = BUFFER_INIT, place = BUFFER_INIT, part = BUFFER_INIT;
+    const char *link = above ? held_link(h, above, node, &part) : NULL;
     uint32_t number = held_place(h, node);
-    const char *type = held_type(h, held_class(h, node));
 
+    if (link)
+        buffer_format(&name, "%s%s: ", *link == '[' ? "" : ".", link);
+    buffer_text(&name, held_object(h, node, &part));
     if (above && heap_graph_pair(&h->g, above, node))
-        buffer_format(&name, "%s (attached)", type);
+        buffer_text(&name, " (attached)");
     table_row(t);
     table_count(t, 0, h->d.retained[h->d.place[node]]);
-    table_name(t, 1, "  ", name.size ? name.data : type);
+    table_name(t, 1, "  ", name.failed ? "?" : name.data);
     if (number)
         table_place(t, 2, place_text(p, number, &place), NULL);
     buffer_free(&name);
     buffer_free(&place);
+    buffer_free(&part);
 }
 
 static void put_more(struct table *t, uint64_t count)
@@ -250,7 +243,7 @@ static int path_text(const struct retained_print *p, const struct heap_path *pat
     table_row(t);
     table_name(t, 1, "", held_root(h, heap_graph_root(&h->g, path->steps[0]), &root));
     for (size_t i = 0; i < path->step_count; i++) {
-        size_t repeats = retained_repeats(h, path, i), end = i + repeats;
+        size_t repeats = held_repeats(h, path, i), end = i + repeats;
         bool skips = path->skipped && i <= path->skipped_before && path->skipped_before < end;
 
         if (repeats) {
@@ -290,6 +283,7 @@ static void asked_text(const struct retained_print *p, FILE *out)
 static int paths_text(const struct retained_print *p, FILE *out)
 {
     const struct heap_paths *paths = &p->held->paths;
+    struct buffer chain = BUFFER_INIT, text = BUFFER_INIT;
     struct text_number n, m;
     int err = 0;
 
@@ -299,8 +293,11 @@ static int paths_text(const struct retained_print *p, FILE *out)
 
         fprintf(out, "\n%s of them, which retain %s bytes, from a root on:\n",
                 text_count(&n, path->sum.objects), text_count(&m, path->sum.retained_bytes));
+        buffer_format(&chain, "  %s\n", held_chain(p->held, path, &text));
+        put_text(&chain, out);
         err = path_text(p, path, out);
     }
+    buffer_free(&text);
     if (paths->count < paths->shapes)
         fprintf(out, "\nShown: %zu of %zu ways to them. `--paths 0` shows all.\n", paths->count,
                 paths->shapes);

@@ -2,8 +2,6 @@
 
 #include "base/path.h"
 
-#include "retained/print.h"
-
 static void sum_json(const struct heap_sum *sum, struct json_writer *w)
 {
     jw_unsigned(w, "objects", sum->objects);
@@ -44,6 +42,8 @@ static void step_json(const struct held *h, const struct heap_path *path, size_t
     jw_object(w, NULL);
     jw_text(w, "type", held_type(h, held_class(h, node)));
     jw_unsigned(w, "retained", h->d.retained[h->d.place[node]]);
+    if (i)
+        jw_text_if(w, "field", held_link(h, path->steps[i - 1], node, &b));
     if (i && heap_graph_pair(&h->g, path->steps[i - 1], node))
         jw_bool(w, "attached", true);
     if (place)
@@ -56,7 +56,7 @@ static void step_json(const struct held *h, const struct heap_path *path, size_t
 static void steps_json(const struct held *h, const struct heap_path *path, struct json_writer *w)
 {
     for (size_t i = 0; i < path->step_count; i++) {
-        size_t repeats = retained_repeats(h, path, i), end = i + repeats;
+        size_t repeats = held_repeats(h, path, i), end = i + repeats;
         bool skips = path->skipped && i <= path->skipped_before && path->skipped_before < end;
 
         if (repeats) {
@@ -69,21 +69,19 @@ static void steps_json(const struct held *h, const struct heap_path *path, struc
     }
 }
 
-static int put_ways(struct held *h, uint32_t class_number, uint32_t place, struct json_writer *w)
+static void put_ways(const struct held *h, const struct heap_paths *paths, struct json_writer *w)
 {
     struct buffer b = BUFFER_INIT;
-    int err = held_find_row(h, class_number, place, WAYS_EACH);
 
-    if (err)
-        return err;
-    jw_unsigned(w, "shapes", h->paths.shapes);
+    jw_unsigned(w, "shapes", paths->shapes);
     jw_array(w, "ways");
-    for (size_t i = 0; i < h->paths.count; i++) {
-        const struct heap_path *path = &h->paths.paths[i];
+    for (size_t i = 0; i < paths->count; i++) {
+        const struct heap_path *path = &paths->paths[i];
 
         jw_object(w, NULL);
         sum_json(&path->sum, w);
         jw_text(w, "root", held_root(h, heap_graph_root(&h->g, path->steps[0]), &b));
+        jw_text(w, "chain", held_chain(h, path, &b));
         jw_array(w, "steps");
         steps_json(h, path, w);
         jw_end(w);
@@ -91,62 +89,91 @@ static int put_ways(struct held *h, uint32_t class_number, uint32_t place, struc
     }
     jw_end(w);
     buffer_free(&b);
-    return 0;
 }
 
 /* ---- rows ---- */
 
-static int types_json(struct held *h, struct json_writer *w)
-{
-    uint32_t *rows;
-    size_t count;
-    int err = held_rows(h->types, h->defs.classes.count, &rows, &count);
+struct ways {
+    uint32_t *types, *places; /* rows */
+    size_t type_count, place_count;
+    struct heap_paths of[2 * WAYS_ROWS]; /* of the first types, then of the first places */
+};
 
-    jw_array(w, "types");
-    for (size_t i = 0; !err && i < count; i++) {
-        jw_object(w, NULL);
-        jw_text(w, "name", held_type(h, rows[i]));
-        sum_json(&h->types[rows[i]], w);
-        if (i < WAYS_ROWS)
-            err = put_ways(h, rows[i], HELD_ANY, w);
-        jw_end(w);
-    }
-    jw_end(w);
-    memory_free(rows);
+static int find_row(struct held *h, struct heap_paths *out, uint32_t class_number, uint32_t place)
+{
+    int err = held_find_row(h, class_number, place, WAYS_EACH);
+
+    *out = h->paths;
+    h->paths = (struct heap_paths){.paths = NULL};
     return err;
 }
 
-static int lines_json(struct held *h, struct json_writer *w)
+/* All ways first: then the dump is read once more for all of them. */
+static int find_ways(struct held *h, struct ways *ways)
 {
-    struct buffer b = BUFFER_INIT;
-    uint32_t *rows;
-    size_t count;
-    int err = held_rows(h->places, h->origins.place_count, &rows, &count);
+    int err = held_rows(h->types, h->defs.classes.count, &ways->types, &ways->type_count);
 
-    jw_array(w, "lines");
-    for (size_t i = 0; !err && i < count; i++) {
-        const struct origin_place *place = &h->origins.places[rows[i]];
+    if (!err && h->placed)
+        err = held_rows(h->places, h->origins.place_count, &ways->places, &ways->place_count);
+    for (size_t i = 0; !err && i < WAYS_ROWS && i < ways->type_count; i++)
+        err = find_row(h, &ways->of[i], ways->types[i], HELD_ANY);
+    for (size_t i = 0; !err && i < WAYS_ROWS && i < ways->place_count; i++)
+        if (ways->places[i])
+            err = find_row(h, &ways->of[WAYS_ROWS + i], HELD_ANY, ways->places[i]);
+    if (!err && held_slots(h, ways->of, 2 * WAYS_ROWS))
+        h->slot_count = 0; /* it has said why: ways without fields */
+    return err;
+}
 
+static void ways_free(struct ways *ways)
+{
+    memory_free_all(ways->types, ways->places);
+    for (size_t i = 0; i < 2 * WAYS_ROWS; i++)
+        heap_paths_free(&ways->of[i]);
+}
+
+static void types_json(const struct held *h, const struct ways *ways, struct json_writer *w)
+{
+    jw_array(w, "types");
+    for (size_t i = 0; i < ways->type_count; i++) {
         jw_object(w, NULL);
-        jw_text(w, "name", place_text(h, rows[i], &b));
-        if (place->file)
-            jw_text(w, "file", place->file);
-        jw_bool(w, "own", place->method && model_own_of_method(h->own, place->method) == MODEL_OWN);
-        jw_text(w, "types", held_place_types(h, rows[i], &b));
-        sum_json(&h->places[rows[i]], w);
-        if (i < WAYS_ROWS && rows[i])
-            err = put_ways(h, HELD_ANY, rows[i], w);
+        jw_text(w, "name", held_type(h, ways->types[i]));
+        sum_json(&h->types[ways->types[i]], w);
+        if (i < WAYS_ROWS)
+            put_ways(h, &ways->of[i], w);
         jw_end(w);
     }
     jw_end(w);
-    memory_free(rows);
+}
+
+static void lines_json(const struct held *h, const struct ways *ways, struct json_writer *w)
+{
+    struct buffer b = BUFFER_INIT;
+
+    jw_array(w, "lines");
+    for (size_t i = 0; i < ways->place_count; i++) {
+        uint32_t row = ways->places[i];
+        const struct origin_place *place = &h->origins.places[row];
+
+        jw_object(w, NULL);
+        jw_text(w, "name", place_text(h, row, &b));
+        if (place->file)
+            jw_text(w, "file", place->file);
+        jw_bool(w, "own", place->method && model_own_of_method(h->own, place->method) == MODEL_OWN);
+        jw_text(w, "types", held_place_types(h, row, &b));
+        sum_json(&h->places[row], w);
+        if (i < WAYS_ROWS && row)
+            put_ways(h, &ways->of[WAYS_ROWS + i], w);
+        jw_end(w);
+    }
+    jw_end(w);
     buffer_free(&b);
-    return err;
 }
 
 int ways_json(struct held *h, struct json_writer *w)
 {
-    int err;
+    struct ways ways = {.types = NULL};
+    int err = find_ways(h, &ways);
 
     jw_object(w, "heap");
     jw_unsigned(w, "objects", h->all.objects);
@@ -159,9 +186,10 @@ int ways_json(struct held *h, struct json_writer *w)
     jw_unsigned(w, "t", h->head.t);
     jw_bool(w, "placed", h->placed);
     jw_unsigned(w, "rows_with_ways", WAYS_ROWS);
-    err = types_json(h, w);
-    if (!err && h->placed)
-        err = lines_json(h, w);
+    types_json(h, &ways, w);
+    if (h->placed)
+        lines_json(h, &ways, w);
     jw_end(w);
+    ways_free(&ways);
     return err;
 }

@@ -23,6 +23,16 @@ const char *text_count(struct text_number *to, uint64_t value)
     return to->text;
 }
 
+const char *text_change(struct text_number *to, uint64_t before, uint64_t after)
+{
+    const char *sign = after > before ? "+" : after < before ? "-" : "";
+    struct text_number n;
+
+    text_count(&n, after > before ? after - before : before - after);
+    snprintf(to->text, sizeof(to->text), "%s%.*s", sign, (int)sizeof(to->text) - 2, n.text);
+    return to->text;
+}
+
 const char *text_share(struct text_number *to, double share)
 {
     if (share > 0 && share < 0.0005)

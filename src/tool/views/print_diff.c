@@ -34,23 +34,6 @@ static size_t count_noise(const struct print_diff *p)
     return noise;
 }
 
-/* "+1,234", "-1,234", "0" */
-struct signed_text {
-    char text[40];
-};
-
-static const char *signed_count(struct signed_text *to, uint64_t before, uint64_t after)
-{
-    struct text_number n;
-
-    snprintf(to->text, sizeof(to->text), "%s%s",
-             after > before   ? "+"
-             : after < before ? "-"
-                              : "",
-             text_count(&n, report_distance(before, after)));
-    return to->text;
-}
-
 /* The rows that changed come first: how many of them, and how many are to be shown. */
 static size_t count_changed(const struct print_diff *p, size_t *shown, bool *small)
 {
@@ -127,7 +110,7 @@ static void print_total(const struct print_diff *p, int number, FILE *out)
     struct text_number n, a, b, share;
     uint64_t allocs = 0, bytes = 0, before = 0;
     bool counted = total_of(side, &allocs, &bytes);
-    struct signed_text change;
+    struct text_number change;
 
     text_part(out, number == REPORT_DIFF_OLD ? "Old: " : "New: ", side->names[0], "");
     if (side->count > 1)
@@ -139,7 +122,7 @@ static void print_total(const struct print_diff *p, int number, FILE *out)
     fprintf(out, "%s bytes%s", text_count(&b, bytes), counted ? "" : words_of(p));
     if (number == REPORT_DIFF_NEW) {
         total_of(&p->side[REPORT_DIFF_OLD], &allocs, &before);
-        fprintf(out, ": %s bytes", signed_count(&change, before, bytes));
+        fprintf(out, ": %s bytes", text_change(&change, before, bytes));
         if (before)
             fprintf(out, " (%s)",
                     text_share(&share, (double)report_distance(before, bytes) / (double)before));
@@ -160,16 +143,16 @@ static int wider(int width, const char *text)
 static struct columns columns_of(const struct print_diff *p, size_t shown, FILE *out)
 {
     struct columns c = {8, 6, 8, true, true};
-    struct signed_text s;
+    struct text_number s;
     struct text_number n;
 
     for (size_t i = 0; i < shown; i++) {
         const struct report_diff_side *side = report_diff_change(p->diff, i)->side;
 
-        c.change = wider(c.change, signed_count(&s, side[0].bytes, side[1].bytes));
+        c.change = wider(c.change, text_change(&s, side[0].bytes, side[1].bytes));
         c.bytes = wider(c.bytes, text_count(&n, side[0].bytes));
         c.bytes = wider(c.bytes, text_count(&n, side[1].bytes));
-        c.allocs = wider(c.allocs, signed_count(&s, side[0].allocs, side[1].allocs));
+        c.allocs = wider(c.allocs, text_change(&s, side[0].allocs, side[1].allocs));
     }
     c.objects = terminal_fits(out, (size_t)(c.change + c.allocs) + 5);
     c.both = terminal_fits(out, (size_t)(c.change + 2 * c.bytes + c.allocs) + 9);
@@ -182,11 +165,11 @@ static void print_change(const struct print_diff *p, const struct report_change 
     size_t used = (size_t)(columns->change + 2 * columns->bytes + columns->allocs) + 10;
     const struct report_diff_side *side = c->side;
     const struct print_report *shown;
-    struct signed_text change, allocs;
+    struct text_number change, allocs;
     struct text_number before, after;
     struct report_row row;
 
-    fprintf(out, "%*s%s ", columns->change + 1, signed_count(&change, side[0].bytes, side[1].bytes),
+    fprintf(out, "%*s%s ", columns->change + 1, text_change(&change, side[0].bytes, side[1].bytes),
             report_change_certain(c) || side[0].bytes == side[1].bytes ? " " : "?");
     if (columns->both)
         fprintf(out, "%*s  %*s  ", columns->bytes, text_count(&before, side[0].bytes),
@@ -195,7 +178,7 @@ static void print_change(const struct print_diff *p, const struct report_change 
         fprintf(out, "%*s  ", columns->allocs,
                 side[0].mixed || side[1].mixed
                     ? "-"
-                    : signed_count(&allocs, side[0].allocs, side[1].allocs));
+                    : text_change(&allocs, side[0].allocs, side[1].allocs));
     shown = shown_side(p, c, &row);
     print_report_what(shown, &row, shown->stack.wide ? SIZE_MAX : terminal_name_room(out, used),
                       out);

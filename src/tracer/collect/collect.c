@@ -120,6 +120,12 @@ static void explain_heap(const struct graph_result *heap, char *text, size_t siz
     else if (heap->failure == GRAPH_REFUSED)
         snprintf(text, size, "the heap was not dumped: the runtime refused: %s",
                  clr_error_text(heap->why, name, sizeof(name)));
+    else if (heap->failure == GRAPH_UNLOADS)
+        snprintf(
+            text, size,
+            "the heap was not dumped: the dump before has types that can be unloaded, and with "
+            "concurrent collections the runtime may crash over them; record with --live or "
+            "DOTNET_gcConcurrent=0");
     else if (heap->failure == GRAPH_TORN)
         snprintf(text, size, "the heap was not dumped: %s",
                  heap->why == -ENOMEM ? "there is no memory for what the runtime told of it"
@@ -181,7 +187,7 @@ static void perform(struct collect *c, struct collect_job *job)
     if (!r->dumps || !graph_open(c->config.graph, job->heap))
         run(c, job, r);
     if (r->dumps)
-        graph_close(c->config.graph, &r->heap);
+        graph_close(c->config.graph, r->failure != COLLECT_REFUSED, &r->heap);
     if (r->dumps && r->heap.failure && !r->failure)
         fail(r, COLLECT_NO_HEAP, 0);
     else if (r->dumps && !r->failure)

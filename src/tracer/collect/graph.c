@@ -3,12 +3,14 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/thread.h"
 #include "clr/event_mask.h"
 #include "collect/snapshot.h"
 
 #include <shadowtrace/clr/constants.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,6 +28,7 @@ struct numbers {
         uintptr_t id;    /* 0: free */
         uint32_t number; /* 1, 2, ... */
         uint32_t bytes; /* of a class: of each of its objects; 0: they differ, or it is not known */
+        bool plain;     /* of a class: an array of references, which are its elements */
     } * slots;
     unsigned bits;
     uint32_t count;
@@ -39,9 +42,10 @@ struct graph {
      */
     _Atomic(enum {IDLE, WANTED, TOLD, DONE}) state;
     struct heap_file *file;
-    bool kept;   /* COR_PRF_MONITOR_GC was set without us */
-    bool events; /* it is told by events */
-    bool fits;   /* they tell of a collection that is full and blocking */
+    bool kept;    /* COR_PRF_MONITOR_GC was set without us */
+    bool events;  /* it is told by events */
+    bool fits;    /* they tell of a collection that is full and blocking */
+    bool unloads; /* they have told of types that can be unloaded */
     struct sst_heap_head head;
     struct snapshot snapshot;
     struct session_subscriber subscriber;
@@ -148,7 +152,24 @@ void graph_finished(struct graph *g)
         return;
     if (g->config.sites && !g->events)
         g->config.sites(g->config.context, g);
+    if (g->config.names)
+        g->config.names->statics(g->config.names->context, g);
     store_release(&g->state, DONE);
+}
+
+static bool is_plain_array(struct clr_info *info, uintptr_t class_id)
+{
+    uint32_t element = ELEMENT_TYPE_VALUETYPE, rank;
+    uintptr_t class;
+
+    return info->vtbl->is_array_class(info, class_id, &element, &class, &rank) == S_OK &&
+           element != ELEMENT_TYPE_VALUETYPE;
+}
+
+/* Its memory, where its references are looked for; NULL: it has no other words than they. */
+static const uintptr_t *words_of(const struct graph *g, uintptr_t object)
+{
+    return g->config.names && !g->class.plain ? (const uintptr_t *)object : NULL;
 }
 
 /* Class 0 if there is no memory for it. */
@@ -159,9 +180,10 @@ static void class_meet(struct graph *g, uintptr_t class_id)
     bool met;
 
     slot = number_of(&g->classes, class_id, &met);
-    g->class = slot ? *slot : (struct numbered){class_id, 0, 0};
+    g->class = slot ? *slot : (struct numbered){class_id, 0, 0, false};
     if (met || !slot)
         return;
+    g->class.plain = slot->plain = is_plain_array(g->config.info, class_id);
     class = metadata_class_find(g->config.metadata, class_id);
     if (class && !class->variable_size)
         g->class.bytes = slot->bytes = load_relaxed(&class->fixed_bytes);
@@ -181,7 +203,8 @@ bool graph_object(struct graph *g, uintptr_t object, uintptr_t class_id, uint32_
         size = g->class.bytes;
     else if (info->vtbl->get_object_size2(info, object, &size) != S_OK)
         size = 0;
-    heap_file_object(g->file, object, g->class.number, size, references, count);
+    heap_file_object(g->file, object, g->class.number, size, references, count,
+                     words_of(g, object));
     return true;
 }
 
@@ -217,6 +240,36 @@ void graph_site(struct graph *g, uintptr_t object, uint32_t site)
     heap_file_site(g->file, object, site);
 }
 
+void graph_static(struct graph *g, const struct metadata_class *class,
+                  const struct heap_file_static *field, const char *name)
+{
+    struct heap_file_static own = *field;
+    struct numbered *slot;
+    bool met;
+
+    slot = number_of(&g->classes, class->class_id, &met);
+    own.class = slot ? slot->number : 0;
+    heap_file_static(g->file, &own, name);
+}
+
+bool graph_met(const struct graph *g, const struct metadata_module *module)
+{
+    for (size_t i = 0; g->classes.bits && i < (size_t)1 << g->classes.bits; i++) {
+        const struct metadata_class *class =
+            g->classes.slots[i].id ? metadata_class_find(g->config.metadata, g->classes.slots[i].id)
+                                   : NULL;
+
+        if (class && class->module == module)
+            return true;
+    }
+    return false;
+}
+
+void graph_field(struct graph *g, const struct heap_file_field *field, const char *name)
+{
+    heap_file_field(g->file, field, name);
+}
+
 /* ---- the same by events ---- */
 
 static void take_object(void *context, const struct snapshot_node *node,
@@ -226,7 +279,8 @@ static void take_object(void *context, const struct snapshot_node *node,
 
     if (node->class_id != g->class.id)
         class_meet(g, node->class_id);
-    heap_file_object(g->file, node->address, g->class.number, node->bytes, references, node->edges);
+    heap_file_object(g->file, node->address, g->class.number, node->bytes, references, node->edges,
+                     words_of(g, node->address));
 }
 
 static void take_root(void *context, uintptr_t object, int32_t kind, int32_t flags, uintptr_t id)
@@ -270,7 +324,7 @@ static enum graph_failure fail(struct graph *g, enum graph_failure failure, int3
     return failure;
 }
 
-/* Returns: S_OK, or what the runtime says. */
+/* Returns: S_OK; S_FALSE: GRAPH_UNLOADS; or what the runtime says. */
 static hresult tell(struct graph *g)
 {
     struct clr_info *info = g->config.info;
@@ -284,6 +338,8 @@ static hresult tell(struct graph *g)
     if (result != CORPROF_E_CONCURRENT_GC_NOT_PROFILABLE)
         return result;
     g->events = true;
+    if (g->unloads)
+        return S_FALSE;
     return session_open(g->config.session, info, g->config.info_version, &g->subscriber);
 }
 
@@ -293,6 +349,31 @@ static void tell_no_more(struct graph *g)
         session_close(g->config.session, g->config.info);
     else if (!g->kept)
         clr_event_mask_change(g->config.info, COR_PRF_MONITOR_GC, 0);
+}
+
+static void *open_names(void *context)
+{
+    const struct graph_names *names = context;
+
+    pthread_setname_np(pthread_self(), "shadowtrace-nm");
+    names->open(names->context);
+    return NULL;
+}
+
+/*
+ * On a new thread: the runtime answers one that it does not know, and one that has asked for a
+ * collection. A session makes the calling thread known, and is started before the collection.
+ */
+static void open_on_thread(const struct graph_names *names)
+{
+    union {
+        const struct graph_names *names;
+        void *context;
+    } to = {names};
+    pthread_t thread;
+
+    if (!thread_start(&thread, open_names, to.context))
+        thread_join(thread);
 }
 
 enum graph_failure graph_open(struct graph *g, const char *path)
@@ -306,9 +387,11 @@ enum graph_failure graph_open(struct graph *g, const char *path)
     if (result != S_OK) {
         heap_file_drop(g->file);
         g->file = NULL;
-        return fail(g, GRAPH_REFUSED, result);
+        return result == S_FALSE ? fail(g, GRAPH_UNLOADS, 0) : fail(g, GRAPH_REFUSED, result);
     }
     metadata_hold(g->config.metadata); /* what is met is named in graph_close() */
+    if (g->config.names)
+        open_on_thread(g->config.names);
     store_release(&g->state, WANTED);
     return GRAPH_DONE;
 }
@@ -325,9 +408,18 @@ static void put_class(struct graph *g, const struct numbered *slot)
     if (!class && metadata_epoch(metadata) == g->epoch &&
         metadata_class_get(metadata, slot->id, &class))
         class = NULL;
+    g->unloads |= g->events && (!class || class->collectible);
     if (class)
         heap_file_text(g->file, SST_HEAP_CLASSES, slot->number, class->id,
                        metadata_class_resolve(metadata, class));
+}
+
+static void put_fields(struct graph *g, const struct numbered *slot)
+{
+    const struct metadata_class *class = metadata_class_find(g->config.metadata, slot->id);
+
+    if (class)
+        g->config.names->fields(g->config.names->context, g, class, slot->number);
 }
 
 static void put_method(struct graph *g, const struct numbered *slot)
@@ -348,7 +440,7 @@ static void put_names(struct graph *g, const struct numbers *n,
 }
 
 /* The collection is over: the file is finished, or there was none in it. */
-static void finish(struct graph *g, bool told)
+static void finish(struct graph *g, bool told, bool asked)
 {
     struct graph_result *r = &g->result;
     int torn = snapshot_end(&g->snapshot);
@@ -360,24 +452,28 @@ static void finish(struct graph *g, bool told)
     }
     put_names(g, &g->classes, put_class);
     put_names(g, &g->methods, put_method);
+    if (g->config.names && asked)
+        put_names(g, &g->classes, put_fields);
     *r = (struct graph_result){.failure = GRAPH_DONE, .collection = (uint32_t)g->head.collection};
     r->why = heap_file_end(g->file, &r->counts);
     if (r->why)
         r->failure = GRAPH_NO_FILE;
 }
 
-void graph_close(struct graph *g, struct graph_result *out)
+void graph_close(struct graph *g, bool asked, struct graph_result *out)
 {
     if (g->file) {
         bool told = exchange_acq_rel(&g->state, IDLE) == DONE;
 
         tell_no_more(g);
-        finish(g, told);
+        finish(g, told, asked);
+        if (g->config.names)
+            g->config.names->close(g->config.names->context);
         metadata_unhold(g->config.metadata);
         g->file = NULL;
         forget(&g->classes);
         forget(&g->methods);
-        g->class = (struct numbered){0, 0, 0};
+        g->class = (struct numbered){0, 0, 0, false};
     }
     *out = g->result;
 }

@@ -209,38 +209,77 @@ void heap_file_head(struct heap_file *f, const struct sst_heap_head *head)
     put(f, &own, sizeof(own));
 }
 
+struct record {
+    uint64_t unit, units;
+    uint32_t class;
+};
+
+/* An object whose references are written: where each of them was found. */
+struct slots {
+    const uintptr_t *words; /* NULL: not looked for */
+    size_t count, next;     /* words of the object; where the next one is expected */
+};
+
+/* The word that holds the reference, from the expected one on; 0: none. */
+static size_t find_slot(const struct slots *s, uintptr_t reference)
+{
+    for (size_t at = s->next; at < s->count; at++)
+        if (s->words[at] == reference)
+            return at;
+    for (size_t at = 1; at < s->next; at++)
+        if (s->words[at] == reference)
+            return at;
+    return 0;
+}
+
+/* last: the slot after the one before in this record. */
+static void put_slot(struct heap_file *f, struct slots *s, uintptr_t reference, uint64_t *last)
+{
+    size_t at = find_slot(s, reference);
+
+    number(f, at ? 1 + sst_heap_fold((int64_t)(at - *last)) : 0);
+    if (at)
+        *last = s->next = at + 1;
+}
+
 /* One record: as many of the references as it may have. Returns: how many it took. */
-static size_t put_object(struct heap_file *f, uint64_t unit, uint32_t class, uint64_t units,
+static size_t put_object(struct heap_file *f, const struct record *o, struct slots *slots,
                          const uintptr_t *references, size_t count)
 {
     size_t taken = count < AT_ONCE ? count : AT_ONCE, nulls = 0;
+    uint64_t last = 1;
 
-    make_room(f, SST_HEAP_OBJECTS, HEAD_MAX + taken * SST_HEAP_NUMBER);
+    make_room(f, SST_HEAP_OBJECTS, HEAD_MAX + taken * 2 * SST_HEAP_NUMBER);
     for (size_t i = 0; i < taken; i++)
         nulls += !references[i];
-    difference(f, f->expected, unit);
-    number(f, class);
-    number(f, units);
-    number(f, taken - nulls);
-    for (size_t i = 0; i < taken; i++)
-        if (references[i])
-            difference(f, unit, references[i] / SST_HEAP_UNIT);
-    f->expected = unit + units;
+    difference(f, f->expected, o->unit);
+    number(f, o->class);
+    number(f, o->units);
+    number(f, (taken - nulls) * 2 + (slots->words != NULL));
+    for (size_t i = 0; i < taken; i++) {
+        if (!references[i])
+            continue;
+        difference(f, o->unit, references[i] / SST_HEAP_UNIT);
+        if (slots->words)
+            put_slot(f, slots, references[i], &last);
+    }
+    f->expected = o->unit + o->units;
     f->counts.references += taken - nulls;
     return taken;
 }
 
 void heap_file_object(struct heap_file *f, uintptr_t object, uint32_t class, uint64_t bytes,
-                      const uintptr_t *references, size_t count)
+                      const uintptr_t *references, size_t count, const uintptr_t *words)
 {
-    uint64_t units = (bytes + SST_HEAP_UNIT - 1) / SST_HEAP_UNIT;
+    const struct record o = {object / SST_HEAP_UNIT, (bytes + SST_HEAP_UNIT - 1) / SST_HEAP_UNIT,
+                             class};
+    struct slots slots = {count ? words : NULL, bytes / sizeof(*words), 1};
     size_t done = 0;
 
     if (f->error)
         return;
     do
-        done +=
-            put_object(f, object / SST_HEAP_UNIT, class, units, references + done, count - done);
+        done += put_object(f, &o, &slots, references + done, count - done);
     while (done < count);
     f->counts.objects++;
 }
@@ -283,27 +322,69 @@ void heap_file_site(struct heap_file *f, uintptr_t object, uint32_t site)
     f->counts.sites++;
 }
 
-void heap_file_text(struct heap_file *f, enum sst_heap_kind kind, uint32_t at, uint32_t id,
-                    const char *text)
+/* Bytes of a name that are written: not within a character. */
+static size_t text_size(const char *text)
 {
     size_t size = strnlen(text, MOST_TEXT);
 
-    if (f->error)
-        return;
     while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
-        size--; /* not within a character */
-    make_room(f, kind, HEAD_MAX + size);
-    number(f, at);
-    number(f, id);
+        size--;
+    return size;
+}
+
+static void put_text(struct heap_file *f, const char *text, size_t size)
+{
     number(f, size);
     memcpy(f->at, text, size);
     f->at += size;
 }
 
+void heap_file_field(struct heap_file *f, const struct heap_file_field *field, const char *name)
+{
+    size_t size = text_size(name);
+
+    if (f->error)
+        return;
+    make_room(f, SST_HEAP_FIELDS, 5 * SST_HEAP_NUMBER + size);
+    number(f, field->class);
+    number(f, field->first);
+    number(f, field->stride);
+    number(f, field->slot);
+    put_text(f, name, size);
+}
+
+void heap_file_static(struct heap_file *f, const struct heap_file_static *field, const char *name)
+{
+    size_t size = text_size(name);
+
+    if (f->error || !field->object)
+        return;
+    make_room(f, SST_HEAP_STATICS, 5 * SST_HEAP_NUMBER + size);
+    number(f, field->place);
+    number(f, field->object / SST_HEAP_UNIT);
+    number(f, field->class);
+    number(f, field->flags);
+    put_text(f, name, size);
+    f->counts.statics++;
+}
+
+void heap_file_text(struct heap_file *f, enum sst_heap_kind kind, uint32_t at, uint32_t id,
+                    const char *text)
+{
+    size_t size = text_size(text);
+
+    if (f->error)
+        return;
+    make_room(f, kind, HEAD_MAX + size);
+    number(f, at);
+    number(f, id);
+    put_text(f, text, size);
+}
+
 static void put_end(struct heap_file *f)
 {
     const uint64_t sums[] = {f->counts.objects, f->counts.references, f->counts.roots,
-                             f->counts.pairs, f->counts.sites};
+                             f->counts.pairs,   f->counts.sites,      f->counts.statics};
 
     make_room(f, SST_HEAP_END, sizeof(sums) / sizeof(*sums) * SST_HEAP_NUMBER);
     for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++)

@@ -23,6 +23,7 @@
 #include "control/control.h"
 #include "events/events.h"
 #include "events/unhandled.h"
+#include "fields/fields.h"
 #include "heap/heap.h"
 #include "log/log.h"
 #include "options/options.h"
@@ -79,7 +80,9 @@ struct profiler {
     struct log *log;
     struct control *control;
     struct collect *collect;
-    struct graph *graph;   /* of its dumps */
+    struct graph *graph;  /* of its dumps */
+    struct fields fields; /* and their names of fields */
+    struct graph_names field_names;
     _Atomic(bool) started; /* all threads of ours */
     struct profile profile;
     struct sampler *sampler;      /* NULL: no --profile */

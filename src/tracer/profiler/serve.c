@@ -93,6 +93,29 @@ static void dump_sites(void *context, struct graph *graph)
         live_each(p->live, put_site, graph);
 }
 
+/* ---- names of fields, for a dump ---- */
+
+static void names_open(void *context)
+{
+    fields_open(context);
+}
+
+static void names_statics(void *context, struct graph *graph)
+{
+    fields_statics(context, graph);
+}
+
+static void names_of(void *context, struct graph *graph, const struct metadata_class *class,
+                     uint32_t number)
+{
+    fields_of(context, graph, class, number);
+}
+
+static void names_close(void *context)
+{
+    fields_close(context);
+}
+
 static void collected(void *context)
 {
     struct profiler *p = context;
@@ -140,16 +163,23 @@ static void status(void *context, struct buffer *out)
 
 int serve_open(struct profiler *p)
 {
+    static const struct graph_names calls = {NULL, names_open, names_statics, names_of,
+                                             names_close};
     const struct graph_config graph = {.info = p->runtime.info,
                                        .info_version = p->runtime.info_version,
                                        .metadata = p->metadata,
                                        .session = &p->session,
                                        .context = p,
                                        .zero_ns = zero_ns,
-                                       .sites = dump_sites};
+                                       .sites = dump_sites,
+                                       .names = &p->field_names};
     struct collect_config collect = {
         .info = p->runtime.info, .context = p, .mark = mark_behind, .over = collected};
 
+    p->fields = (struct fields){
+        .info = p->runtime.info, .info_version = p->runtime.info_version, .metadata = p->metadata};
+    p->field_names = calls;
+    p->field_names.context = &p->fields;
     if (control_new(&p->control) || graph_new(&graph, &p->graph))
         return -ENOMEM;
     collect.graph = p->graph;

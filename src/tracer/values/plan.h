@@ -118,6 +118,14 @@ const struct values_type *values_type_of_objects(struct values_types *types,
                                                  const struct metadata_class *class,
                                                  enum values_mode mode);
 
+/*
+ * The fields that a class itself has, at their offsets in an object; not those of its base. It is
+ * not kept for others. NULL: no memory, or the runtime does not say.
+ */
+const struct values_type *values_type_of_fields(struct values_types *types,
+                                                const struct metadata_class *class,
+                                                enum values_mode mode);
+
 /* Whether instances of a mdTypeDef are values, not objects. */
 bool values_type_is_value(const struct metadata_module *module, uint32_t token);
 

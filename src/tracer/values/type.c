@@ -818,6 +818,24 @@ const struct values_type *values_type_of_objects(struct values_types *types,
     return r.failed ? NULL : type;
 }
 
+const struct values_type *values_type_of_fields(struct values_types *types,
+                                                const struct metadata_class *class,
+                                                enum values_mode mode)
+{
+    struct reading r = {types, 0, STEPS_MAX, 0, mode, false, false};
+    const struct values_type *arg[ARGS_MAX];
+    struct values_scope scope = {class->module, arg, NULL, class->args, 0};
+    struct values_type *type = NULL;
+    bool told;
+
+    if (class->args <= ARGS_MAX && class->module && class->module->import &&
+        args_of(&r, class, arg))
+        type = read_fields(&r, &scope, class->class_id, &told);
+    if (type)
+        type->object = true;
+    return r.failed ? NULL : type;
+}
+
 bool values_type_is_value(const struct metadata_module *module, uint32_t token)
 {
     clr_wchar name[NAME_UNITS];

@@ -58,7 +58,9 @@ static void next(enum sst_heap_kind kind)
 TEST(a_dump_is_read_as_it_was_written)
 {
     const struct sst_heap_head head = {.pid = 4, .clock = 5, .t = 6, .collection = 7};
-    const uintptr_t references[] = {0x20000, 0, 0x8, 0x20000};
+    const uintptr_t references[] = {0x20000, 0, 0x8, 0x20000}, words[] = {0x20000, 0x8, 7, 0x20000};
+    const uint64_t slots[] = {3, 0, 1,
+                              3}; /* the first that is not the header; again, it is the same */
     struct heap_file_counts counts;
     struct heap_root_record root;
     struct heap_site_record site;
@@ -75,8 +77,8 @@ TEST(a_dump_is_read_as_it_was_written)
     heap_file_root(f, 0x10004, SST_HEAP_ROOT_STACK, SST_HEAP_ROOT_INTERIOR, 3);
     heap_file_root(f, 0, SST_HEAP_ROOT_STACK, 0, 0); /* a variable that refers to nothing */
     heap_file_pair(f, 0x10000, 0x20000);
-    heap_file_object(f, 0x20000, 2, 20, NULL, 0);
-    heap_file_object(f, 0x10000, 1, 32, references, 4);
+    heap_file_object(f, 0x20000, 2, 20, NULL, 0, NULL);
+    heap_file_object(f, 0x10000, 1, 32, references, 4, words);
     heap_file_site(f, 0x10000, 9);
     heap_file_site(f, 0x20000, 8);
     heap_file_site(f, 0x10008, 7); /* descends */
@@ -114,6 +116,7 @@ TEST(a_dump_is_read_as_it_was_written)
             continue;
         assert_int_equal(heap_next_reference(&records, &o, &address), 1);
         assert_int_equal(address, references[i]);
+        assert_int_equal(o.slot, slots[i]);
     }
     assert_int_equal(heap_next_object(&records, &o), 0);
     next(SST_HEAP_SITES);
@@ -156,8 +159,8 @@ TEST(an_object_of_many_references_has_all_of_them)
     heap_file_head(f, &(struct sst_heap_head){.pid = 1});
     for (size_t i = 0; i < MANY; i++)
         wanted += references[i] = i % 3 ? (i * UINT64_C(0x9e3779b97f4a7c15)) >> 24 << 3 : 0;
-    heap_file_object(f, 0x1000, 1, 8 * MANY, references, MANY);
-    heap_file_object(f, 0x900000, 1, 24, references, 1);
+    heap_file_object(f, 0x1000, 1, 8 * MANY, references, MANY, NULL);
+    heap_file_object(f, 0x900000, 1, 24, references, 1, NULL);
     assert_int_equal(heap_file_end(f, &counts), 0);
     assert_int_equal(counts.objects, 2);
     assert_int_equal(heap_dump_open(path, &dump), 0);
@@ -190,7 +193,7 @@ TEST(a_disk_that_is_full_leaves_nothing)
     assert_int_equal(heap_file_new(path, &f), 0);
     heap_file_head(f, &(struct sst_heap_head){.pid = 1});
     for (uintptr_t i = 1; i < 100000; i++)
-        heap_file_object(f, i << 20, 1, 24, &i, 1);
+        heap_file_object(f, i << 20, 1, 24, &i, 1, NULL);
     assert_int_equal(heap_file_end(f, &counts), -EFBIG);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(files(), 0);
@@ -260,7 +263,7 @@ static bool writes(bool named, enum end end)
             _exit(err == -EEXIST ? REFUSED : 100);
         heap_file_head(f, &(struct sst_heap_head){.pid = 1});
         for (uintptr_t i = 1; i < 100000; i++)
-            heap_file_object(f, i << 20, 1, 24, &i, 1);
+            heap_file_object(f, i << 20, 1, 24, &i, 1, NULL);
         if (end == KILLED)
             raise(SIGKILL);
         _exit(heap_file_end(f, &counts) ? 100 : WHOLE);

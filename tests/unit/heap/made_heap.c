@@ -56,15 +56,22 @@ static void units_from(struct made_heap *m, uint64_t base, uint64_t address)
 }
 
 static void some_references(struct made_heap *m, uint64_t address, uint32_t class_number,
-                            uint64_t units, const uint64_t *references, size_t count)
+                            uint64_t units, const uint64_t *references, size_t count,
+                            const uint64_t *slots)
 {
+    uint64_t last = 1;
+
     record(m, SST_HEAP_OBJECTS);
     units_from(m, m->base, address);
     number(m, class_number);
     number(m, units);
-    number(m, count);
-    for (size_t i = 0; i < count; i++)
+    number(m, count * 2 + (slots != NULL));
+    for (size_t i = 0; i < count; i++) {
         units_from(m, address, references[i]);
+        if (slots)
+            number(m, slots[i] ? 1 + sst_heap_fold((int64_t)slots[i] - (int64_t)last) : 0);
+        last = slots && slots[i] ? slots[i] + 1 : last;
+    }
     m->base = address + units * SST_HEAP_UNIT;
     m->references += count;
 }
@@ -76,8 +83,44 @@ void made_object(struct made_heap *m, uint64_t address, uint32_t class_number, u
 
     for (size_t from = 0; from == 0 || from < count; from += most)
         some_references(m, address, from ? 0 : class_number, from ? 0 : units, references + from,
-                        count - from < most ? count - from : most);
+                        count - from < most ? count - from : most, NULL);
     m->objects++;
+}
+
+void made_slotted(struct made_heap *m, uint64_t address, uint32_t class_number, uint64_t units,
+                  const uint64_t *references, size_t count, const uint64_t *slots)
+{
+    some_references(m, address, class_number, units, references, count, slots);
+    m->objects++;
+}
+
+static void text(struct made_heap *m, const char *name)
+{
+    number(m, strlen(name));
+    buffer_append(&m->records, name, strlen(name));
+}
+
+void made_field(struct made_heap *m, uint32_t class_number, uint32_t first, uint32_t stride,
+                uint32_t slot, const char *name)
+{
+    record(m, SST_HEAP_FIELDS);
+    number(m, class_number);
+    number(m, first);
+    number(m, stride);
+    number(m, slot);
+    text(m, name);
+}
+
+void made_static(struct made_heap *m, uint64_t place, uint64_t object, uint32_t class_number,
+                 uint32_t flags, const char *name)
+{
+    record(m, SST_HEAP_STATICS);
+    number(m, place);
+    number(m, object / SST_HEAP_UNIT);
+    number(m, class_number);
+    number(m, flags);
+    text(m, name);
+    m->statics++;
 }
 
 void made_root(struct made_heap *m, uint64_t address, uint32_t kind, uint32_t flags, uint32_t name)
@@ -124,6 +167,7 @@ void made_end(struct made_heap *m)
     number(m, m->roots);
     number(m, m->pairs);
     number(m, m->sites);
+    number(m, m->statics);
     made_flush(m);
 }
 

@@ -14,7 +14,7 @@ struct made_heap {
     uint32_t kind;
     size_t chunk; /* bytes of records in a chunk, about */
     uint64_t base;
-    uint64_t objects, references, roots, pairs, sites;
+    uint64_t objects, references, roots, pairs, sites, statics;
 };
 
 void made_begin(struct made_heap *m, size_t chunk);
@@ -22,6 +22,13 @@ void made_begin(struct made_heap *m, size_t chunk);
 /* references: addresses. */
 void made_object(struct made_heap *m, uint64_t address, uint32_t class_number, uint64_t units,
                  const uint64_t *references, size_t count);
+/* The same with a slot for each reference: a unit of the object, or 0. In one record. */
+void made_slotted(struct made_heap *m, uint64_t address, uint32_t class_number, uint64_t units,
+                  const uint64_t *references, size_t count, const uint64_t *slots);
+void made_field(struct made_heap *m, uint32_t class_number, uint32_t first, uint32_t stride,
+                uint32_t slot, const char *name);
+void made_static(struct made_heap *m, uint64_t place, uint64_t object, uint32_t class_number,
+                 uint32_t flags, const char *name);
 void made_root(struct made_heap *m, uint64_t address, uint32_t kind, uint32_t flags, uint32_t name);
 void made_pair(struct made_heap *m, uint64_t key, uint64_t value);
 void made_site(struct made_heap *m, uint64_t address, uint32_t site);

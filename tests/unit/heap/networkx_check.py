@@ -60,6 +60,9 @@ def check(number, heap):
     graph.add_nodes_from(range(len(heap['units'])))
     graph.add_edges_from(edge for edge in heap['edges'] if edge[1])
     away = networkx.single_source_shortest_path_length(graph, 0)
+    first = graph.copy()  # ways begin with roots that say who holds, if one does
+    first.remove_edges_from([(0, node) for node in graph.adj[0] if node not in heap['named']])
+    nearest = {**away, **networkx.single_source_shortest_path_length(first, 0)}
     theirs = dict(networkx.immediate_dominators(graph, 0))
     theirs.pop(0, None)
     above = {int(node): dominator for node, dominator in heap['dominators'].items()}
@@ -70,7 +73,7 @@ def check(number, heap):
             retained[node] = amount(away.keys() - reached_without(graph.adj, {node}), heap)
     differs(number, 'retained', {int(node): value for node, value in heap['retained'].items()}, retained)
     for kind, ours in enumerate(heap['by_class'], 1):
-        check_class(number, kind, ours, graph, heap, away, above, retained)
+        check_class(number, kind, ours, graph, heap, nearest, above, retained)
     return len(away) - 1
 
 

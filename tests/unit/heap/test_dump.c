@@ -3,7 +3,7 @@
 
 #include "unit/heap/made_heap.h"
 
-#include "heap/graph.h"
+#include "heap/paths.h"
 
 #include "base/memory.h"
 
@@ -223,7 +223,7 @@ TEST(a_later_version_and_what_is_no_file_are_told_apart)
     made_end(&m);
     made_write(&m, path);
     assert_int_equal(try_read(why), -EPROTO);
-    assert_non_null(strstr(why, "version 2"));
+    assert_non_null(strstr(why, "version 3"));
     made_free(&m);
     snprintf(path, sizeof(path), "/tmp");
     assert_int_equal(try_read(why), -EINVAL);
@@ -265,5 +265,83 @@ TEST(each_allocation_that_fails_is_told)
     }
     assert_int_equal(err, 0);
     assert_true(failed > 10);
+    made_free(&m);
+}
+
+#define OBJECT UINT64_C(0x7f0000001000)
+#define ARRAY  UINT64_C(0x7f0000002000)
+#define KEEPER UINT64_C(0x7f0000003000)
+
+TEST(slots_have_the_names_of_fields)
+{
+    const uint64_t references[] = {ARRAY, OBJECT, ARRAY}, slots[] = {2, 1, 0};
+    const uint64_t elements[] = {OBJECT, ARRAY}, places[] = {5, 2};
+    struct heap_step steps[] = {{2, 1, 0}, {1, 1, 0}, {1, 2, 0}, {2, 2, 0}};
+    struct heap_graph g;
+    struct heap_dump d;
+    struct made_heap m;
+
+    made_begin(&m, 1000);
+    made_slotted(&m, OBJECT, 1, 4, references, 3, slots);
+    made_slotted(&m, ARRAY, 2, 6, elements, 2, places);
+    made_object(&m, KEEPER, 3, 6, elements, 1);
+    made_field(&m, 1, 0, 0, 2, "items");
+    made_field(&m, 1, 0, 0, 1, "");
+    made_field(&m, 2, 2, 2, 1, "value");
+    made_static(&m, KEEPER + 24, OBJECT, 1, 0, "One");
+    made_static(&m, ARRAY + 8, ARRAY, 1, SST_HEAP_STATIC_THREAD,
+                "Two"); /* a box: it keeps nothing */
+    made_static(&m, 0x1000, 0x2000, 1, 0, "NoObject");
+    made_end(&m);
+    made_write(&m, path);
+    made_read(path, &g);
+    assert_int_equal(heap_dump_open(path, &d), 0);
+    assert_int_equal(heap_slots_find(&d, &g, steps, 4), 0); /* they are sorted */
+    assert_int_equal(steps[0].slot, 1);
+    assert_int_equal(steps[1].slot, 2);
+    assert_int_equal(steps[2].slot, 5);
+    assert_int_equal(steps[3].slot, 2);
+    assert_string_equal(heap_field_name(&g, 1, 2), "items");
+    assert_null(heap_field_name(&g, 1, 3));
+    assert_null(heap_field_name(&g, 3, 2));
+    assert_string_equal(heap_field_name(&g, 2, 5), "value");
+    assert_null(heap_field_name(&g, 2, 4));
+    assert_true(heap_graph_keeps(&g, 3));
+    assert_false(heap_graph_keeps(&g, 2));
+    assert_int_equal(g.static_count, 2);
+    assert_int_equal(g.outside, 0);
+    assert_int_equal(heap_graph_root(&g, 1)->kind, SST_HEAP_ROOT_STATIC);
+    assert_string_equal(g.field_text + g.statics[heap_graph_root(&g, 2)->field - 1].at, "Two");
+    heap_dump_close(&d);
+    heap_graph_free(&g);
+    made_free(&m);
+}
+
+TEST(a_root_that_says_who_holds_comes_before_one_that_does_not)
+{
+    const uint32_t all[] = {1}, keys[] = {0, 0, 0, 0};
+    struct heap_grouping wanted = {keys, all, 1, 2};
+    struct heap_dominators d;
+    struct heap_paths paths;
+    struct heap_graph g;
+    struct made_heap m;
+
+    made_begin(&m, 1000);
+    made_object(&m, OBJECT, 1, 3, (const uint64_t[]){ARRAY}, 1);
+    made_object(&m, ARRAY, 2, 3, (const uint64_t[]){KEEPER}, 1);
+    made_object(&m, KEEPER, 3, 3, NULL, 0);
+    made_root(&m, KEEPER, SST_HEAP_ROOT_STACK, 0, 0); /* one step away, but whose variable it is */
+    made_root(&m, OBJECT, SST_HEAP_ROOT_HANDLE, 0, 0);
+    made_end(&m);
+    made_write(&m, path);
+    made_read(path, &g);
+    assert_int_equal(heap_dominators_find(&g.edges, g.units, &d), 0);
+    assert_int_equal(heap_paths_find(&g, &d, &wanted, SIZE_MAX, &paths), 0);
+    assert_int_equal(paths.count, 3);
+    for (size_t i = 0; i < paths.count; i++)
+        assert_int_equal(paths.paths[i].steps[0], 1);
+    heap_paths_free(&paths);
+    heap_dominators_free(&d);
+    heap_graph_free(&g);
     made_free(&m);
 }

@@ -26,7 +26,7 @@ struct heap {
     uint32_t count, order[LAST];
     uint64_t address[LAST];
     uint32_t units[LAST], class_number[LAST], reference_count[LAST], reference[LAST][OBJECTS];
-    uint32_t root_count, root[OBJECTS], pair_count, pair[OBJECTS][2];
+    uint32_t root_count, root[OBJECTS], kind[OBJECTS], pair_count, pair[OBJECTS][2];
 };
 
 /* How dense it is, and how far references lead back or forth, differs from heap to heap. */
@@ -57,8 +57,10 @@ static void make_up(struct heap *h, uint64_t *seed)
     }
     h->root_count = made_random(seed, 10) ? 1 + made_random(seed, 6) : 0;
     h->pair_count = made_random(seed, 3);
-    for (uint32_t i = 0; i < h->root_count; i++)
+    for (uint32_t i = 0; i < h->root_count; i++) {
         h->root[i] = 1 + made_random(seed, h->count);
+        h->kind[i] = made_random(seed, 4);
+    }
     for (uint32_t i = 0; i < h->pair_count; i++)
         for (int side = 0; side < 2; side++)
             h->pair[i][side] = 1 + made_random(seed, h->count);
@@ -81,7 +83,7 @@ static void dump(const struct heap *h, uint64_t *seed, const char *path)
     for (uint32_t i = 0; i < h->root_count; i++) {
         uint64_t inside = made_random(seed, 2) ? 1 + made_random(seed, 23) : 0;
 
-        made_root(&m, h->address[h->root[i]] + inside, made_random(seed, 4),
+        made_root(&m, h->address[h->root[i]] + inside, h->kind[i],
                   inside ? SST_HEAP_ROOT_INTERIOR : 0, 0);
         made_root(&m, h->address[1 + made_random(seed, h->count)], SST_HEAP_ROOT_HANDLE,
                   SST_HEAP_ROOT_WEAK, 0);
@@ -101,6 +103,12 @@ static void print_made(const struct heap *h, FILE *out)
     fprintf(out, "],\"classes\":[0");
     for (uint32_t i = 1; i <= h->count; i++)
         fprintf(out, ",%u", h->class_number[i]);
+    fprintf(
+        out,
+        "],\"named\":[0"); /* by roots that say who holds: here handles, no others have a name */
+    for (uint32_t i = 0; i < h->root_count; i++)
+        if (h->kind[i] == SST_HEAP_ROOT_HANDLE)
+            fprintf(out, ",%u", h->root[i]);
     fprintf(out, "],\"edges\":[[0,0]");
     for (uint32_t i = 0; i < h->root_count; i++)
         fprintf(out, ",[0,%u]", h->root[i]);

@@ -271,7 +271,11 @@ TEST(what_cannot_be_read_is_one_line)
     char cut[80];
     struct made_heap m;
 
-    expect_complaint(RETAINED(LOG, "/tmp/shadowtrace-none"), CLI_IO, "No such file");
+    expect_complaint(
+        RETAINED(LOG, "/tmp/shadowtrace-none"), CLI_IO,
+        "/tmp/shadowtrace-none does not exist, and the program has ended; `shadowtrace "
+        "record --live --heap-at-exit heap.heap -- COMMAND` writes one");
+    expect_complaint(RETAINED(LOG), CLI_USAGE, "a heap dump is missing");
     expect_complaint(RETAINED(LOG, LOG), CLI_IO, "not a heap dump");
     expect_complaint(RETAINED(LOG, "/tmp"), CLI_IO, "it must be a file");
     expect_complaint(RETAINED("--type=None", LOG, dump), CLI_USAGE, "is of a type \"None\"");
@@ -283,4 +287,59 @@ TEST(what_cannot_be_read_is_one_line)
     expect_complaint(RETAINED(LOG, cut), CLI_IO, "the heap dump is cut");
     unlink(cut);
     made_free(&m);
+}
+
+/* Half of the list, and another array. */
+static void make_older(struct made_heap *m, const char *path)
+{
+    made_begin(m, 100);
+    made_object(m, ARRAY, OBJECTS, 100, (const uint64_t[]){NODE(1)}, 1);
+    made_object(m, NODE(1), NODE_CLASS, 4, (const uint64_t[]){ORDER(1)}, 1);
+    made_object(m, ORDER(1), ORDER_CLASS, 10, (const uint64_t[]){TEXT(1)}, 1);
+    made_object(m, TEXT(1), STRING, 5, NULL, 0);
+    made_object(m, SHARED, OBJECTS, 5, NULL, 0);
+    made_root(m, ARRAY, SST_HEAP_ROOT_STATIC, 0, 2);
+    made_root(m, SHARED, SST_HEAP_ROOT_HANDLE, SST_HEAP_ROOT_PINNING, 0);
+    for (uint32_t id = 1; id <= 5; id++)
+        made_name(m, SST_HEAP_CLASSES, id, id, "");
+    made_name(m, SST_HEAP_NAMES, 2, 0, "Shop.Cache.all");
+    made_end(m);
+    made_write(m, path);
+}
+
+static void expect_change(const json_t *json, const char *rows, const char *key, const char *name,
+                          uint64_t before, uint64_t after)
+{
+    const json_t *one = row(json, rows, key, name);
+
+    assert_int_equal(number(json_object_get(one, "old"), "retained_bytes"), 8 * before);
+    assert_int_equal(number(json_object_get(one, "new"), "retained_bytes"), 8 * after);
+}
+
+TEST(two_dumps_are_compared)
+{
+    struct report_schema *schema = schema_new();
+    char older[80], why[400];
+    struct made_heap m;
+    json_t *json;
+
+    snprintf(older, sizeof(older), "%s-older", dump);
+    make_older(&m, older);
+    made_free(&m);
+    json = printed(RETAINED("--diff", older, "--no-lines", "--format=json", LOG, dump));
+    if (!report_schema_check(schema, json, why, sizeof(why)))
+        fail_msg("%s", why);
+    expect_change(json, "types", "type", "Shop.Order", 15, 88);
+    expect_change(json, "types", "type", "System.Object[]", 124, 198);
+    expect_change(json, "paths", "path", "a pinned handle -> System.Object[]", 5, 0);
+    json_decref(json);
+    expect_ran(RETAINED("--diff", older, "--no-lines", LOG, dump), CLI_OK,
+               FIXTURES "heap.retained-diff.txt");
+    expect_complaint(RETAINED("--diff", older, "--type=Order", LOG, dump), CLI_USAGE,
+                     "without --type");
+    expect_complaint(RETAINED("--diff-log", LOG, LOG, dump), CLI_USAGE, "needs --diff");
+    expect_complaint(RETAINED("--diff", "/tmp/shadowtrace-none", LOG, dump), CLI_IO,
+                     "does not exist");
+    report_schema_free(schema);
+    unlink(older);
 }

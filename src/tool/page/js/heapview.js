@@ -71,7 +71,7 @@ class HeapView {
         return [el('h3', {}, `${formatCount(objects)} of them, which retain ${formatBytes(retained)}`),
                 table([['Retained', 'numeric'], ['From the root on'], ['Allocated at']], [['', root, ''], ...steps.map(step => step.more
                     ? ['', `… ${formatCount(step.more)} more like these`, '']
-                    : [formatBytes(step.retained), step.type + (step.attached ? ' (attached)' : ''), step.at || ''])])];
+                    : [formatBytes(step.retained), (step.field ? (step.field[0] === '[' ? '' : '.') + step.field + ': ' : '') + step.type + (step.attached ? ' (attached)' : ''), step.at || ''])])];
     }
 
     print(on) {
