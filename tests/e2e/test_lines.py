@@ -3,7 +3,7 @@ import collections
 import os
 import re
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, sampled_in_pairs
+from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, sampled, sampled_in_pairs
 from logfile import plain
 from portable_pdb import Pdb
 
@@ -168,7 +168,7 @@ def test_marked_lines(t, hooks, build, tiers):
     run_marked_lines(t, hooks, build, tiers, SDK_FRAMEWORK)
 
 
-@sampled_in_pairs
+@sampled
 @each('framework', 'net8.0', 'net9.0')
 @each('hooks', *HOOKS)
 @each('build', *BUILDS)
