@@ -331,7 +331,7 @@ static int check_live(const struct report_args *a, const struct args *args)
         return cli_usage_error(&cmd_report,
                                "--view %s knows objects by what makes them, not by thread",
                                view_words[v->live]);
-    if (v->sort == VIEW_SORT_TOTAL)
+    if (v->sort == MODEL_SORT_TOTAL)
         return cli_usage_error(&cmd_report, "--sort total does not go with --view %s",
                                view_words[v->live]);
     if (v->live == VIEW_LIFETIMES && is_tree(v->kind))
@@ -363,7 +363,7 @@ static int check_view(const struct report_args *a, const struct args *args)
                                "--sort does not go with --view %s: its rows are in "
                                "the order of their %ss",
                                view_word(v), view_by(v->kind));
-    if (v->sort == VIEW_SORT_TOTAL && !totals)
+    if (v->sort == MODEL_SORT_TOTAL && !totals)
         return cli_usage_error(&cmd_report,
                                "--sort total does not go with --view %s: its rows "
                                "call nothing",
@@ -411,10 +411,10 @@ static int run_rows(struct report_args *a, const struct args *args, FILE *out)
     size_t count = args->count;
     int status;
 
-    if (a->view.sort == VIEW_SORT_TOTAL)
+    if (a->view.sort == MODEL_SORT_TOTAL)
         return cli_usage_error(&cmd_report, "--sort total needs --view methods, lines, modules or "
                                             "namespaces, or --by own");
-    a->order.allocs = a->view.sort == VIEW_SORT_ALLOCS;
+    a->order.allocs = a->view.sort == MODEL_SORT_ALLOCS;
     if (filters_share(&cmd_report, a->min_share, &a->order.least_share))
         return CLI_USAGE;
     a->filter = (struct report_filter){.thread = f->thread,

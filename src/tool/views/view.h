@@ -8,7 +8,7 @@
 #define SHADOWTRACE_VIEWS_VIEW_H
 
 #include "command/loading.h"
-#include "model/tree.h"
+#include "model/rows.h"
 #include "report/sites.h"
 #include "terminal/fit.h"
 #include "terminal/table.h"
@@ -52,8 +52,7 @@ const char *view_by(enum view_kind kind);
 const char *view_row_word(enum view_kind kind);
 const char *view_row_words(enum view_kind kind, uint64_t count); /* "process", "processes" */
 
-enum view_sort { VIEW_SORT_BYTES, VIEW_SORT_ALLOCS, VIEW_SORT_TOTAL };
-extern const char *const view_sorts[];
+extern const char *const view_sorts[]; /* words of --sort, by enum model_sort */
 
 struct view {
     /* Set by the caller. */
@@ -63,7 +62,7 @@ struct view {
     enum report_live_question question; /* its */
     const char *at;                     /* of VIEW_LIVE: --at; NULL: the last collection */
     enum reading_format format;         /* text or JSON */
-    enum view_sort sort;
+    enum model_sort sort;
     const char *of;             /* of callers and callees: a method or type, maybe a glob */
     char **logs;                /* NULL ends them */
     char **typed;               /* the same, as one would type them; NULL: as they are */

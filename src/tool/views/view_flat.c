@@ -19,7 +19,7 @@ static const struct report_process *thread_process(const struct view *v,
     return model_processes(v->read.model)->count > 1 ? view_process(v, thread->recording) : NULL;
 }
 
-static const char *thread_text(const struct view *v, const struct view_row *row, struct buffer *b)
+static const char *thread_text(const struct view *v, const struct model_row *row, struct buffer *b)
 {
     struct buffer process = BUFFER_INIT;
     const struct report_thread *thread;
@@ -39,7 +39,7 @@ static const char *thread_text(const struct view *v, const struct view_row *row,
     return b->failed ? "?" : b->data;
 }
 
-static const char *method_text(const struct view *v, const struct view_row *row, struct buffer *b)
+static const char *method_text(const struct view *v, const struct model_row *row, struct buffer *b)
 {
     if (!row->what)
         return v->kind == VIEW_METHODS ? report_no_frame(v->read.defs)
@@ -48,7 +48,7 @@ static const char *method_text(const struct view *v, const struct view_row *row,
     return view_place(v, row->place, b);
 }
 
-const char *view_row_text(const struct view_rows *r, const struct view_row *row, struct buffer *b)
+const char *view_row_text(const struct view_rows *r, const struct model_row *row, struct buffer *b)
 {
     const struct view *v = r->view;
 
@@ -67,8 +67,8 @@ const char *view_row_text(const struct view_rows *r, const struct view_row *row,
     case VIEW_NAMESPACES:
         if (!row->what)
             return report_no_frame(v->read.defs);
-        return *namespaces_text(&r->names, row->what - 1)
-                   ? namespaces_text(&r->names, row->what - 1)
+        return *namespaces_text(&r->rows.names, row->what - 1)
+                   ? namespaces_text(&r->rows.names, row->what - 1)
                    : "(none)";
     case VIEW_SIZES:
         return range_of_sizes(row->what, b);
@@ -77,7 +77,7 @@ const char *view_row_text(const struct view_rows *r, const struct view_row *row,
     }
 }
 
-static const char *owner_text(const struct view *v, const struct view_row *row)
+static const char *owner_text(const struct view *v, const struct model_row *row)
 {
     static const char *const words[] = {
         [MODEL_FRAMEWORK] = "framework", [MODEL_PACKAGE] = "", [MODEL_OWN] = "own"};
@@ -86,13 +86,13 @@ static const char *owner_text(const struct view *v, const struct view_row *row)
 }
 
 /* "Doc[], string and 3 more", in b. */
-const char *view_types_text(const struct view_rows *r, const struct view_row *row, size_t most,
+const char *view_types_text(const struct view_rows *r, const struct model_row *row, size_t most,
                             struct buffer *b)
 {
     buffer_clear(b);
     for (size_t i = 0; i < row->type_count && i < most; i++)
         buffer_format(b, "%s%s", i ? ", " : "",
-                      view_class(r->view, r->types[row->first_type + i].class_number));
+                      view_class(r->view, r->rows.types[row->first_type + i].class_number));
     if (row->type_count > most)
         buffer_format(b, " +%zu", row->type_count - most);
     return b->size && !b->failed ? b->data : "";
@@ -151,8 +151,8 @@ static void choose_columns(const struct view_rows *r, bool unoptimised, struct c
         [COLUMN_SHARE] = true,
         [COLUMN_ALLOCS] = true,
         [COLUMN_RANGE] = true,
-        [COLUMN_TOTAL] = view_rows_inclusive(r->kind),
-        [COLUMN_TOTAL_SHARE] = view_rows_inclusive(r->kind) && !line,
+        [COLUMN_TOTAL] = model_rows_inclusive(&r->rows),
+        [COLUMN_TOTAL_SHARE] = model_rows_inclusive(&r->rows) && !line,
         [COLUMN_BAR] = r->kind == VIEW_SIZES,
         [COLUMN_HEAP] = r->kind == VIEW_SIZES,
         [COLUMN_PLACE] = line,
@@ -173,7 +173,7 @@ static void choose_columns(const struct view_rows *r, bool unoptimised, struct c
     }
 }
 
-static void put_amounts(const struct view_rows *r, const struct view_row *row,
+static void put_amounts(const struct view_rows *r, const struct model_row *row,
                         const struct columns *c, struct table *t)
 {
     struct report_row self, total;
@@ -198,7 +198,7 @@ static void put_amounts(const struct view_rows *r, const struct view_row *row,
     }
 }
 
-void view_put_place(const struct view_rows *r, const struct view_row *row, struct table *t,
+void view_put_place(const struct view_rows *r, const struct model_row *row, struct table *t,
                     size_t column)
 {
     const struct model_place *place = row->place;
@@ -208,12 +208,12 @@ void view_put_place(const struct view_rows *r, const struct view_row *row, struc
         table_place(t, column, view_where(r->view, place->file, place->line, &b),
                     view_link(r->view, place->file, place->line, &link));
     else
-        table_place(t, column, model_near_words[view_row_lack(r, row)], NULL);
+        table_place(t, column, model_near_words[model_row_lack(&r->rows, row)], NULL);
     buffer_free(&b);
     buffer_free(&link);
 }
 
-static void put_row(const struct view_rows *r, const struct view_row *row, const struct columns *c,
+static void put_row(const struct view_rows *r, const struct model_row *row, const struct columns *c,
                     struct table *t)
 {
     struct buffer b = BUFFER_INIT;
@@ -237,12 +237,12 @@ static void print_foreign(const struct view_rows *r, FILE *out)
 {
     const struct view *v = r->view;
     struct buffer b = BUFFER_INIT;
-    const struct view_row *row = NULL;
+    const struct model_row *row = NULL;
     struct text_number share;
 
-    for (size_t i = 0; !row && i < r->count; i++)
-        if (view_row_foreign(r, &r->rows[i]) && r->rows[i].self[MODEL_BYTES] > 0)
-            row = &r->rows[i];
+    for (size_t i = 0; !row && i < r->rows.count; i++)
+        if (model_row_foreign(&r->rows, &r->rows.rows[i]) && r->rows.rows[i].self[MODEL_BYTES] > 0)
+            row = &r->rows.rows[i];
     if (!row || v->filter.no_own)
         return;
     buffer_text(&b, MODEL_NEAR_NONE);
@@ -261,15 +261,15 @@ static void print_foreign(const struct view_rows *r, FILE *out)
 void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
 {
     const struct view *v = r->view;
-    const char *what = view_row_words(r->kind, r->count);
+    const char *what = view_row_words(r->kind, r->rows.count);
     struct text_number a, b, c;
     double bytes = 0;
 
     for (size_t i = 0; i < shown; i++)
-        bytes += r->rows[i].self[MODEL_BYTES];
-    if (shown < r->count)
+        bytes += r->rows.rows[i].self[MODEL_BYTES];
+    if (shown < r->rows.count)
         fprintf(out, "\nShown: %s of %s %s, %s of %s bytes.%s\n", text_count(&a, shown),
-                text_count(&b, r->count), what, text_share(&c, view_share(v, bytes)),
+                text_count(&b, r->rows.count), what, text_share(&c, view_share(v, bytes)),
                 v->filtered ? "the selected" : "all",
                 v->top && shown >= v->top ? " `--top 0` shows all." : "");
     else
@@ -282,18 +282,18 @@ static int print_text(const struct view_rows *r, FILE *out)
     const struct view *v = r->view;
     const struct table_look look = view_look(v, out);
     struct buffer line = BUFFER_INIT;
-    size_t shown = view_rows_shown(r);
+    size_t shown = model_rows_shown(&r->rows);
     struct table *t = NULL;
     struct columns c;
     bool unoptimised = false;
     int err;
 
     for (size_t i = 0; i < shown; i++)
-        unoptimised = unoptimised || r->rows[i].self[MODEL_UNOPTIMISED] > 0;
+        unoptimised = unoptimised || r->rows.rows[i].self[MODEL_UNOPTIMISED] > 0;
     choose_columns(r, unoptimised, &c);
     err = table_new(c.shown, c.count, &t);
     for (size_t i = 0; !err && i < shown; i++)
-        put_row(r, &r->rows[i], &c, t);
+        put_row(r, &r->rows.rows[i], &c, t);
     if (!err)
         err = table_fit(t, &look);
     if (!err) {
@@ -302,10 +302,10 @@ static int print_text(const struct view_rows *r, FILE *out)
             fprintf(out, "\n%s\n", table_head(t, &line));
         for (size_t i = 0; i < shown; i++) {
             fprintf(out, "%s\n", table_line(t, i, &line));
-            if (c.at[COLUMN_PLACE] >= 0 && r->rows[i].place)
-                view_url(v, r->rows[i].place, strlen(SITE_INDENT), out);
+            if (c.at[COLUMN_PLACE] >= 0 && r->rows.rows[i].place)
+                view_url(v, r->rows.rows[i].place, strlen(SITE_INDENT), out);
             if (r->kind == VIEW_SITES)
-                view_stack_text(v, r->rows[i].what, SITE_INDENT, out);
+                view_stack_text(v, r->rows.rows[i].what, SITE_INDENT, out);
         }
         view_print_shown(r, shown, out);
         view_foot(v, out);
@@ -326,12 +326,13 @@ static void whole_json(const char *key, double value, struct json_writer *w)
         jw_unsigned(w, key, report_whole(value));
 }
 
-static void types_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
+static void types_json(const struct view_rows *r, const struct model_row *row,
+                       struct json_writer *w)
 {
     jw_unsigned(w, "type_count", row->type_count);
     jw_array(w, "types");
     for (size_t i = 0; i < row->type_count && i < TYPES_SHOWN; i++) {
-        const struct view_type *type = &r->types[row->first_type + i];
+        const struct model_row_type *type = &r->rows.types[row->first_type + i];
 
         jw_object(w, NULL);
         jw_text(w, "type", view_class(r->view, type->class_number));
@@ -342,7 +343,7 @@ static void types_json(const struct view_rows *r, const struct view_row *row, st
     jw_end(w);
 }
 
-static void site_json(const struct view *v, const struct view_row *row, struct json_writer *w)
+static void site_json(const struct view *v, const struct model_row *row, struct json_writer *w)
 {
     const struct report_cell *cell = model_cell(v->read.model, row->cell);
     struct print_stack stack = v->stack;
@@ -357,14 +358,14 @@ static void site_json(const struct view *v, const struct view_row *row, struct j
     print_stack_json(&stack, cell->path, cell->il, w);
 }
 
-static void size_json(const struct view_row *row, struct json_writer *w)
+static void size_json(const struct model_row *row, struct json_writer *w)
 {
     jw_text(w, "heap", row->heap ? range_heap((enum sst_heap)row->heap) : "normal");
     jw_unsigned(w, "size_from", row->what ? UINT64_C(1) << row->what : 0);
     jw_unsigned(w, "size_to", (UINT64_C(2) << row->what) - 1);
 }
 
-static void thread_json(const struct view *v, const struct view_row *row, struct json_writer *w)
+static void thread_json(const struct view *v, const struct model_row *row, struct json_writer *w)
 {
     const struct report_process *process;
     const struct report_thread *thread;
@@ -385,10 +386,10 @@ static void thread_json(const struct view *v, const struct view_row *row, struct
     jw_unsigned(w, "pid", process->pid);
 }
 
-static void place_row_json(const struct view_rows *r, const struct view_row *row,
+static void place_row_json(const struct view_rows *r, const struct model_row *row,
                            struct json_writer *w)
 {
-    enum model_near_lack lack = view_row_lack(r, row);
+    enum model_near_lack lack = model_row_lack(&r->rows, row);
 
     if (!row->what)
         jw_null(w, "method");
@@ -396,12 +397,12 @@ static void place_row_json(const struct view_rows *r, const struct view_row *row
         view_place_json(r->view, row->place, w);
     if (lack)
         jw_text(w, "no_line", model_near_keys[lack]);
-    if (view_row_foreign(r, row))
+    if (model_row_foreign(&r->rows, row))
         jw_bool(w, "no_own_frame", true);
     types_json(r, row, w);
 }
 
-void view_row_what_json(const struct view_rows *r, const struct view_row *row,
+void view_row_what_json(const struct view_rows *r, const struct model_row *row,
                         struct json_writer *w)
 {
     const struct view *v = r->view;
@@ -436,7 +437,7 @@ void view_row_what_json(const struct view_rows *r, const struct view_row *row,
         break;
     case VIEW_NAMESPACES:
         if (row->what)
-            jw_text(w, "namespace", namespaces_text(&r->names, row->what - 1));
+            jw_text(w, "namespace", namespaces_text(&r->rows.names, row->what - 1));
         else
             jw_null(w, "namespace");
         break;
@@ -446,14 +447,14 @@ void view_row_what_json(const struct view_rows *r, const struct view_row *row,
     }
 }
 
-void view_row_json(const struct view_rows *r, const struct view_row *row, struct json_writer *w)
+void view_row_json(const struct view_rows *r, const struct model_row *row, struct json_writer *w)
 {
     struct report_row self, total;
 
     view_amount(r->view, row->self, &self);
     jw_line_object(w, 2, NULL);
     view_amounts_json(&self, w);
-    if (view_rows_inclusive(r->kind)) {
+    if (model_rows_inclusive(&r->rows)) {
         view_amount(r->view, row->total, &total);
         jw_unsigned(w, "total_allocs", total.allocs);
         jw_unsigned(w, "total_bytes", total.bytes);
@@ -466,14 +467,14 @@ void view_row_json(const struct view_rows *r, const struct view_row *row, struct
 
 static int print_json(const struct view_rows *r, FILE *out)
 {
-    size_t shown = view_rows_shown(r);
+    size_t shown = model_rows_shown(&r->rows);
     struct json_writer w;
 
     jw_init(&w, out);
-    view_begin_json(r->view, r->count, &w);
+    view_begin_json(r->view, r->rows.count, &w);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < shown; i++)
-        view_row_json(r, &r->rows[i], &w);
+        view_row_json(r, &r->rows.rows[i], &w);
     jw_end(&w);
     if (r->kind == VIEW_SITES)
         print_stack_tables_json(&r->view->stack, &w);
@@ -486,14 +487,14 @@ static void print_silent(const struct view_rows *r, FILE *out)
 {
     size_t count = model_processes(r->view->read.model)->count;
 
-    if (count > r->count)
-        fprintf(out, "  %zu more allocated nothing%s.\n", count - r->count,
+    if (count > r->rows.count)
+        fprintf(out, "  %zu more allocated nothing%s.\n", count - r->rows.count,
                 r->view->filtered ? " of it" : "");
 }
 
 static int print_processes(const struct view_rows *r, FILE *out)
 {
-    size_t shown = view_rows_shown(r);
+    size_t shown = model_rows_shown(&r->rows);
     int err;
 
     view_head(r->view, out);

@@ -410,7 +410,7 @@ static void choose_columns(struct live_rows *l)
 static void put_amounts(const struct live_rows *l, size_t number, struct table *t)
 {
     const struct view *v = l->rows.view;
-    const double *self = l->rows.rows[number].self;
+    const double *self = l->rows.rows.rows[number].self;
     double made = self[MODEL_LIVE_BYTES] + self[MODEL_BESIDE_BYTES];
     struct report_amount range;
     struct view_signed text;
@@ -437,7 +437,7 @@ static void put_amounts(const struct live_rows *l, size_t number, struct table *
 
 static void put_row(const struct live_rows *l, size_t number, struct table *t)
 {
-    const struct view_row *row = &l->rows.rows[number];
+    const struct model_row *row = &l->rows.rows.rows[number];
     struct buffer b = BUFFER_INIT;
 
     table_row(t);
@@ -454,7 +454,7 @@ static void put_row(const struct live_rows *l, size_t number, struct table *t)
 
 static void print_growing_row(const struct live_rows *l, size_t number, FILE *out)
 {
-    const struct view_row *row = &l->rows.rows[number];
+    const struct model_row *row = &l->rows.rows.rows[number];
     const struct view *v = l->rows.view;
     struct buffer b = BUFFER_INIT, line = BUFFER_INIT;
     struct text_number n;
@@ -476,7 +476,7 @@ static void print_growing(const struct live_rows *l, FILE *out)
 {
     size_t said = 0, more = 0;
 
-    for (size_t i = 0; l->grows && i < l->rows.count; i++) {
+    for (size_t i = 0; l->grows && i < l->rows.rows.count; i++) {
         if (l->grows[i].allocs <= 0)
             continue;
         if (said == MOST_GROWING) {
@@ -512,10 +512,10 @@ static int print_text(struct live_rows *l, size_t shown, FILE *out)
             fprintf(out, "\n%s\n", table_head(t, &line));
         for (size_t i = 0; i < shown; i++) {
             fprintf(out, "%s\n", table_line(t, i, &line));
-            if (l->at[PLACE] >= 0 && l->rows.rows[i].place)
-                view_url(v, l->rows.rows[i].place, strlen(SITE_INDENT), out);
+            if (l->at[PLACE] >= 0 && l->rows.rows.rows[i].place)
+                view_url(v, l->rows.rows.rows[i].place, strlen(SITE_INDENT), out);
             if (l->rows.kind == VIEW_SITES)
-                view_stack_text(v, l->rows.rows[i].what, SITE_INDENT, out);
+                view_stack_text(v, l->rows.rows.rows[i].what, SITE_INDENT, out);
         }
         view_print_shown(&l->rows, shown, out);
         view_foot(v, out);
@@ -648,7 +648,7 @@ static void deaths_json(const struct deaths *d, struct json_writer *w)
 
 static void row_json(const struct live_rows *l, size_t number, struct json_writer *w)
 {
-    const struct view_row *row = &l->rows.rows[number];
+    const struct model_row *row = &l->rows.rows.rows[number];
     const struct view *v = l->rows.view;
 
     jw_line_object(w, 2, NULL);
@@ -671,7 +671,7 @@ static int print_json(const struct live_rows *l, size_t shown, FILE *out)
     struct json_writer w;
 
     jw_init(&w, out);
-    view_live_begin_json(v, l->rows.count, &w);
+    view_live_begin_json(v, l->rows.rows.count, &w);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < shown; i++)
         row_json(l, i, &w);
@@ -819,18 +819,18 @@ int view_live(struct view *v, FILE *out)
         return view_lifetimes(v, out);
     err = view_rows_init(&l.rows, v, v->kind);
     if (!err && v->question == REPORT_LIVE_LIFETIMES) {
-        err = view_rows_of_cells(&l.rows, &of);
+        err = model_rows_of_cells(&l.rows.rows, &of);
         if (!err)
-            err = count_deaths(v, of, l.rows.count, &l.deaths);
+            err = count_deaths(v, of, l.rows.rows.count, &l.deaths);
     }
     if (!err && v->question == REPORT_LIVE_GROWN) {
-        err = view_rows_of_cells(&l.rows, &of);
+        err = model_rows_of_cells(&l.rows.rows, &of);
         if (!err)
-            err = count_grows(v, of, l.rows.count, &l.grows);
+            err = count_grows(v, of, l.rows.rows.count, &l.grows);
     }
     if (!err)
-        err = v->format == READING_JSON ? print_json(&l, view_rows_shown(&l.rows), out)
-                                        : print_text(&l, view_rows_shown(&l.rows), out);
+        err = v->format == READING_JSON ? print_json(&l, model_rows_shown(&l.rows.rows), out)
+                                        : print_text(&l, model_rows_shown(&l.rows.rows), out);
     view_rows_fini(&l.rows);
     memory_free_all(l.deaths, l.grows, of);
     return err;

@@ -256,7 +256,8 @@ static int print_paths(const struct overview *o, FILE *out)
 /* ---- lines of own code ---- */
 
 /* Where a line's document is: told by a frame of one of its allocations. */
-static bool find_document(const struct view *v, const struct view_row *row, struct source_line *out)
+static bool find_document(const struct view *v, const struct model_row *row,
+                          struct source_line *out)
 {
     const struct report_cell *cell;
     struct report_frame f;
@@ -294,7 +295,7 @@ static size_t line_of(const char *text, size_t size, uint32_t line, const char *
 }
 
 /* The source of a row's line in b; "" where it is not to be had. */
-static const char *source_of(const struct view *v, const struct view_row *row, struct buffer *b)
+static const char *source_of(const struct view *v, const struct model_row *row, struct buffer *b)
 {
     struct source_line document;
     const char *line = NULL;
@@ -320,10 +321,10 @@ static const struct table_column own_columns[COLUMNS] = {
     [TYPES] = {"types", TABLE_NAME, 0, 16},
 };
 
-static void put_own(const struct overview *o, const struct view_row *row, struct table *t)
+static void put_own(const struct overview *o, const struct model_row *row, struct table *t)
 {
     const struct view *v = o->v;
-    bool foreign = view_row_foreign(&o->own, row);
+    bool foreign = model_row_foreign(&o->own.rows, row);
     struct buffer b = BUFFER_INIT;
     struct report_row self;
 
@@ -346,17 +347,17 @@ static void put_own(const struct overview *o, const struct view_row *row, struct
  * The rows that make most, and that of no own frame, if it makes anything: in its place among them,
  * or last. (--top, which is of other views, may have moved it.)
  */
-static size_t own_rows(const struct overview *o, const struct view_row *out[LINES_SHOWN])
+static size_t own_rows(const struct overview *o, const struct model_row *out[LINES_SHOWN])
 {
-    const struct view_row *foreign = NULL;
+    const struct model_row *foreign = NULL;
     size_t count = 0, at = 0;
 
-    for (size_t i = 0; i < o->own.count && model_own_any(o->v->read.own); i++) {
-        const struct view_row *row = &o->own.rows[i];
+    for (size_t i = 0; i < o->own.rows.count && model_own_any(o->v->read.own); i++) {
+        const struct model_row *row = &o->own.rows.rows[i];
 
         if (!(row->self[MODEL_BYTES] > 0))
             continue;
-        if (view_row_foreign(&o->own, row))
+        if (model_row_foreign(&o->own.rows, row))
             foreign = row;
         else if (count < LINES_SHOWN)
             out[count++] = row;
@@ -372,13 +373,13 @@ static size_t own_rows(const struct overview *o, const struct view_row *out[LINE
 }
 
 /* The first of them that is of own code; NULL: none is. */
-static const struct view_row *first_own(const struct overview *o)
+static const struct model_row *first_own(const struct overview *o)
 {
-    const struct view_row *rows[LINES_SHOWN];
+    const struct model_row *rows[LINES_SHOWN];
     size_t count = own_rows(o, rows);
 
     for (size_t i = 0; i < count; i++)
-        if (!view_row_foreign(&o->own, rows[i]))
+        if (!model_row_foreign(&o->own.rows, rows[i]))
             return rows[i];
     return NULL;
 }
@@ -388,8 +389,8 @@ static double own_share(const struct overview *o)
 {
     double none = 0;
 
-    for (size_t i = 0; i < o->own.count; i++)
-        none += o->own.rows[i].what ? 0 : o->own.rows[i].self[MODEL_BYTES];
+    for (size_t i = 0; i < o->own.rows.count; i++)
+        none += o->own.rows.rows[i].what ? 0 : o->own.rows.rows[i].self[MODEL_BYTES];
     return view_share(o->v, o->v->sum[MODEL_BYTES] - none);
 }
 
@@ -436,7 +437,7 @@ static void print_own_heading(const struct overview *o, FILE *out)
 }
 
 /* A row, and its source if that has room beside it. Returns: the lines printed. */
-static size_t print_own_row(const struct overview *o, const struct view_row *row, struct table *t,
+static size_t print_own_row(const struct overview *o, const struct model_row *row, struct table *t,
                             size_t number, size_t room, FILE *out)
 {
     size_t at = table_column_at(t, PLACE), width = view_look(o->v, out).width;
@@ -445,7 +446,7 @@ static size_t print_own_row(const struct overview *o, const struct view_row *row
     size_t lines = 1;
 
     fprintf(out, "%s\n", table_line(t, number, &b));
-    if (row->place && !view_row_foreign(&o->own, row)) {
+    if (row->place && !model_row_foreign(&o->own.rows, row)) {
         view_url(o->v, row->place, at, out);
         source = source_of(o->v, row, &b);
         if (*source && width > at + 20) {
@@ -461,7 +462,7 @@ static size_t print_own_row(const struct overview *o, const struct view_row *row
 
 static int print_own(const struct overview *o, FILE *out)
 {
-    const struct view_row *rows[LINES_SHOWN];
+    const struct model_row *rows[LINES_SHOWN];
     size_t count = own_rows(o, rows), room = LINES_ROOM;
     const struct table_look look = view_look(o->v, out);
     struct buffer b = BUFFER_INIT;
@@ -477,7 +478,7 @@ static int print_own(const struct overview *o, FILE *out)
         fprintf(out, "%s\n", table_head(t, &b));
     }
     for (size_t i = 0; !err && i < count; i++)
-        if (view_row_foreign(&o->own, rows[i]))
+        if (model_row_foreign(&o->own.rows, rows[i]))
             print_own_row(o, rows[i], t, i, 0, out);
         else if (room)
             room -= print_own_row(o, rows[i], t, i, room, out);
@@ -496,8 +497,8 @@ static const struct table_column type_columns[] = {
 
 /* How the bytes of a type are spread over lines of own code. */
 struct spread {
-    const struct view_row *most; /* the line with more than half of them; NULL: no line has */
-    double all, foreign;         /* bytes; foreign: of no own frame */
+    const struct model_row *most; /* the line with more than half of them; NULL: no line has */
+    double all, foreign;          /* bytes; foreign: of no own frame */
     size_t places;
 };
 
@@ -506,16 +507,16 @@ static struct spread spread_of(const struct overview *o, uint32_t class_number)
     struct spread s = {.most = NULL};
     double most = 0;
 
-    for (size_t i = 0; i < o->own.count; i++) {
-        const struct view_row *row = &o->own.rows[i];
+    for (size_t i = 0; i < o->own.rows.count; i++) {
+        const struct model_row *row = &o->own.rows.rows[i];
 
         for (size_t k = row->first_type; k < row->first_type + row->type_count; k++) {
-            double bytes = o->own.types[k].bytes;
+            double bytes = o->own.rows.types[k].bytes;
 
-            if (o->own.types[k].class_number != class_number || !(bytes > 0))
+            if (o->own.rows.types[k].class_number != class_number || !(bytes > 0))
                 continue;
             s.all += bytes;
-            if (view_row_foreign(&o->own, row)) {
+            if (model_row_foreign(&o->own.rows, row)) {
                 s.foreign += bytes;
                 continue;
             }
@@ -551,7 +552,7 @@ static void put_spread(const struct overview *o, uint32_t class_number, struct t
     buffer_free(&b);
 }
 
-static void put_type(const struct overview *o, const struct view_row *row, struct table *t)
+static void put_type(const struct overview *o, const struct model_row *row, struct table *t)
 {
     struct report_row self;
 
@@ -572,11 +573,11 @@ static int print_types(const struct overview *o, FILE *out)
     struct table *t = NULL;
     int err = table_new(type_columns, COUNT_OF(type_columns), &t);
 
-    for (size_t i = 0; !err && i < o->types.count && i < TYPES_SHOWN; i++)
-        put_type(o, &o->types.rows[i], t);
+    for (size_t i = 0; !err && i < o->types.rows.count && i < TYPES_SHOWN; i++)
+        put_type(o, &o->types.rows.rows[i], t);
     if (!err)
         err = table_fit(t, &look);
-    if (!err && o->types.count) {
+    if (!err && o->types.rows.count) {
         putc('\n', out);
         table_print(t, out);
     }
@@ -593,7 +594,7 @@ static bool several_processes(const struct view *v)
 
 static int print_processes(const struct overview *o, FILE *out)
 {
-    size_t count = o->processes.count;
+    size_t count = o->processes.rows.count;
 
     if (!count)
         return 0;
@@ -674,7 +675,7 @@ static void print_command(const char *what, const char *options, const struct vi
 }
 
 /* Who calls the method of a row. */
-static void print_callers(const struct view *v, const struct view_row *row, FILE *out)
+static void print_callers(const struct view *v, const struct model_row *row, FILE *out)
 {
     struct buffer name = BUFFER_INIT, b = BUFFER_INIT, options = BUFFER_INIT;
     const char *method = view_place(v, row->place, &name);
@@ -689,7 +690,7 @@ static void print_callers(const struct view *v, const struct view_row *row, FILE
     buffer_free(&options);
 }
 
-static void print_source(const struct view *v, const struct view_row *row, FILE *out)
+static void print_source(const struct view *v, const struct model_row *row, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
 
@@ -702,7 +703,7 @@ static void print_source(const struct view *v, const struct view_row *row, FILE 
 
 static void print_commands(const struct overview *o, FILE *out)
 {
-    const struct view_row *own = first_own(o);
+    const struct model_row *own = first_own(o);
     const struct view *v = o->v;
 
     fputs("\nMore\n", out);
@@ -714,7 +715,7 @@ static void print_commands(const struct overview *o, FILE *out)
         print_command("without own frame", "report --view tree --no-own", v, "", out);
     if (own && own->place->file && !v->logs[1] && !v->how.reading.rows)
         print_source(v, own, out);
-    if (o->processes.count > PIDS_SHOWN)
+    if (o->processes.rows.count > PIDS_SHOWN)
         print_command("all processes", "report --view processes", v, "", out);
     print_command("from Main on", "report --view tree", v, "", out);
     if (model_live(v->read.model)->ended) {
@@ -795,27 +796,27 @@ static void alive_json(const struct view *v, struct json_writer *w)
 static int print_json(const struct overview *o, FILE *out)
 {
     const struct view *v = o->v;
-    size_t shown = view_rows_shown(&o->own);
+    size_t shown = model_rows_shown(&o->own.rows);
     uint64_t collections = model_log(v->read.model)->tally.records[SST_KIND_GC];
     struct json_writer w;
 
     jw_init(&w, out);
-    view_begin_json(v, o->own.count, &w);
+    view_begin_json(v, o->own.rows.count, &w);
     if (collections)
         jw_unsigned(&w, "collections", collections);
     alive_json(v, &w);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < shown; i++)
-        view_row_json(&o->own, &o->own.rows[i], &w);
+        view_row_json(&o->own, &o->own.rows.rows[i], &w);
     jw_end(&w);
     jw_line_array(&w, 1, "types");
-    for (size_t i = 0; i < o->types.count && (!v->top || i < v->top); i++)
-        view_row_json(&o->types, &o->types.rows[i], &w);
+    for (size_t i = 0; i < o->types.rows.count && (!v->top || i < v->top); i++)
+        view_row_json(&o->types, &o->types.rows.rows[i], &w);
     jw_end(&w);
-    if (o->processes.count) {
+    if (o->processes.rows.count) {
         jw_line_array(&w, 1, "processes");
-        for (size_t i = 0; i < o->processes.count && (!v->top || i < v->top); i++)
-            view_row_json(&o->processes, &o->processes.rows[i], &w);
+        for (size_t i = 0; i < o->processes.rows.count && (!v->top || i < v->top); i++)
+            view_row_json(&o->processes, &o->processes.rows.rows[i], &w);
         jw_end(&w);
     }
     jw_line_array(&w, 1, "paths");

@@ -81,10 +81,10 @@ static const struct table_column columns[COLUMNS] = {
 
 /* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */
 struct family {
-    const struct view_row **rows; /* by place; NULL: it has no row */
+    const struct model_row **rows; /* by place; NULL: it has no row */
     uint32_t *order;
     size_t asked;
-    const struct view_row *unknown; /* of logs without a header; NULL: there are none */
+    const struct model_row *unknown; /* of logs without a header; NULL: there are none */
     struct forest forest;
 };
 
@@ -99,13 +99,13 @@ static int family_make(struct family *f, const struct view_rows *r, size_t shown
     if (!f->rows || !f->order)
         return -ENOMEM;
     for (size_t i = 0; i < shown; i++) {
-        uint32_t number = r->rows[i].what;
+        uint32_t number = r->rows.rows[i].what;
 
         if (!number || number > all->count) {
-            f->unknown = &r->rows[i];
+            f->unknown = &r->rows.rows[i];
             continue;
         }
-        f->rows[number - 1] = &r->rows[i];
+        f->rows[number - 1] = &r->rows.rows[i];
         f->order[f->asked++] = number - 1;
     }
     return report_processes_forest(all, f->order, f->asked, &f->forest);
@@ -132,7 +132,7 @@ static void put_before(const struct view *v, uint32_t number, uint32_t depth, st
 }
 
 /* row: NULL: it made nothing, and is here for those below it. */
-static void put_row(const struct view_rows *r, const struct view_row *row, uint32_t number,
+static void put_row(const struct view_rows *r, const struct model_row *row, uint32_t number,
                     uint32_t depth, struct table *t)
 {
     static const double nothing[MODEL_WEIGHTS];

@@ -107,7 +107,7 @@ static bool is_shown(const struct paths *p, uint32_t at)
 static int by_amount(const void *left, const void *right, void *context)
 {
     const struct paths *p = context;
-    enum model_weight by = p->v->sort == VIEW_SORT_ALLOCS ? MODEL_ALLOCS : MODEL_BYTES;
+    enum model_weight by = p->v->sort == MODEL_SORT_ALLOCS ? MODEL_ALLOCS : MODEL_BYTES;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     int order = ORDER(is_shown(p, b), is_shown(p, a));
 
@@ -121,7 +121,7 @@ static int find_children(struct paths *p, uint32_t at)
 {
     int err = list_children(p, at);
 
-    if (!err && (p->v->sort == VIEW_SORT_ALLOCS || p->grown) && p->child_count)
+    if (!err && (p->v->sort == MODEL_SORT_ALLOCS || p->grown) && p->child_count)
         qsort_r(p->children, p->child_count, sizeof(*p->children), by_amount, p);
     return err;
 }

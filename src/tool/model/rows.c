@@ -1,0 +1,369 @@
+#include "model/rows.h"
+
+#include "base/order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define NONE UINT32_MAX
+
+/* ---- keys ---- */
+
+INDEX_OF_BYTES(row_kind, struct model_row, key);
+INDEX_OF_BYTES(type_kind, struct model_row_type, class_number);
+
+static uint32_t row_of(struct model_rows *r, const struct model_row *row)
+{
+    uint32_t number;
+
+    return index_add(&r->index, &row_kind, &r->rows, &r->count, &r->capacity, row, &number) < 0
+               ? NONE
+               : number;
+}
+
+static uint32_t module_of(const struct model_rows *r, const struct model_place *p)
+{
+    return p->kind == MODEL_PLACE_METHOD
+               ? report_method(model_defs(r->tree->model), p->method)->module
+               : 0;
+}
+
+static bool in_method(const struct model_place *p)
+{
+    return p->kind != MODEL_PLACE_ROOT && p->kind != MODEL_PLACE_NONE;
+}
+
+/* The row of what a frame at that place is of. Returns: NONE without memory. */
+static uint32_t place_row(struct model_rows *r, const struct model_place *p)
+{
+    struct model_row row = {.place = p, .cell = UINT32_MAX};
+
+    switch (r->options.key) {
+    case MODEL_BY_LINE:
+    case MODEL_BY_OWN:
+        row.key[1] = (uint64_t)(uintptr_t)p->file;
+        row.key[0] = p->line;
+        /* fall through */
+    case MODEL_BY_METHOD:
+        row.what = in_method(p) ? p->method + 1 : 0;
+        row.key[0] |= (uint64_t)row.what << 32;
+        if (p->kind == MODEL_PLACE_LOST)
+            row.key[1] = 1;
+        break;
+    case MODEL_BY_MODULE:
+        row.what = in_method(p) ? module_of(r, p) + 1 : 0;
+        row.key[0] = row.what;
+        break;
+    case MODEL_BY_NAMESPACE:
+        row.what = p->kind == MODEL_PLACE_METHOD ? namespaces_of(&r->names, p->method) + 1 : 0;
+        row.key[0] = row.what;
+        if (p->kind == MODEL_PLACE_METHOD && !row.what)
+            return NONE;
+        break;
+    default:
+        break;
+    }
+    return row_of(r, &row);
+}
+
+/* The row that a cell belongs to by itself, whatever its path. */
+static uint32_t cell_row(struct model_rows *r, uint32_t node, const struct report_cell *cell)
+{
+    struct model_row row = {.cell = UINT32_MAX};
+
+    switch (r->options.key) {
+    case MODEL_BY_SITE:
+        row.what = node;
+        row.key[0] = (uint64_t)node << 32 | cell->class_number;
+        break;
+    case MODEL_BY_TYPE:
+        row.key[0] = row.what = cell->class_number;
+        break;
+    case MODEL_BY_THREAD:
+        row.key[0] = row.what = cell->thread;
+        break;
+    case MODEL_BY_PROCESS:
+        row.key[0] = row.what = cell->process;
+        break;
+    case MODEL_BY_SIZE:
+        row.what = cell->size;
+        row.heap = cell->heap;
+        row.key[0] = (uint64_t)cell->heap << 8 | cell->size;
+        break;
+    default:
+        break;
+    }
+    return row_of(r, &row);
+}
+
+/* ---- what a path's allocations belong to ---- */
+
+static const struct model_place *place_of(const struct model_rows *r, uint32_t node)
+{
+    const struct model_tree *t = r->tree;
+
+    return &t->places[t->nodes[node].place];
+}
+
+static bool by_line(enum model_key key)
+{
+    return key == MODEL_BY_LINE || key == MODEL_BY_OWN;
+}
+
+static int find_near(struct model_rows *r)
+{
+    const struct model *m = r->tree->model;
+    int err = model_near_init(&r->rule, model_defs(m), model_own_code(m), model_source_lines(m));
+
+    r->rule.any = r->options.key == MODEL_BY_LINE;
+    return err ? err : model_near_nodes(&r->rule, r->tree, &r->near);
+}
+
+static bool by_place(enum model_key key)
+{
+    return key == MODEL_BY_METHOD || by_line(key) || key == MODEL_BY_MODULE ||
+           key == MODEL_BY_NAMESPACE;
+}
+
+bool model_rows_inclusive(const struct model_rows *r)
+{
+    return by_place(r->options.key);
+}
+
+/* ---- adding up ---- */
+
+static int add_type(struct model_rows *r, uint32_t row, size_t cell)
+{
+    const struct model_row_type key = {row, model_cell(r->tree->model, cell)->class_number, 0, 0};
+    uint32_t number;
+
+    if (index_add(&r->type_index, &type_kind, &r->types, &r->type_count, &r->type_capacity, &key,
+                  &number) < 0)
+        return -ENOMEM;
+    r->types[number].bytes += model_cell_weight(r->tree->model, cell, MODEL_BYTES);
+    r->types[number].allocs += model_cell_weight(r->tree->model, cell, MODEL_ALLOCS);
+    return 0;
+}
+
+static int add_cell(struct model_rows *r, uint32_t row, uint32_t cell)
+{
+    if (row == NONE)
+        return -ENOMEM;
+    for (int w = 0; w < MODEL_WEIGHTS; w++)
+        r->rows[row].self[w] += model_cell_weight(r->tree->model, cell, (enum model_weight)w);
+    if (r->rows[row].cell == UINT32_MAX)
+        r->rows[row].cell = cell;
+    if (r->of_cells)
+        r->of_cells[cell] = row;
+    return by_place(r->options.key) ? add_type(r, row, cell) : 0;
+}
+
+static int add_cells(struct model_rows *r)
+{
+    const struct model_tree *t = r->tree;
+    int err = 0;
+
+    for (uint32_t node = 0; !err && node < t->node_count; node++) {
+        uint32_t from = t->first_cell[node], to = t->first_cell[node + 1], row = 0;
+
+        if (from < to && by_place(r->options.key))
+            row = place_row(r, place_of(r, r->near ? r->near[node] : node));
+        for (uint32_t i = from; !err && i < to; i++) {
+            if (!by_place(r->options.key))
+                row = cell_row(r, node, model_cell(r->tree->model, t->cells[i]));
+            err = add_cell(r, row, t->cells[i]);
+        }
+    }
+    return err;
+}
+
+static void add_total(struct model_rows *r, uint32_t row, uint32_t node, uint32_t *end)
+{
+    const struct model_tree *t = r->tree;
+
+    *end = t->nodes[node].end;
+    for (int w = 0; w < MODEL_WEIGHTS; w++)
+        r->rows[row].total[w] += t->total[w] ? t->total[w][node] : 0;
+}
+
+/* What is below frames: a row within itself counts once. */
+static int add_totals(struct model_rows *r)
+{
+    const struct model_tree *t = r->tree;
+    uint32_t *rows = memory_alloc((t->place_count + 1) * sizeof(*rows)); /* by place; NONE */
+    uint32_t *ends = NULL; /* by row: behind the outermost subtree that it is open in */
+    size_t capacity = 0;
+    int err = rows ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !err && i < t->place_count; i++)
+        rows[i] = NONE;
+    for (uint32_t i = 1; !err && i < t->node_count; i++) {
+        uint32_t *row = &rows[t->nodes[i].place];
+
+        if (r->near && r->near[i] != i) /* it has no line, or is not own */
+            continue;
+        if (*row == NONE)
+            *row = place_row(r, place_of(r, i));
+        if (*row == NONE || !array_reserve_zeroed(&ends, &capacity, r->count))
+            err = -ENOMEM;
+        else if (i >= ends[*row])
+            add_total(r, *row, i, &ends[*row]);
+    }
+    for (size_t i = 0; !err && i < r->count; i++)
+        if (!r->rows[i].what && !r->rows[i].key[1]) /* of no frame */
+            memcpy(r->rows[i].total, r->rows[i].self, sizeof(r->rows[i].total));
+    memory_free_all(rows, ends);
+    return err;
+}
+
+/* ---- order ---- */
+
+ORDERED_BY(type_order, struct model_row_type, ORDER(x->row, y->row), ORDER(y->bytes, x->bytes),
+           ORDER(x->class_number, y->class_number))
+
+static bool by_total(const struct model_rows *r)
+{
+    return r->options.sort == MODEL_SORT_TOTAL && model_rows_inclusive(r);
+}
+
+static double weight_of(const struct model_rows *r, const struct model_row *row)
+{
+    if (r->options.sort == MODEL_SORT_ALLOCS)
+        return row->self[MODEL_ALLOCS];
+    return by_total(r) ? row->total[MODEL_BYTES] : row->self[MODEL_BYTES];
+}
+
+/* Whether it has the least bytes and share asked for. */
+static bool passes(const struct model_rows *r, const struct model_row *row)
+{
+    double all = r->tree->total[MODEL_BYTES][0];
+    double bytes = by_total(r) ? row->total[MODEL_BYTES] : row->self[MODEL_BYTES];
+
+    if (r->options.signed_bytes)
+        bytes = fabs(bytes);
+    return bytes >= r->options.min_share * fabs(all) && bytes >= (double)r->options.min_bytes;
+}
+
+/* Rows of own lines always have the one of what has no own frame, whatever `top` is. */
+static bool always_shown(const struct model_rows *r, const struct model_row *row)
+{
+    return model_row_foreign(r, row) && passes(r, row);
+}
+
+static int row_order(const void *a, const void *b, void *context)
+{
+    const struct model_rows *r = context;
+    const struct model_row *x = a, *y = b;
+    int order = ORDER(passes(r, y), passes(r, x));
+
+    if (!order && r->options.key != MODEL_BY_SIZE) {
+        order = ORDER(weight_of(r, y), weight_of(r, x));
+        order = order ? order : ORDER(y->total[MODEL_BYTES], x->total[MODEL_BYTES]);
+    }
+    order = order ? order : ORDER(x->key[0], y->key[0]);
+    return order ? order : ORDER(x->key[1], y->key[1]);
+}
+
+/* The rows that are always shown stand behind the first `top` ones. */
+static void keep_shown(struct model_rows *r)
+{
+    size_t top = (size_t)r->options.top;
+
+    for (size_t i = top; top && i < r->count; i++) {
+        struct model_row row = r->rows[i];
+
+        if (!always_shown(r, &row))
+            continue;
+        memmove(&r->rows[top + 1], &r->rows[top], (i - top) * sizeof(row));
+        r->rows[top] = row;
+    }
+}
+
+static void put_in_order(struct model_rows *r)
+{
+    SORT(r->types, r->type_count, type_order);
+    for (size_t i = 0; i < r->type_count; i++) {
+        struct model_row *row = &r->rows[r->types[i].row];
+
+        row->first_type = row->type_count ? row->first_type : i;
+        row->type_count++;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        r->rows[i].number = (uint32_t)i;
+    if (r->count)
+        qsort_r(r->rows, r->count, sizeof(*r->rows), row_order, r);
+    keep_shown(r);
+}
+
+int model_rows_init(struct model_rows *r, const struct model_tree *t,
+                    const struct model_rows_options *options)
+{
+    int err = 0;
+
+    *r = (struct model_rows){.tree = t, .options = *options};
+    if (options->key == MODEL_BY_NAMESPACE)
+        err = namespaces_init(&r->names, model_defs(t->model));
+    if (!err && by_line(options->key))
+        err = find_near(r);
+    if (!err && options->of_cells &&
+        !(r->of_cells = memory_zalloc(model_cell_count(t->model) + 1, sizeof(*r->of_cells))))
+        err = -ENOMEM;
+    if (!err)
+        err = add_cells(r);
+    if (!err && model_rows_inclusive(r) && !options->no_totals)
+        err = add_totals(r);
+    if (!err)
+        put_in_order(r);
+    return err;
+}
+
+void model_rows_fini(struct model_rows *r)
+{
+    memory_free_all(r->rows, r->types, r->near, r->of_cells);
+    index_free(&r->index);
+    index_free(&r->type_index);
+    namespaces_fini(&r->names);
+    model_near_fini(&r->rule);
+    *r = (struct model_rows){.tree = NULL};
+}
+
+int model_rows_of_cells(const struct model_rows *r, uint32_t **out)
+{
+    size_t cells = model_cell_count(r->tree->model);
+    uint32_t *now = memory_alloc((r->count + 1) * sizeof(*now)); /* by number as rows came */
+
+    *out = memory_alloc((cells + 1) * sizeof(**out));
+    if (!now || !*out) {
+        memory_free(now);
+        return -ENOMEM;
+    }
+    now[0] = 0;
+    for (size_t i = 0; i < r->count; i++)
+        now[r->rows[i].number] = (uint32_t)i;
+    for (size_t i = 0; i < cells; i++)
+        (*out)[i] = now[r->of_cells[i]];
+    memory_free(now);
+    return 0;
+}
+
+size_t model_rows_shown(const struct model_rows *r)
+{
+    uint64_t top = r->options.key == MODEL_BY_SIZE ? 0 : r->options.top;
+    size_t shown = 0;
+
+    while (shown < r->count && (!top || shown < top) && passes(r, &r->rows[shown]))
+        shown++;
+    return shown + (top && shown == top && shown < r->count && always_shown(r, &r->rows[shown]));
+}
+
+bool model_row_foreign(const struct model_rows *r, const struct model_row *row)
+{
+    return r->options.key == MODEL_BY_OWN && !row->what;
+}
+
+enum model_near_lack model_row_lack(const struct model_rows *r, const struct model_row *row)
+{
+    if (!r->near || !row->place || !row->what || row->place->file)
+        return MODEL_NEAR_LACKS_NOTHING;
+    return model_near_lack(&r->rule, row->place->method);
+}

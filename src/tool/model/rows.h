@@ -1,0 +1,96 @@
+/*
+ * model/rows.h - a tree added up into rows of one key: types, methods, lines, ... A row has what it
+ * allocated itself, so that all rows together are the total; of what lies on call paths (methods,
+ * lines, modules, namespaces) also what was allocated in or below it, recursion counted once.
+ *
+ *     model_rows_init -> rows[0 .. model_rows_shown()) -> model_rows_fini
+ */
+#ifndef SHADOWTRACE_MODEL_ROWS_H
+#define SHADOWTRACE_MODEL_ROWS_H
+
+#include "model/method_namespaces.h"
+#include "model/near.h"
+
+/* What a row is of. Threads, processes and sizes need the model's dimension of that name. */
+enum model_key {
+    MODEL_BY_SITE, /* a node of the tree, and a type; the tree has grain IL */
+    MODEL_BY_TYPE,
+    MODEL_BY_METHOD,
+    MODEL_BY_LINE, /* the innermost frame with lines; the tree has grain LINE */
+    MODEL_BY_OWN,  /* the same of own code */
+    MODEL_BY_MODULE,
+    MODEL_BY_NAMESPACE,
+    MODEL_BY_THREAD,
+    MODEL_BY_PROCESS,
+    MODEL_BY_SIZE
+};
+
+enum model_sort { MODEL_SORT_BYTES, MODEL_SORT_ALLOCS, MODEL_SORT_TOTAL };
+
+struct model_rows_options {
+    enum model_key key;
+    enum model_sort sort;
+    uint64_t top; /* rows to show; 0: all */
+    /* Rows with less are not shown; a share is 0 to 1, of all bytes. */
+    uint64_t min_bytes;
+    double min_share;
+    bool signed_bytes; /* bytes may be below 0; their size counts */
+    bool no_totals;    /* of subtrees */
+    bool of_cells;     /* model_rows_of_cells will be called */
+};
+
+/* Of one type on one row. */
+struct model_row_type {
+    uint32_t row, class_number;
+    double bytes, allocs;
+};
+
+struct model_row {
+    uint64_t key[2];
+    /*
+     * types: a class; methods, own, lines: a method + 1, 0: none; modules: a module + 1, 0: no
+     * managed frame; namespaces: a number of `names` + 1, 0: no managed frame; threads, processes:
+     * as of a cell; sizes: the power of two; sites: a node of the tree
+     */
+    uint32_t what;
+    const struct model_place *place; /* of methods, lines, own; NULL none */
+    uint32_t cell;                   /* the row's first, UINT32_MAX: it has none */
+    uint32_t number;                 /* in the order in which rows were made */
+    uint8_t heap;                    /* of sizes */
+    size_t first_type, type_count;   /* of model_rows.types, most bytes first */
+    double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];
+};
+
+struct model_rows {
+    const struct model_tree *tree;
+    struct model_rows_options options;
+    struct model_row *rows; /* in their order once made */
+    size_t count, capacity;
+    struct index index;
+    struct model_row_type *types; /* by row, of keys on call paths */
+    size_t type_count, type_capacity;
+    struct index type_index;
+    struct namespaces names;
+    struct model_near rule; /* of lines and own */
+    uint32_t *near;         /* by node: of lines and own the node that its allocations count for */
+    uint32_t *of_cells;     /* by cell of the model: model_row.number */
+};
+
+/* Returns: 0 or -ENOMEM; *r is for model_rows_fini even then. Owns: the tree is borrowed. */
+int model_rows_init(struct model_rows *r, const struct model_tree *t,
+                    const struct model_rows_options *options);
+void model_rows_fini(struct model_rows *r); /* all zero is fine, and what it leaves */
+
+/* By cell the row; to be freed with memory_free. Returns: 0 or -ENOMEM. */
+int model_rows_of_cells(const struct model_rows *r, uint32_t **out);
+
+bool model_rows_inclusive(const struct model_rows *r); /* whether `total` means anything */
+/* How many rows the options let through: those in front. */
+size_t model_rows_shown(const struct model_rows *r);
+
+/* Of own lines: whether it is the row of what has no own frame on its stack. */
+bool model_row_foreign(const struct model_rows *r, const struct model_row *row);
+/* Of lines: why the row has none; MODEL_NEAR_LACKS_NOTHING: it has, or is of no line. */
+enum model_near_lack model_row_lack(const struct model_rows *r, const struct model_row *row);
+
+#endif
