@@ -10,6 +10,8 @@
     "{\"kind\":\"method\",\"id\":1,\"name\":\"M()\"}\n{\"kind\":\"node\",\"id\":1,\"parent\":0," \
     "\"method\":1}\n"
 
+#include <inttypes.h>
+
 static struct report_problems problems;
 static struct report_cells cells;
 static struct buffer text;
@@ -76,4 +78,27 @@ TEST(there_is_room_for_a_variance_of_each_cell_when_the_first_weight_comes)
     assert_true(cells.sampled && cells.sampled_capacity >= cells.count);
     assert_int_equal(report_cells_finish(&cells), 0);
     assert_int_equal(cells.count, 20);
+}
+
+/* A jump of the clock joins more than 31 times as many slices as there were. */
+TEST(slices_are_joined_as_often_as_a_late_time_needs)
+{
+    report_cells_fini(&cells);
+    assert_int_equal(report_cells_init(&cells,
+                                       &(struct report_cells_options){.paths = true,
+                                                                      .slice_ns = 1,
+                                                                      .slices_max = 256},
+                                       &problems),
+                     0);
+    buffer_text(&text, NAMES);
+    allocate(200, "");
+    buffer_format(&text,
+                  "{\"kind\":\"alloc\",\"t\":%" PRIu64
+                  ",\"thread\":1,\"class\":1,\"bytes\":24,\"node\":1}\n",
+                  UINT64_C(1) << 40);
+    read_text();
+    assert_int_equal(report_cells_finish(&cells), 0);
+    assert_int_equal(cells.slice_ns, UINT64_C(1) << 33);
+    for (size_t i = 0; i < cells.count; i++)
+        assert_true(cells.cells[i].slice == 0 || cells.cells[i].slice == 128);
 }
