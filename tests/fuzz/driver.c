@@ -19,7 +19,6 @@
 #include "support/heap.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -56,45 +55,21 @@ __attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
     work++;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-void __sanitizer_set_report_fd(void *fd);
-
-/* Each sanitizer's library has a place of its own where it tells. */
-static void hear_undefined_behaviour(int fd)
-{
-    void *library = dlopen("libubsan.so.1", RTLD_NOW | RTLD_NOLOAD), *found;
-    void (*set)(void *fd);
-
-    found = library ? dlsym(library, "__sanitizer_set_report_fd") : NULL;
-    memcpy(&set, &found, sizeof(set));
-    if (found)
-        set((void *)(uintptr_t)fd);
-}
-#endif
-
-/* For targets that run commands, which complain of each input: what a sanitizer says is still heard. */
+/* For targets that run commands, which complain of each input. A sanitizer writes to the descriptor, and is still heard. */
 void fuzz_silence(void);
 void fuzz_silence(void)
 {
-    static bool silent;
-    int heard, nowhere;
+    static FILE *nowhere;
 
-    if (silent) /* a descriptor each time would be the end of a long run */
+    if (nowhere)
         return;
-    silent = true;
-    heard = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
-    nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (heard < 0 || nowhere < 0) {
-        printf("no descriptor is left\n");
+    nowhere = fopen("/dev/null", "we");
+    if (!nowhere) {
+        printf("/dev/null cannot be opened\n");
         fflush(stdout);
         _exit(2);
     }
-#ifdef __SANITIZE_ADDRESS__
-    __sanitizer_set_report_fd((void *)(uintptr_t)heard);
-    hear_undefined_behaviour(heard);
-#endif
-    dup2(nowhere, STDERR_FILENO);
-    close(nowhere);
+    stderr = nowhere;
 }
 
 static double most_held, most_work; /* of all inputs, for each byte, beyond what any may take */
