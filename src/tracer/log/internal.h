@@ -119,6 +119,7 @@ struct log_call_sums {
 struct log_message {
     struct log_message *next;
     json_t *line; /* to be written; NULL: a question */
+    uint64_t ticks; /* when it was posted */
     enum sst_kind kind;
     void (*answer)(struct log *log,
                    struct log_message *message); /* on the writer; sets err, text */

@@ -50,6 +50,8 @@ static struct log_message *in_order(struct log_message *newest)
 static void handle(struct log *log, struct log_message *message)
 {
     if (message->line) {
+        json_object_set_new(message->line, "t",
+                            json_integer((json_int_t)log_t(log, clock_ticks_to_ns(message->ticks))));
         if (log->sites)
             log_sites_flush(log); /* a mark parts what was before it from what comes after */
         if (log_emit(log, message->kind, json_incref(message->line)))
@@ -143,7 +145,10 @@ static bool await(struct log *log, struct log_message *message)
 
 enum waits { WAITS_NOT, WAITS_WRITTEN, WAITS_BEHIND };
 
-/* Takes the reference to line, which may be NULL (-ENOMEM). */
+/*
+ * Takes the reference to line, which may be NULL (-ENOMEM). Its "t" is now, and is converted as that of
+ * an allocation is: two clocks differ by microseconds, and a mark would part the wrong allocations.
+ */
 static int post_line(struct log *log, enum sst_kind kind, json_t *line, enum waits waits)
 {
     int err = 0;
@@ -153,6 +158,7 @@ static int post_line(struct log *log, enum sst_kind kind, json_t *line, enum wai
         json_decref(line);
         return -ENOMEM;
     }
+    message->ticks = clock_ticks();
     message->line = line;
     message->kind = kind;
     message->behind = waits == WAITS_BEHIND;
@@ -168,8 +174,7 @@ static int post_line(struct log *log, enum sst_kind kind, json_t *line, enum wai
 static int mark(struct log *log, const char *text, enum waits waits)
 {
     return post_line(log, SST_KIND_MARK,
-                     json_pack("{s:s, s:I, s:o}", "kind", "mark", "t",
-                               (json_int_t)log_t(log, clock_ns()), "text", log_text(text)),
+                     json_pack("{s:s, s:i, s:o}", "kind", "mark", "t", 0, "text", log_text(text)),
                      waits);
 }
 
@@ -191,8 +196,8 @@ int log_mark_behind(struct log *log, const char *text)
 int log_unhandled(struct log *log, const char *type, const char *message)
 {
     json_t *line =
-        json_pack("{s:s, s:I, s:i, s:o}", "kind", "unhandled", "t",
-                  (json_int_t)log_t(log, clock_ns()), "os", (int)gettid(), "type", log_text(type));
+        json_pack("{s:s, s:i, s:i, s:o}", "kind", "unhandled", "t", 0, "os", (int)gettid(), "type",
+                  log_text(type));
 
     if (*message)
         json_object_set_new(line, "message", log_text(message));
@@ -207,8 +212,7 @@ int log_configured(struct log *log, const struct config_settings *now,
     for (size_t i = 0; patterns && i < only->count; i++)
         json_array_append_new(patterns, log_text(only->pattern[i]));
     return post_line(log, SST_KIND_CONFIG,
-                     json_pack("{s:s, s:I, s:I, s:b, s:I, s:o}", "kind", "config", "t",
-                               (json_int_t)log_t(log, clock_ns()), "number",
+                     json_pack("{s:s, s:i, s:I, s:b, s:I, s:o}", "kind", "config", "t", 0, "number",
                                (json_int_t)now->generation, "paused", (int)now->paused, "sample",
                                (json_int_t)now->sample, "only", patterns),
                      WAITS_NOT);

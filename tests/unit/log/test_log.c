@@ -1211,6 +1211,37 @@ TEST(what_was_recorded_before_a_mark_is_in_the_file_with_it)
     }
 }
 
+/* Allocations and marks in turn: by time as by place, for it is time that parts a log at its marks. */
+TEST(a_mark_is_timed_by_the_clock_of_allocations)
+{
+    struct metadata_class *class = class_new(w, "C");
+    json_t *lines, *line;
+    json_int_t allocs[500], marks[500];
+    size_t i, a = 0, m = 0;
+
+    start(w);
+    for (unsigned n = 0; n < 500; n++) {
+        allocate(w, class, NULL, 24);
+        assert_int_equal(log_mark(w->log, "mark"), 0);
+    }
+    stop(w);
+    lines = log_read(w);
+    json_array_foreach(lines, i, line)
+    {
+        if (is(line, "alloc"))
+            allocs[a++] = number(line, "t");
+        if (is(line, "mark"))
+            marks[m++] = number(line, "t");
+    }
+    assert_int_equal(a, 500);
+    assert_int_equal(m, 500);
+    for (i = 0; i < 500; i++) {
+        assert_true(allocs[i] <= marks[i]);
+        assert_true(i == 499 || marks[i] <= allocs[i + 1]);
+    }
+    json_decref(lines);
+}
+
 /* ---- compressed ---- */
 
 TEST(a_compressed_log_holds_the_same_lines)

@@ -11,7 +11,6 @@ using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
-using System.Threading;
 
 namespace Budgeted;
 
@@ -53,11 +52,8 @@ static class Rounds
         for (int i = 0; i < 3; i++)
         {
             sst_mark("round");
-            Thread.Sleep(10); // a mark and an allocation are timed by two clocks, which may be microseconds apart
             Round(plant && i == 2);
-            Thread.Sleep(10);
             sst_mark("over");
-            Thread.Sleep(10);
         }
         last = null;
         GC.Collect();
