@@ -294,13 +294,13 @@ static int show(struct report_args *a, FILE *out)
         v->stack.lines = v->read.lines;
         v->stack.names = v->style == NAMES_SHORT ? v->read.names : NULL;
         v->stack.tables = a->inline_stacks ? NULL : &a->tables;
-        err = v->kind == VIEW_OVERVIEW  ? view_overview(v, out)
-              : v->kind == VIEW_TREE    ? view_paths(v, out)
-              : v->kind == VIEW_CALLERS ? view_paths(v, out)
-              : v->kind == VIEW_CALLEES ? view_paths(v, out)
-              : v->live                 ? view_live(v, out)
-              : v->kind == VIEW_TIME    ? view_time(v, out)
-                                        : view_flat(v, out);
+        err = v->kind == VIEW_OVERVIEW    ? view_overview(v, out)
+              : v->kind == VIEW_TREE      ? view_paths(v, out)
+              : v->kind == VIEW_CALLERS   ? view_paths(v, out)
+              : v->kind == VIEW_CALLEES   ? view_paths(v, out)
+              : v->kind == VIEW_LIFETIMES ? view_lifetimes(v, out)
+              : v->kind == VIEW_TIME      ? view_time(v, out)
+                                          : view_flat(v, out);
         status = err == -EINVAL ? CLI_USAGE : cli_failed(&cmd_report, err);
     }
     if (!status)

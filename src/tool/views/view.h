@@ -114,22 +114,15 @@ void view_amount(const struct view *v, const double *weights, struct report_row 
 void view_all(const struct view *v, struct report_row *out); /* of all, whatever the filter */
 void view_amounts_json(const struct report_row *amount, struct json_writer *w);
 /* view_amount_text - of all: "About 12 allocations, 3,456 bytes". view_estimate_text - what the
- * estimates of a sampled log rest on. view_put_objects - how many, where that is known.
+ * estimates of a sampled log rest on.
  * view_sampler_json - who took the samples, if there are any. */
 void view_amount_text(const struct report_row *all, bool estimated, FILE *out);
 void view_estimate_text(const struct report_log *log, const struct report_window *window,
                         const struct report_row *all, FILE *out);
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w);
 void view_total_range_json(const struct report_row *total, struct json_writer *w);
-void view_put_objects(struct table *t, size_t column, const struct report_row *amount);
-/* Columns of a table that say how much, in each view the same; `rank`: of the objects (table.h). */
-#define VIEW_COLUMNS_OF_AMOUNT(bytes, share, allocs, rank, range) \
-    [bytes] = {"bytes", TABLE_COUNT, 0, 0}, [share] = {"share", TABLE_SHARE, 2, 0}, \
-    [allocs] = {"objects", TABLE_COUNT, rank, 0}, \
-    [range] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0}
-
-/* view_put_range - nothing where it is no estimate, or where nobody knows. */
-void view_put_range(struct table *t, size_t column, const struct report_row *amount);
+/* "1.2M-3.4M" in b; NULL where it is no estimate, or its error is not known. */
+const char *view_range_text(const struct report_row *amount, struct buffer *b);
 void view_sampler_json(const struct report_log *log, const struct report_row *all,
                        struct json_writer *w);
 /* view_total_json - the member total: of all and, with a filter, of what it left out, too. */
@@ -180,7 +173,7 @@ int view_overview(struct view *v, FILE *out);
 int view_flat(struct view *v, FILE *out);
 int view_paths(struct view *v, FILE *out); /* tree, callers, callees */
 int view_time(struct view *v, FILE *out);
-int view_live(struct view *v, FILE *out); /* of what is alive, by `kind`; no tree */
+int view_lifetimes(struct view *v, FILE *out); /* of all objects, by generation and age */
 
 /* ---- what a view of live objects says around its rows, trees of them, too ---- */
 

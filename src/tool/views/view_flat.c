@@ -1,6 +1,7 @@
+/* The views whose rows are of one key each: what a row is of, in text and in JSON. */
+#include "views/column.h"
 #include "views/ranges.h"
 #include "views/view_processes.h"
-#include "views/view_rows.h"
 
 #include "terminal/text.h"
 #include "readers/header.h"
@@ -39,55 +40,216 @@ static const char *thread_text(const struct view *v, const struct model_row *row
     return b->failed ? "?" : b->data;
 }
 
-static const char *method_text(const struct view *v, const struct model_row *row, struct buffer *b)
+static bool thread_value(struct view_row *row, struct column_value *out)
 {
-    if (!row->what)
-        return v->kind == VIEW_METHODS ? report_no_frame(v->read.defs)
-               : v->kind == VIEW_LINES ? "(no source line)"
-                                       : MODEL_NEAR_NONE;
-    return view_place(v, row->place, b);
+    out->text = thread_text(row->of->view, row->row, &out->made);
+    return true;
 }
 
-const char *view_row_text(const struct view_rows *r, const struct model_row *row, struct buffer *b)
+bool view_value_type(struct view_row *row, struct column_value *out)
 {
-    const struct view *v = r->view;
+    out->text = view_class(row->of->view, row->row->what);
+    return true;
+}
 
-    switch (r->kind) {
-    case VIEW_TYPES:
-        return view_class(v, row->what);
-    case VIEW_SITES:
-        return view_class(v, model_cell(v->read.model, row->cell)->class_number);
-    case VIEW_THREADS:
-        return thread_text(v, row, b);
-    case VIEW_PROCESSES:
-        return view_process_text(v, row->what, b);
-    case VIEW_MODULES:
-        return row->what ? report_module(v->read.defs, row->what - 1)->name
-                         : report_no_frame(v->read.defs);
-    case VIEW_NAMESPACES:
-        if (!row->what)
-            return report_no_frame(v->read.defs);
-        return *namespaces_text(&r->rows.names, row->what - 1)
-                   ? namespaces_text(&r->rows.names, row->what - 1)
-                   : "(none)";
-    case VIEW_SIZES:
-        return range_of_sizes(row->what, b);
-    default:
-        return method_text(v, row, b);
+static bool type_module(struct view_row *row, struct column_value *out)
+{
+    const struct report_defs *d = row->of->view->read.defs;
+    uint32_t module = report_class(d, row->row->what)->module;
+
+    out->text = report_module(d, module)->name;
+    return module != 0;
+}
+
+static bool site_value(struct view_row *row, struct column_value *out)
+{
+    const struct view *v = row->of->view;
+
+    out->text = view_class(v, model_cell(v->read.model, row->row->cell)->class_number);
+    return true;
+}
+
+static bool module_value(struct view_row *row, struct column_value *out)
+{
+    const struct report_defs *d = row->of->view->read.defs;
+
+    out->text = row->row->what ? report_module(d, row->row->what - 1)->name : report_no_frame(d);
+    return true;
+}
+
+static bool namespace_value(struct view_row *row, struct column_value *out)
+{
+    const struct namespaces *names = &row->of->rows.names;
+
+    out->text = report_no_frame(row->of->view->read.defs);
+    if (row->row->what)
+        out->text = namespaces_text(names, row->row->what - 1);
+    if (!*out->text)
+        out->text = "(none)";
+    return true;
+}
+
+static bool place_value(struct view_row *row, struct column_value *out)
+{
+    const struct view *v = row->of->view;
+
+    if (row->row->what)
+        out->text = view_place(v, row->row->place, &out->made);
+    else if (row->of->rows.options.key == MODEL_BY_METHOD)
+        out->text = report_no_frame(v->read.defs);
+    else if (row->of->rows.options.key == MODEL_BY_LINE)
+        out->text = "(no source line)";
+    else
+        out->text = MODEL_NEAR_NONE;
+    return true;
+}
+
+static bool heap_value(struct view_row *row, struct column_value *out)
+{
+    out->text = range_heap((enum sst_heap)row->row->heap);
+    return true;
+}
+
+static bool size_value(struct view_row *row, struct column_value *out)
+{
+    out->text = range_of_sizes(row->row->what, &out->made);
+    return true;
+}
+
+/* A row's line, or why it has none. */
+void view_find_line(const struct view_rows *r, const struct model_row *row,
+                    struct column_value *out)
+{
+    const struct model_place *place = row->place;
+
+    if (place && place->file) {
+        out->text = view_where(r->view, place->file, place->line, &out->made);
+        out->link = view_link(r->view, place->file, place->line, &out->beside);
+    } else {
+        out->text = model_near_words[model_row_lack(&r->rows, row)];
     }
 }
 
-static const char *owner_text(const struct view *v, const struct model_row *row)
+bool view_value_line(struct view_row *row, struct column_value *out)
+{
+    view_find_line(row->of, row->row, out);
+    return true;
+}
+
+/* ---- how much ---- */
+
+bool view_value_bytes(struct view_row *row, struct column_value *out)
+{
+    out->count = row->self.bytes;
+    return true;
+}
+
+bool view_value_share(struct view_row *row, struct column_value *out)
+{
+    out->number = row->self.share;
+    return true;
+}
+
+bool view_value_objects(struct view_row *row, struct column_value *out)
+{
+    out->count = row->self.allocs;
+    out->text = row->self.mixed ? "-" : NULL;
+    return true;
+}
+
+bool view_value_range(struct view_row *row, struct column_value *out)
+{
+    out->text = view_range_text(&row->self, &out->made);
+    return out->text != NULL;
+}
+
+void view_amount_members(struct view_row *row, struct json_writer *w)
+{
+    view_amounts_json(&row->self, w);
+}
+
+static bool is_inclusive(const struct view_rows *r)
+{
+    return model_rows_inclusive(&r->rows);
+}
+
+static bool is_of_lines(const struct view_rows *r)
+{
+    return r->rows.options.key == MODEL_BY_LINE || r->rows.options.key == MODEL_BY_OWN;
+}
+
+static bool has_total_share(const struct view_rows *r)
+{
+    return is_inclusive(r) && !is_of_lines(r);
+}
+
+static bool total_bytes(struct view_row *row, struct column_value *out)
+{
+    out->count = row->total.bytes;
+    return true;
+}
+
+static bool total_share(struct view_row *row, struct column_value *out)
+{
+    out->number = row->total.share;
+    return true;
+}
+
+static void total_members(struct view_row *row, struct json_writer *w)
+{
+    jw_unsigned(w, "total_allocs", row->total.allocs);
+    jw_unsigned(w, "total_bytes", row->total.bytes);
+    view_total_range_json(&row->total, w);
+}
+
+static bool unoptimised_value(struct view_row *row, struct column_value *out)
+{
+    struct text_number n;
+
+    buffer_format(&out->made, "[%s unoptimised]", text_share(&n, row->self.unoptimised));
+    out->text = out->made.failed ? "" : out->made.data;
+    return row->self.unoptimised > 0;
+}
+
+static const struct column amount_columns[] = {
+    VIEW_AMOUNTS(4),
+    {.json = total_members, .shown = is_inclusive},
+    {.heading = "with calls",
+     .kind = TABLE_COUNT,
+     .rank = 3,
+     .shown = is_inclusive,
+     .value = total_bytes},
+    {.heading = "share",
+     .kind = TABLE_SHARE,
+     .rank = 6,
+     .shown = has_total_share,
+     .value = total_share},
+    VIEW_SHARE_MEMBER,
+};
+const struct columns view_amount_columns = COLUMNS(amount_columns);
+
+static const struct column note_columns[] = {
+    {.heading = "",
+     .kind = TABLE_TEXT,
+     .rank = TABLE_IF_FILLED + 8,
+     .least = 6,
+     .value = unoptimised_value},
+};
+static const struct columns notes = COLUMNS(note_columns), none = {NULL, 0};
+
+static bool owner_value(struct view_row *row, struct column_value *out)
 {
     static const char *const words[] = {
         [MODEL_FRAMEWORK] = "framework", [MODEL_PACKAGE] = "", [MODEL_OWN] = "own"};
+    const struct model_own *own = row->of->view->read.own;
 
-    return row->what ? words[model_own_of_module(v->read.own, row->what - 1)] : "";
+    out->text = row->row->what ? words[model_own_of_module(own, row->row->what - 1)] : "";
+    return true;
 }
 
 /* "Doc[], string and 3 more", in b. */
-const char *view_types_text(const struct view_rows *r, const struct model_row *row, size_t most,
-                            struct buffer *b)
+static const char *types_text(const struct view_rows *r, const struct model_row *row, size_t most,
+                              struct buffer *b)
 {
     buffer_clear(b);
     for (size_t i = 0; i < row->type_count && i < most; i++)
@@ -98,138 +260,123 @@ const char *view_types_text(const struct view_rows *r, const struct model_row *r
     return b->size && !b->failed ? b->data : "";
 }
 
-/* ---- text ---- */
-
-enum column {
-    COLUMN_BYTES,
-    COLUMN_SHARE,
-    COLUMN_ALLOCS,
-    COLUMN_RANGE,
-    COLUMN_TOTAL,
-    COLUMN_TOTAL_SHARE,
-    COLUMN_BAR,
-    COLUMN_HEAP,
-    COLUMN_PLACE,
-    COLUMN_WHAT,
-    COLUMN_TYPES,
-    COLUMN_NOTE,
-    COLUMN_COUNT
-};
-
-static const struct table_column all_columns[COLUMN_COUNT] = {
-    VIEW_COLUMNS_OF_AMOUNT(COLUMN_BYTES, COLUMN_SHARE, COLUMN_ALLOCS, 4, COLUMN_RANGE),
-    [COLUMN_TOTAL] = {"with calls", TABLE_COUNT, 3, 0},
-    [COLUMN_TOTAL_SHARE] = {"share", TABLE_SHARE, 6, 0},
-    [COLUMN_BAR] = {"", TABLE_BAR, 7, 30},
-    [COLUMN_HEAP] = {"heap", TABLE_TEXT, 0, 6},
-    [COLUMN_PLACE] = {"line", TABLE_PLACE, 0, 12},
-    [COLUMN_WHAT] = {"", TABLE_NAME, 0, 24},
-    [COLUMN_TYPES] = {"types", TABLE_NAME, 1, 12},
-    [COLUMN_NOTE] = {"", TABLE_TEXT, 8, 6},
-};
-
-/* The columns of a view, and where each of all columns stands among them; -1: it does not. */
-struct columns {
-    struct table_column shown[COLUMN_COUNT];
-    int at[COLUMN_COUNT];
-    size_t count;
-};
-
-const char *view_row_heading(enum view_kind kind)
+bool view_value_types(struct view_row *row, struct column_value *out)
 {
-    return kind == VIEW_SITES                       ? "type, and the stack that makes it"
-           : kind == VIEW_LINES || kind == VIEW_OWN ? "method"
-           : kind == VIEW_SIZES                     ? "bytes of an object"
-                                                    : view_row_word(kind);
+    out->text = types_text(row->of, row->row, 1, &out->made);
+    return true;
 }
 
-static void choose_columns(const struct view_rows *r, bool unoptimised, struct columns *c)
+/* What shrank is below 0. */
+static void whole_json(const char *key, double value, struct json_writer *w)
 {
-    bool line = r->kind == VIEW_LINES || r->kind == VIEW_OWN;
-    const bool wanted[COLUMN_COUNT] = {
-        [COLUMN_BYTES] = true,
-        [COLUMN_SHARE] = true,
-        [COLUMN_ALLOCS] = true,
-        [COLUMN_RANGE] = true,
-        [COLUMN_TOTAL] = model_rows_inclusive(&r->rows),
-        [COLUMN_TOTAL_SHARE] = model_rows_inclusive(&r->rows) && !line,
-        [COLUMN_BAR] = r->kind == VIEW_SIZES,
-        [COLUMN_HEAP] = r->kind == VIEW_SIZES,
-        [COLUMN_PLACE] = line,
-        [COLUMN_WHAT] = true,
-        [COLUMN_TYPES] = line,
-        [COLUMN_NOTE] = unoptimised || r->kind == VIEW_MODULES,
-    };
-
-    c->count = 0;
-    for (int i = 0; i < COLUMN_COUNT; i++) {
-        c->at[i] = wanted[i] ? (int)c->count : -1;
-        if (!wanted[i])
-            continue;
-        c->shown[c->count] = all_columns[i];
-        if (i == COLUMN_WHAT)
-            c->shown[c->count].heading = view_row_heading(r->kind);
-        c->count++;
-    }
-}
-
-static void put_amounts(const struct view_rows *r, const struct model_row *row,
-                        const struct columns *c, struct table *t)
-{
-    struct report_row self, total;
-    struct text_number n;
-    char text[80];
-
-    view_amount(r->view, row->self, &self);
-    view_amount(r->view, row->total, &total);
-    table_count(t, (size_t)c->at[COLUMN_BYTES], self.bytes);
-    table_share(t, (size_t)c->at[COLUMN_SHARE], self.share);
-    view_put_objects(t, (size_t)c->at[COLUMN_ALLOCS], &self);
-    view_put_range(t, (size_t)c->at[COLUMN_RANGE], &self);
-    if (c->at[COLUMN_TOTAL] >= 0)
-        table_count(t, (size_t)c->at[COLUMN_TOTAL], total.bytes);
-    if (c->at[COLUMN_TOTAL_SHARE] >= 0)
-        table_share(t, (size_t)c->at[COLUMN_TOTAL_SHARE], total.share);
-    if (c->at[COLUMN_BAR] >= 0)
-        table_share(t, (size_t)c->at[COLUMN_BAR], self.share);
-    if (c->at[COLUMN_NOTE] >= 0 && self.unoptimised > 0) {
-        snprintf(text, sizeof(text), "[%s unoptimised]", text_share(&n, self.unoptimised));
-        table_text(t, (size_t)c->at[COLUMN_NOTE], text);
-    }
-}
-
-void view_put_place(const struct view_rows *r, const struct model_row *row, struct table *t,
-                    size_t column)
-{
-    const struct model_place *place = row->place;
-    struct buffer b = BUFFER_INIT, link = BUFFER_INIT;
-
-    if (place && place->file)
-        table_place(t, column, view_where(r->view, place->file, place->line, &b),
-                    view_link(r->view, place->file, place->line, &link));
+    if (value < 0)
+        jw_number(w, key, "%.0f", value);
     else
-        table_place(t, column, model_near_words[model_row_lack(&r->rows, row)], NULL);
-    buffer_free(&b);
-    buffer_free(&link);
+        jw_unsigned(w, key, report_whole(value));
 }
 
-static void put_row(const struct view_rows *r, const struct model_row *row, const struct columns *c,
-                    struct table *t)
+static void types_json(const struct view_rows *r, const struct model_row *row,
+                       struct json_writer *w)
 {
-    struct buffer b = BUFFER_INIT;
+    jw_unsigned(w, "type_count", row->type_count);
+    jw_array(w, "types");
+    for (size_t i = 0; i < row->type_count && i < TYPES_SHOWN; i++) {
+        const struct model_row_type *type = &r->rows.types[row->first_type + i];
 
-    table_row(t);
-    put_amounts(r, row, c, t);
-    table_name(t, (size_t)c->at[COLUMN_WHAT], "", view_row_text(r, row, &b));
-    if (c->at[COLUMN_PLACE] >= 0)
-        view_put_place(r, row, t, (size_t)c->at[COLUMN_PLACE]);
-    if (c->at[COLUMN_TYPES] >= 0)
-        table_name(t, (size_t)c->at[COLUMN_TYPES], "", view_types_text(r, row, 1, &b));
-    if (c->at[COLUMN_HEAP] >= 0)
-        table_text(t, (size_t)c->at[COLUMN_HEAP], range_heap((enum sst_heap)row->heap));
-    if (r->kind == VIEW_MODULES)
-        table_text(t, (size_t)c->at[COLUMN_NOTE], owner_text(r->view, row));
-    buffer_free(&b);
+        jw_object(w, NULL);
+        jw_text(w, "type", view_class(r->view, type->class_number));
+        whole_json("allocs", type->allocs, w);
+        whole_json("bytes", type->bytes, w);
+        jw_end(w);
+    }
+    jw_end(w);
+}
+
+static void site_json(struct view_row *at, struct json_writer *w)
+{
+    const struct view *v = at->of->view;
+    const struct model_row *row = at->row;
+    const struct report_cell *cell = model_cell(v->read.model, row->cell);
+    struct print_stack stack = v->stack;
+
+    jw_text(w, "type", view_class(v, cell->class_number));
+    if (cell->path == REPORT_PATH_EMPTY)
+        jw_null(w, "method");
+    else
+        print_stack_method_json(&stack, report_path(v->read.defs, cell->path)->method, cell->il, w);
+    if (v->filter.below.count) /* frames that the view has, of the stack's */
+        jw_unsigned(w, "depth", v->tree->nodes[row->what].depth);
+    print_stack_json(&stack, cell->path, cell->il, w);
+}
+
+static void size_json(struct view_row *at, struct json_writer *w)
+{
+    const struct model_row *row = at->row;
+
+    jw_text(w, "heap", row->heap ? range_heap((enum sst_heap)row->heap) : "normal");
+    jw_unsigned(w, "size_from", row->what ? UINT64_C(1) << row->what : 0);
+    jw_unsigned(w, "size_to", (UINT64_C(2) << row->what) - 1);
+}
+
+static void thread_json(struct view_row *at, struct json_writer *w)
+{
+    const struct view *v = at->of->view;
+    const struct model_row *row = at->row;
+    const struct report_process *process;
+    const struct report_thread *thread;
+
+    if (!row->what) {
+        jw_null(w, "thread");
+        return;
+    }
+    thread = &v->read.defs->threads[row->what - 1];
+    jw_unsigned(w, "thread", thread->id);
+    if (thread->os)
+        jw_unsigned(w, "os", thread->os);
+    jw_text_if(w, "name", thread->name);
+    process = thread_process(v, thread);
+    if (!process)
+        return;
+    jw_text(w, "process", process->name ? process->name : "");
+    jw_unsigned(w, "pid", process->pid);
+}
+
+static void place_json(struct view_row *at, struct json_writer *w)
+{
+    const struct view_rows *r = at->of;
+    const struct model_row *row = at->row;
+    enum model_near_lack lack = model_row_lack(&r->rows, row);
+
+    if (!row->what)
+        jw_null(w, "method");
+    else
+        view_place_json(r->view, row->place, w);
+    if (lack)
+        jw_text(w, "no_line", model_near_keys[lack]);
+    if (model_row_foreign(&r->rows, row))
+        jw_bool(w, "no_own_frame", true);
+    types_json(r, row, w);
+}
+
+static void module_json(struct view_row *row, struct json_writer *w)
+{
+    const struct view *v = row->of->view;
+    uint32_t module = row->row->what;
+
+    if (!module) {
+        jw_null(w, "module");
+        return;
+    }
+    jw_text(w, "module", report_module(v->read.defs, module - 1)->name);
+    jw_bool(w, "own", model_own_of_module(v->read.own, module - 1) == MODEL_OWN);
+}
+
+static void namespace_json(struct view_row *row, struct json_writer *w)
+{
+    if (row->row->what)
+        jw_text(w, "namespace", namespaces_text(&row->of->rows.names, row->row->what - 1));
+    else
+        jw_null(w, "namespace");
 }
 
 /* What has no own frame: its share, and how to see it. */
@@ -277,207 +424,132 @@ void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
     print_foreign(r, out);
 }
 
-static int print_text(const struct view_rows *r, FILE *out)
-{
-    const struct view *v = r->view;
-    const struct table_look look = view_look(v, out);
-    struct buffer line = BUFFER_INIT;
-    size_t shown = model_rows_shown(&r->rows);
-    struct table *t = NULL;
-    struct columns c;
-    bool unoptimised = false;
-    int err;
+/* ---- the views ---- */
 
-    for (size_t i = 0; i < shown; i++)
-        unoptimised = unoptimised || r->rows.rows[i].self[MODEL_UNOPTIMISED] > 0;
-    choose_columns(r, unoptimised, &c);
-    err = table_new(c.shown, c.count, &t);
-    for (size_t i = 0; !err && i < shown; i++)
-        put_row(r, &r->rows.rows[i], &c, t);
-    if (!err)
-        err = table_fit(t, &look);
-    if (!err) {
-        view_head(v, out);
-        if (shown)
-            fprintf(out, "\n%s\n", table_head(t, &line));
-        for (size_t i = 0; i < shown; i++) {
-            fprintf(out, "%s\n", table_line(t, i, &line));
-            if (c.at[COLUMN_PLACE] >= 0 && r->rows.rows[i].place)
-                view_url(v, r->rows.rows[i].place, strlen(SITE_INDENT), out);
-            if (r->kind == VIEW_SITES)
-                view_stack_text(v, r->rows.rows[i].what, SITE_INDENT, out);
-        }
-        view_print_shown(r, shown, out);
-        view_foot(v, out);
+/* A name, and what JSON says of it. */
+#define NAME_COLUMN(title, of, members) \
+    { \
+        .heading = (title), .kind = TABLE_NAME, .least = 24, .value = (of), .json = (members) \
     }
-    table_free(t);
-    buffer_free(&line);
+
+static const struct column site_columns[] = {
+    NAME_COLUMN("type, and the stack that makes it", site_value, site_json)};
+static const struct column type_columns[] = {
+    {.key = "type", .heading = "type", .kind = TABLE_NAME, .least = 24, .value = view_value_type},
+    {.key = "module", .kind = TABLE_NAME, .value = type_module}};
+static const struct column method_columns[] = {NAME_COLUMN("method", place_value, place_json)};
+static const struct column line_columns[] = {
+    {.heading = "line", .kind = TABLE_PLACE, .least = 12, .value = view_value_line},
+    NAME_COLUMN("method", place_value, place_json),
+    {.heading = "types", .kind = TABLE_NAME, .rank = 1, .least = 12, .value = view_value_types}};
+static const struct column module_columns[] = {NAME_COLUMN("module", module_value, module_json)};
+static const struct column owner_columns[] = {
+    {.heading = "", .kind = TABLE_TEXT, .rank = 8, .least = 6, .value = owner_value}};
+static const struct column namespace_columns[] = {
+    NAME_COLUMN("namespace", namespace_value, namespace_json)};
+static const struct column thread_columns[] = {NAME_COLUMN("thread", thread_value, thread_json)};
+static const struct column size_columns[] = {
+    {.heading = "", .kind = TABLE_BAR, .rank = 7, .least = 30, .value = view_value_share},
+    {.heading = "heap", .kind = TABLE_TEXT, .least = 6, .value = heap_value},
+    NAME_COLUMN("bytes of an object", size_value, size_json)};
+
+static void below_line(const struct view *v, const struct model_row *row, FILE *out)
+{
+    if (row->place)
+        view_url(v, row->place, strlen(SITE_INDENT), out);
+}
+
+static void below_site(const struct view *v, const struct model_row *row, FILE *out)
+{
+    view_stack_text(v, row->what, SITE_INDENT, out);
+}
+
+/* A view is a row: what its rows are of, in which columns, and what is below each. */
+static const struct {
+    enum model_key key;
+    struct columns what;
+    const struct columns *notes, *amounts; /* NULL: as usual */
+    view_below *below;
+} views[VIEW_COUNT] = {
+    [VIEW_OVERVIEW] = {MODEL_BY_OWN, COLUMNS(line_columns), .below = below_line},
+    [VIEW_OWN] = {MODEL_BY_OWN, COLUMNS(line_columns), .below = below_line},
+    [VIEW_LINES] = {MODEL_BY_LINE, COLUMNS(line_columns), .below = below_line},
+    [VIEW_SITES] = {MODEL_BY_SITE, COLUMNS(site_columns), .below = below_site},
+    [VIEW_TYPES] = {MODEL_BY_TYPE, COLUMNS(type_columns)},
+    [VIEW_METHODS] = {MODEL_BY_METHOD, COLUMNS(method_columns)},
+    [VIEW_MODULES] = {MODEL_BY_MODULE, COLUMNS(module_columns),
+                      &(const struct columns)COLUMNS(owner_columns)},
+    [VIEW_NAMESPACES] = {MODEL_BY_NAMESPACE, COLUMNS(namespace_columns)},
+    [VIEW_THREADS] = {MODEL_BY_THREAD, COLUMNS(thread_columns)},
+    [VIEW_SIZES] = {MODEL_BY_SIZE, COLUMNS(size_columns)},
+    [VIEW_PROCESSES] = {MODEL_BY_PROCESS, .notes = &none, .amounts = &view_process_columns},
+};
+
+int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kind)
+{
+    const enum report_live_question q = v->question;
+    const struct model_rows_options options = {.key = views[kind].key,
+                                               .sort = v->sort,
+                                               .top = v->top,
+                                               .min_bytes = v->min_bytes,
+                                               .min_share = v->min_share,
+                                               .signed_bytes = q == REPORT_LIVE_GROWN,
+                                               .no_totals = q != REPORT_LIVE_NONE,
+                                               .of_cells = q == REPORT_LIVE_LIFETIMES ||
+                                                           q == REPORT_LIVE_GROWN};
+
+    *r = (struct view_rows){.view = v, .kind = kind, .below = views[kind].below};
+    if (q)
+        r->columns[VIEW_COLUMNS_AMOUNTS] = &view_live_amount_columns;
+    else if (views[kind].amounts)
+        r->columns[VIEW_COLUMNS_AMOUNTS] = views[kind].amounts;
+    else
+        r->columns[VIEW_COLUMNS_AMOUNTS] = &view_amount_columns;
+    r->columns[VIEW_COLUMNS_WHAT] = &views[kind].what;
+    if (!q)
+        r->columns[VIEW_COLUMNS_NOTES] = views[kind].notes ? views[kind].notes : &notes;
+    return model_rows_init(&r->rows, v->tree, &options);
+}
+
+void view_rows_fini(struct view_rows *r)
+{
+    model_rows_fini(&r->rows);
+    memory_free_all(r->deaths, r->grows);
+}
+
+int view_rows_text(const struct view_rows *r, size_t shown, FILE *out)
+{
+    struct columns_text columns;
+    int err = columns_fit(&columns, r, shown, out);
+
+    if (!err) {
+        if (r->view->question)
+            view_live_head(r->view, out);
+        else
+            view_head(r->view, out);
+        if (r->grows)
+            view_live_growing(r, out);
+        if (shown)
+            putc('\n', out);
+        columns_print(&columns, out);
+    }
+    columns_free(&columns);
     return err;
 }
 
-/* ---- JSON ---- */
-
-/* What shrank is below 0. */
-static void whole_json(const char *key, double value, struct json_writer *w)
-{
-    if (value < 0)
-        jw_number(w, key, "%.0f", value);
-    else
-        jw_unsigned(w, key, report_whole(value));
-}
-
-static void types_json(const struct view_rows *r, const struct model_row *row,
-                       struct json_writer *w)
-{
-    jw_unsigned(w, "type_count", row->type_count);
-    jw_array(w, "types");
-    for (size_t i = 0; i < row->type_count && i < TYPES_SHOWN; i++) {
-        const struct model_row_type *type = &r->rows.types[row->first_type + i];
-
-        jw_object(w, NULL);
-        jw_text(w, "type", view_class(r->view, type->class_number));
-        whole_json("allocs", type->allocs, w);
-        whole_json("bytes", type->bytes, w);
-        jw_end(w);
-    }
-    jw_end(w);
-}
-
-static void site_json(const struct view *v, const struct model_row *row, struct json_writer *w)
-{
-    const struct report_cell *cell = model_cell(v->read.model, row->cell);
-    struct print_stack stack = v->stack;
-
-    jw_text(w, "type", view_class(v, cell->class_number));
-    if (cell->path == REPORT_PATH_EMPTY)
-        jw_null(w, "method");
-    else
-        print_stack_method_json(&stack, report_path(v->read.defs, cell->path)->method, cell->il, w);
-    if (v->filter.below.count) /* frames that the view has, of the stack's */
-        jw_unsigned(w, "depth", v->tree->nodes[row->what].depth);
-    print_stack_json(&stack, cell->path, cell->il, w);
-}
-
-static void size_json(const struct model_row *row, struct json_writer *w)
-{
-    jw_text(w, "heap", row->heap ? range_heap((enum sst_heap)row->heap) : "normal");
-    jw_unsigned(w, "size_from", row->what ? UINT64_C(1) << row->what : 0);
-    jw_unsigned(w, "size_to", (UINT64_C(2) << row->what) - 1);
-}
-
-static void thread_json(const struct view *v, const struct model_row *row, struct json_writer *w)
-{
-    const struct report_process *process;
-    const struct report_thread *thread;
-
-    if (!row->what) {
-        jw_null(w, "thread");
-        return;
-    }
-    thread = &v->read.defs->threads[row->what - 1];
-    jw_unsigned(w, "thread", thread->id);
-    if (thread->os)
-        jw_unsigned(w, "os", thread->os);
-    jw_text_if(w, "name", thread->name);
-    process = thread_process(v, thread);
-    if (!process)
-        return;
-    jw_text(w, "process", process->name ? process->name : "");
-    jw_unsigned(w, "pid", process->pid);
-}
-
-static void place_row_json(const struct view_rows *r, const struct model_row *row,
-                           struct json_writer *w)
-{
-    enum model_near_lack lack = model_row_lack(&r->rows, row);
-
-    if (!row->what)
-        jw_null(w, "method");
-    else
-        view_place_json(r->view, row->place, w);
-    if (lack)
-        jw_text(w, "no_line", model_near_keys[lack]);
-    if (model_row_foreign(&r->rows, row))
-        jw_bool(w, "no_own_frame", true);
-    types_json(r, row, w);
-}
-
-void view_row_what_json(const struct view_rows *r, const struct model_row *row,
-                        struct json_writer *w)
+int view_rows_json(const struct view_rows *r, size_t shown, FILE *out)
 {
     const struct view *v = r->view;
-    uint32_t module;
-
-    switch (r->kind) {
-    case VIEW_SITES:
-        site_json(v, row, w);
-        break;
-    case VIEW_TYPES:
-        module = report_class(v->read.defs, row->what)->module;
-        jw_text(w, "type", view_class(v, row->what));
-        if (module)
-            jw_text(w, "module", report_module(v->read.defs, module)->name);
-        break;
-    case VIEW_THREADS:
-        thread_json(v, row, w);
-        break;
-    case VIEW_PROCESSES:
-        view_process_json(v, row->what, w);
-        break;
-    case VIEW_SIZES:
-        size_json(row, w);
-        break;
-    case VIEW_MODULES:
-        if (row->what) {
-            jw_text(w, "module", report_module(v->read.defs, row->what - 1)->name);
-            jw_bool(w, "own", model_own_of_module(v->read.own, row->what - 1) == MODEL_OWN);
-        } else {
-            jw_null(w, "module");
-        }
-        break;
-    case VIEW_NAMESPACES:
-        if (row->what)
-            jw_text(w, "namespace", namespaces_text(&r->rows.names, row->what - 1));
-        else
-            jw_null(w, "namespace");
-        break;
-    default:
-        place_row_json(r, row, w);
-        break;
-    }
-}
-
-void view_row_json(const struct view_rows *r, const struct model_row *row, struct json_writer *w)
-{
-    struct report_row self, total;
-
-    view_amount(r->view, row->self, &self);
-    jw_line_object(w, 2, NULL);
-    view_amounts_json(&self, w);
-    if (model_rows_inclusive(&r->rows)) {
-        view_amount(r->view, row->total, &total);
-        jw_unsigned(w, "total_allocs", total.allocs);
-        jw_unsigned(w, "total_bytes", total.bytes);
-        view_total_range_json(&total, w);
-    }
-    jw_number(w, "share", "%.6g", self.share);
-    view_row_what_json(r, row, w);
-    jw_end(w);
-}
-
-static int print_json(const struct view_rows *r, FILE *out)
-{
-    size_t shown = model_rows_shown(&r->rows);
     struct json_writer w;
 
     jw_init(&w, out);
-    view_begin_json(r->view, r->rows.count, &w);
-    jw_line_array(&w, 1, "rows");
-    for (size_t i = 0; i < shown; i++)
-        view_row_json(r, &r->rows.rows[i], &w);
-    jw_end(&w);
+    if (v->question)
+        view_live_begin_json(v, r->rows.count, &w);
+    else
+        view_begin_json(v, r->rows.count, &w);
+    columns_json(r, "rows", shown, &w);
     if (r->kind == VIEW_SITES)
-        print_stack_tables_json(&r->view->stack, &w);
+        print_stack_tables_json(&v->stack, &w);
     jw_end(&w);
     return jw_finish(&w);
 }
@@ -492,31 +564,26 @@ static void print_silent(const struct view_rows *r, FILE *out)
                 r->view->filtered ? " of it" : "");
 }
 
-static int print_processes(const struct view_rows *r, FILE *out)
-{
-    size_t shown = model_rows_shown(&r->rows);
-    int err;
-
-    view_head(r->view, out);
-    putc('\n', out);
-    err = view_processes_table(r, shown, out);
-    if (!err) {
-        view_print_shown(r, shown, out);
-        print_silent(r, out);
-        view_foot(r->view, out);
-    }
-    return err;
-}
-
 int view_flat(struct view *v, FILE *out)
 {
     struct view_rows rows;
     int err = view_rows_init(&rows, v, v->kind);
+    size_t shown = model_rows_shown(&rows.rows);
 
-    if (!err)
-        err = v->format == READING_JSON   ? print_json(&rows, out)
-              : v->kind == VIEW_PROCESSES ? print_processes(&rows, out)
-                                          : print_text(&rows, out);
+    if (!err && v->question)
+        err = view_live_beside(&rows);
+    if (!err && v->format == READING_JSON) {
+        err = view_rows_json(&rows, shown, out);
+    } else if (!err) {
+        err = v->kind == VIEW_PROCESSES ? view_processes_text(&rows, shown, true, out)
+                                        : view_rows_text(&rows, shown, out);
+        if (!err) {
+            view_print_shown(&rows, shown, out);
+            if (v->kind == VIEW_PROCESSES)
+                print_silent(&rows, out);
+            view_foot(v, out);
+        }
+    }
     view_rows_fini(&rows);
     return err;
 }

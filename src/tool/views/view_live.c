@@ -1,6 +1,6 @@
 /* What is alive, was, has grown, or died: rows of any flat view, told as their question asks. */
+#include "views/column.h"
 #include "views/ranges.h"
-#include "views/view_rows.h"
 
 #include "command/print_complete.h"
 #include "readers/header.h"
@@ -10,8 +10,6 @@
 
 #include <math.h>
 #include <string.h>
-
-#define SITE_INDENT "      "
 
 /* ---- the collection that a view is of ---- */
 
@@ -246,7 +244,7 @@ static const char *const generations[REPORT_LIVE_GENERATIONS] = {"gen 0", "gen 1
                                                                  "pinned"};
 
 /* Bytes and objects by generation and age, of the cells that the filter lets through. */
-struct deaths {
+struct view_deaths {
     double bytes[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
     double allocs[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
     double variance[REPORT_LIVE_GENERATIONS][REPORT_LIVE_AGES + 1];
@@ -275,7 +273,8 @@ static bool *rows_begin(const struct view *v, size_t rows, size_t size, void **s
 }
 
 /* By row, or all in one. of: rows by cell, NULL: each is of the first. */
-static int count_deaths(const struct view *v, const uint32_t *of, size_t rows, struct deaths **out)
+static int count_deaths(const struct view *v, const uint32_t *of, size_t rows,
+                        struct view_deaths **out)
 {
     const struct report_live *live = model_live(v->read.model);
     bool *in = rows_begin(v, rows, sizeof(**out), (void **)out);
@@ -284,7 +283,7 @@ static int count_deaths(const struct view *v, const uint32_t *of, size_t rows, s
         return -ENOMEM;
     for (size_t i = 0; i < live->death_count; i++) {
         const struct report_live_death *d = &live->deaths[i];
-        struct deaths *to = &(*out)[of ? of[d->number] : 0];
+        struct view_deaths *to = &(*out)[of ? of[d->number] : 0];
 
         if (!in[d->number])
             continue;
@@ -296,7 +295,7 @@ static int count_deaths(const struct view *v, const uint32_t *of, size_t rows, s
     return 0;
 }
 
-static double died_in(const struct deaths *d, int generation)
+static double died_in(const struct view_deaths *d, int generation)
 {
     double bytes = 0;
 
@@ -312,19 +311,20 @@ const char *view_live_heading(const struct view *v)
 
 /* ---- what grows ---- */
 
-struct grows {
+struct view_grows {
     double looks, allocs; /* 0: it does not */
 };
 
 /* By row: objects of all its sites that grow, and the fewest looks of any. */
-static int count_grows(const struct view *v, const uint32_t *of, size_t rows, struct grows **out)
+static int count_grows(const struct view *v, const uint32_t *of, size_t rows,
+                       struct view_grows **out)
 {
     const struct report_live *live = model_live(v->read.model);
     bool *in = rows_begin(v, rows, sizeof(**out), (void **)out);
 
     for (size_t i = 0; in && i < live->growing_count; i++) {
         const struct report_live_growing *g = &live->growing[i];
-        struct grows *to;
+        struct view_grows *to;
 
         if (g->cell == UINT32_MAX || !in[g->cell])
             continue;
@@ -336,135 +336,115 @@ static int count_grows(const struct view *v, const uint32_t *of, size_t rows, st
     return in ? 0 : -ENOMEM;
 }
 
-/* ---- rows ---- */
+/* ---- columns ---- */
 
-enum column {
-    AMOUNT,
-    SHARE,
-    OBJECTS,
-    RANGE,
-    BESIDE,
-    BESIDE_SHARE,
-    GENERATION,
-    ALIVE = GENERATION + REPORT_LIVE_GENERATIONS,
-    PLACE,
-    WHAT,
-    TYPES,
-    COLUMNS
-};
-
-struct live_rows {
-    struct view_rows rows;
-    struct deaths *deaths; /* by row, of lifetimes */
-    struct grows *grows;   /* by row, of grown */
-    struct table_column columns[COLUMNS];
-    int at[COLUMNS]; /* -1: not shown */
-    size_t count;
-};
-
-static void add_column(struct live_rows *l, int column, const struct table_column *as)
+static enum report_live_question question_of(const struct view_rows *r)
 {
-    l->at[column] = (int)l->count;
-    l->columns[l->count++] = *as;
+    return r->view->question;
 }
 
-static void choose_columns(struct live_rows *l)
+static bool is_grown(const struct view_rows *r)
 {
-    const struct view *v = l->rows.view;
-    enum report_live_question q = v->question;
-    bool grown = q == REPORT_LIVE_GROWN, line = v->kind == VIEW_LINES || v->kind == VIEW_OWN;
-    const struct table_column amount = {report_live_words(q)->amount,
-                                        grown ? TABLE_NUMBER_TEXT : TABLE_COUNT, 0, 0},
-                              objects = {"objects", grown ? TABLE_NUMBER_TEXT : TABLE_COUNT, 4, 0},
-                              beside = {grown                  ? "before"
-                                        : q == REPORT_LIVE_END ? "of it new"
-                                                               : "died young",
-                                        TABLE_COUNT, 3, 0};
-    struct report_amount range;
-
-    for (int i = 0; i < COLUMNS; i++)
-        l->at[i] = -1;
-    l->count = 0;
-    add_column(l, AMOUNT, &amount);
-    if (!grown)
-        add_column(l, SHARE, &(struct table_column){"share", TABLE_SHARE, 2, 0});
-    add_column(l, OBJECTS, &objects);
-    if (view_live_range(v, v->sum, &range))
-        add_column(l, RANGE, &(struct table_column){"95% range", TABLE_NUMBER_TEXT, 2, 0});
-    if (q == REPORT_LIVE_END || grown || q == REPORT_LIVE_LIFETIMES)
-        add_column(l, BESIDE, &beside);
-    if (q == REPORT_LIVE_TEMPORARY)
-        add_column(l, BESIDE_SHARE, &(struct table_column){"of site", TABLE_SHARE, 1, 0});
-    for (int i = 0; q == REPORT_LIVE_LIFETIMES && i < REPORT_LIVE_GENERATIONS; i++)
-        add_column(l, GENERATION + i,
-                   &(struct table_column){generations[i], TABLE_COUNT, 8 - (unsigned)i, 0});
-    if (q == REPORT_LIVE_LIFETIMES || grown)
-        add_column(l, ALIVE, &(struct table_column){"alive", TABLE_COUNT, 3, 0});
-    if (line)
-        add_column(l, PLACE, &(struct table_column){"line", TABLE_PLACE, 0, 12});
-    add_column(l, WHAT, &(struct table_column){view_row_heading(v->kind), TABLE_NAME, 0, 24});
-    if (line)
-        add_column(l, TYPES, &(struct table_column){"types", TABLE_NAME, 1, 12});
+    return question_of(r) == REPORT_LIVE_GROWN;
 }
 
-static void put_amounts(const struct live_rows *l, size_t number, struct table *t)
+static bool is_not_grown(const struct view_rows *r)
 {
-    const struct view *v = l->rows.view;
-    const double *self = l->rows.rows.rows[number].self;
-    double made = self[MODEL_LIVE_BYTES] + self[MODEL_BESIDE_BYTES];
+    return !is_grown(r);
+}
+
+static bool is_temporary(const struct view_rows *r)
+{
+    return question_of(r) == REPORT_LIVE_TEMPORARY;
+}
+
+static bool has_deaths(const struct view_rows *r)
+{
+    return question_of(r) == REPORT_LIVE_LIFETIMES;
+}
+
+static bool has_ranges(const struct view_rows *r)
+{
+    return is_estimate(r->view);
+}
+
+static bool has_beside(const struct view_rows *r)
+{
+    return question_of(r) == REPORT_LIVE_END || is_grown(r) || has_deaths(r);
+}
+
+static bool has_alive(const struct view_rows *r)
+{
+    return is_grown(r) || has_deaths(r);
+}
+
+static const char *beside_heading(const struct view *v)
+{
+    if (v->question == REPORT_LIVE_GROWN)
+        return "before";
+    return v->question == REPORT_LIVE_END ? "of it new" : "died young";
+}
+
+/* The weight of the column's number. */
+static bool weight_value(struct view_row *row, struct column_value *out)
+{
+    out->count = report_whole(row->row->self[row->column->number]);
+    return true;
+}
+
+static bool signed_value(struct view_row *row, struct column_value *out)
+{
+    struct view_signed text;
+
+    buffer_text(&out->made,
+                view_live_amount(row->of->view, row->row->self[row->column->number], &text));
+    out->text = out->made.data;
+    return true;
+}
+
+static bool live_range(struct view_row *row, struct column_value *out)
+{
     struct report_amount range;
     struct view_signed text;
 
-    if (v->question == REPORT_LIVE_GROWN) {
-        table_text(t, (size_t)l->at[AMOUNT], view_live_amount(v, self[MODEL_BYTES], &text));
-        table_text(t, (size_t)l->at[OBJECTS], view_live_amount(v, self[MODEL_ALLOCS], &text));
-    } else {
-        table_count(t, (size_t)l->at[AMOUNT], report_whole(self[MODEL_BYTES]));
-        table_share(t, (size_t)l->at[SHARE], view_share(v, self[MODEL_BYTES]));
-        table_count(t, (size_t)l->at[OBJECTS], report_whole(self[MODEL_ALLOCS]));
-    }
-    if (l->at[RANGE] >= 0 && view_live_range(v, self, &range))
-        table_text(t, (size_t)l->at[RANGE], view_live_range_text(v, &range, &text));
-    if (l->at[BESIDE] >= 0)
-        table_count(t, (size_t)l->at[BESIDE], report_whole(self[MODEL_BESIDE_BYTES]));
-    if (l->at[BESIDE_SHARE] >= 0)
-        table_share(t, (size_t)l->at[BESIDE_SHARE], made > 0 ? self[MODEL_BESIDE_BYTES] / made : 0);
-    for (int i = 0; l->deaths && i < REPORT_LIVE_GENERATIONS; i++)
-        table_count(t, (size_t)l->at[GENERATION + i], report_whole(died_in(&l->deaths[number], i)));
-    if (l->at[ALIVE] >= 0)
-        table_count(t, (size_t)l->at[ALIVE], report_whole(self[MODEL_LIVE_BYTES]));
+    if (!view_live_range(row->of->view, row->row->self, &range))
+        return false;
+    buffer_text(&out->made, view_live_range_text(row->of->view, &range, &text));
+    out->text = out->made.data;
+    return true;
 }
 
-static void put_row(const struct live_rows *l, size_t number, struct table *t)
+/* Of all that was made, what died young. */
+static bool beside_share(struct view_row *row, struct column_value *out)
 {
-    const struct model_row *row = &l->rows.rows.rows[number];
-    struct buffer b = BUFFER_INIT;
+    const double *self = row->row->self;
+    double made = self[MODEL_LIVE_BYTES] + self[MODEL_BESIDE_BYTES];
 
-    table_row(t);
-    put_amounts(l, number, t);
-    table_name(t, (size_t)l->at[WHAT], "", view_row_text(&l->rows, row, &b));
-    if (l->at[PLACE] >= 0)
-        view_put_place(&l->rows, row, t, (size_t)l->at[PLACE]);
-    if (l->at[TYPES] >= 0)
-        table_name(t, (size_t)l->at[TYPES], "", view_types_text(&l->rows, row, 1, &b));
-    buffer_free(&b);
+    out->number = made > 0 ? self[MODEL_BESIDE_BYTES] / made : 0;
+    return true;
+}
+
+static bool died_value(struct view_row *row, struct column_value *out)
+{
+    if (!row->of->deaths)
+        return false;
+    out->count = report_whole(died_in(&row->of->deaths[row->number], (int)row->column->number));
+    return true;
 }
 
 #define MOST_GROWING 5 /* rows that are warned of */
 
-static void print_growing_row(const struct live_rows *l, size_t number, FILE *out)
+static void print_growing_row(const struct view_rows *r, size_t number, FILE *out)
 {
-    const struct model_row *row = &l->rows.rows.rows[number];
-    const struct view *v = l->rows.view;
+    const struct model_row *row = &r->rows.rows[number];
     struct buffer b = BUFFER_INIT, line = BUFFER_INIT;
     struct text_number n;
 
-    buffer_format(&line, "grows at each of %.0f full collections: ", l->grows[number].looks);
+    buffer_format(&line, "grows at each of %.0f full collections: ", r->grows[number].looks);
     if (row->place && row->place->file)
-        buffer_format(&line, "%s, ", view_where(v, row->place->file, row->place->line, &b));
-    buffer_format(&line, "+%s object%s, %s", text_count(&n, report_whole(l->grows[number].allocs)),
-                  text_plural(report_whole(l->grows[number].allocs)),
-                  view_row_text(&l->rows, row, &b));
+        buffer_format(&line, "%s, ", view_where(r->view, row->place->file, row->place->line, &b));
+    buffer_format(&line, "+%s object%s, %s", text_count(&n, report_whole(r->grows[number].allocs)),
+                  text_plural(report_whole(r->grows[number].allocs)), columns_name(r, number, &b));
     if (!line.failed)
         args_print_text(out, line.data, terminal_width(out));
     buffer_free(&b);
@@ -472,12 +452,12 @@ static void print_growing_row(const struct live_rows *l, size_t number, FILE *ou
 }
 
 /* Rows are warned of in their order; those that the rule of live.h, in the tracer, is true of. */
-static void print_growing(const struct live_rows *l, FILE *out)
+void view_live_growing(const struct view_rows *r, FILE *out)
 {
     size_t said = 0, more = 0;
 
-    for (size_t i = 0; l->grows && i < l->rows.rows.count; i++) {
-        if (l->grows[i].allocs <= 0)
+    for (size_t i = 0; r->grows && i < r->rows.count; i++) {
+        if (r->grows[i].allocs <= 0)
             continue;
         if (said == MOST_GROWING) {
             more++;
@@ -485,44 +465,10 @@ static void print_growing(const struct live_rows *l, FILE *out)
         }
         if (!said++)
             putc('\n', out);
-        print_growing_row(l, i, out);
+        print_growing_row(r, i, out);
     }
     if (more)
         fprintf(out, "grows at each: %zu more\n", more);
-}
-
-static int print_text(struct live_rows *l, size_t shown, FILE *out)
-{
-    const struct view *v = l->rows.view;
-    const struct table_look look = view_look(v, out);
-    struct buffer line = BUFFER_INIT;
-    struct table *t = NULL;
-    int err;
-
-    choose_columns(l);
-    err = table_new(l->columns, l->count, &t);
-    for (size_t i = 0; !err && i < shown; i++)
-        put_row(l, i, t);
-    if (!err)
-        err = table_fit(t, &look);
-    if (!err) {
-        view_live_head(v, out);
-        print_growing(l, out);
-        if (shown)
-            fprintf(out, "\n%s\n", table_head(t, &line));
-        for (size_t i = 0; i < shown; i++) {
-            fprintf(out, "%s\n", table_line(t, i, &line));
-            if (l->at[PLACE] >= 0 && l->rows.rows.rows[i].place)
-                view_url(v, l->rows.rows.rows[i].place, strlen(SITE_INDENT), out);
-            if (l->rows.kind == VIEW_SITES)
-                view_stack_text(v, l->rows.rows.rows[i].what, SITE_INDENT, out);
-        }
-        view_print_shown(&l->rows, shown, out);
-        view_foot(v, out);
-    }
-    table_free(t);
-    buffer_free(&line);
-    return err;
 }
 
 /* ---- JSON ---- */
@@ -629,7 +575,7 @@ void view_live_begin_json(const struct view *v, size_t row_count, struct json_wr
     view_rest_json(v, row_count, w);
 }
 
-static void deaths_json(const struct deaths *d, struct json_writer *w)
+static void deaths_json(const struct view_deaths *d, struct json_writer *w)
 {
     jw_array(w, "died");
     for (int g = 0; g < REPORT_LIVE_GENERATIONS; g++)
@@ -646,40 +592,109 @@ static void deaths_json(const struct deaths *d, struct json_writer *w)
     jw_end(w);
 }
 
-static void row_json(const struct live_rows *l, size_t number, struct json_writer *w)
+static void live_members(struct view_row *row, struct json_writer *w)
 {
-    const struct model_row *row = &l->rows.rows.rows[number];
-    const struct view *v = l->rows.view;
-
-    jw_line_object(w, 2, NULL);
-    view_live_amounts_json(v, row->self, w);
-    if (v->question != REPORT_LIVE_GROWN)
-        jw_number(w, "share", "%.6g", view_share(v, row->self[MODEL_BYTES]));
-    if (l->deaths)
-        deaths_json(&l->deaths[number], w);
-    if (l->grows && l->grows[number].allocs > 0) {
-        jw_number(w, "rises", "%.0f", l->grows[number].looks);
-        jw_number(w, "risen_allocs", "%.0f", l->grows[number].allocs);
-    }
-    view_row_what_json(&l->rows, row, w);
-    jw_end(w);
+    view_live_amounts_json(row->of->view, row->row->self, w);
 }
 
-static int print_json(const struct live_rows *l, size_t shown, FILE *out)
+static void died_members(struct view_row *row, struct json_writer *w)
 {
-    const struct view *v = l->rows.view;
-    struct json_writer w;
+    if (row->of->deaths)
+        deaths_json(&row->of->deaths[row->number], w);
+}
 
-    jw_init(&w, out);
-    view_live_begin_json(v, l->rows.rows.count, &w);
-    jw_line_array(&w, 1, "rows");
-    for (size_t i = 0; i < shown; i++)
-        row_json(l, i, &w);
-    jw_end(&w);
-    if (v->kind == VIEW_SITES)
-        print_stack_tables_json(&v->stack, &w);
-    jw_end(&w);
-    return jw_finish(&w);
+static void grows_members(struct view_row *row, struct json_writer *w)
+{
+    const struct view_grows *grows = row->of->grows ? &row->of->grows[row->number] : NULL;
+
+    if (!grows || grows->allocs <= 0)
+        return;
+    jw_number(w, "rises", "%.0f", grows->looks);
+    jw_number(w, "risen_allocs", "%.0f", grows->allocs);
+}
+
+#define DIED(generation, title) \
+    { \
+        .heading = (title), .kind = TABLE_COUNT, .rank = 8 - (generation), .number = (generation), \
+        .shown = has_deaths, .value = died_value \
+    }
+
+static const struct column live_columns[] = {
+    {.json = live_members},
+    {.titled = view_live_heading,
+     .kind = TABLE_COUNT,
+     .number = MODEL_BYTES,
+     .shown = is_not_grown,
+     .value = weight_value},
+    {.titled = view_live_heading,
+     .kind = TABLE_NUMBER_TEXT,
+     .number = MODEL_BYTES,
+     .shown = is_grown,
+     .value = signed_value},
+    {.key = "share",
+     .heading = "share",
+     .kind = TABLE_SHARE,
+     .rank = 2,
+     .shown = is_not_grown,
+     .value = view_value_share},
+    {.heading = "objects",
+     .kind = TABLE_COUNT,
+     .rank = 4,
+     .number = MODEL_ALLOCS,
+     .shown = is_not_grown,
+     .value = weight_value},
+    {.heading = "objects",
+     .kind = TABLE_NUMBER_TEXT,
+     .rank = 4,
+     .number = MODEL_ALLOCS,
+     .shown = is_grown,
+     .value = signed_value},
+    {.heading = "95% range",
+     .kind = TABLE_NUMBER_TEXT,
+     .rank = 2,
+     .shown = has_ranges,
+     .value = live_range},
+    {.titled = beside_heading,
+     .kind = TABLE_COUNT,
+     .rank = 3,
+     .number = MODEL_BESIDE_BYTES,
+     .shown = has_beside,
+     .value = weight_value},
+    {.heading = "of site",
+     .kind = TABLE_SHARE,
+     .rank = 1,
+     .shown = is_temporary,
+     .value = beside_share},
+    DIED(0, "gen 0"),
+    DIED(1, "gen 1"),
+    DIED(2, "gen 2"),
+    DIED(3, "large"),
+    DIED(4, "pinned"),
+    {.heading = "alive",
+     .kind = TABLE_COUNT,
+     .rank = 3,
+     .number = MODEL_LIVE_BYTES,
+     .shown = has_alive,
+     .value = weight_value},
+    {.json = died_members},
+    {.json = grows_members},
+};
+const struct columns view_live_amount_columns = COLUMNS(live_columns);
+
+int view_live_beside(struct view_rows *r)
+{
+    uint32_t *of = NULL;
+    int err = 0;
+
+    if (!is_grown(r) && !has_deaths(r))
+        return 0;
+    err = model_rows_of_cells(&r->rows, &of);
+    if (!err && has_deaths(r))
+        err = count_deaths(r->view, of, r->rows.count, &r->deaths);
+    else if (!err)
+        err = count_grows(r->view, of, r->rows.count, &r->grows);
+    memory_free(of);
+    return err;
 }
 
 /* ---- lifetimes of all ---- */
@@ -694,7 +709,8 @@ struct lifetime {
 
 #define LIFETIMES (REPORT_LIVE_GENERATIONS * (REPORT_LIVE_AGES + 1) + 2)
 
-static size_t list_lifetimes(const struct view *v, const struct deaths *d, struct lifetime *rows)
+static size_t list_lifetimes(const struct view *v, const struct view_deaths *d,
+                             struct lifetime *rows)
 {
     size_t count = 0;
 
@@ -791,10 +807,10 @@ static int lifetimes_json(const struct view *v, const struct lifetime *rows, siz
     return jw_finish(&w);
 }
 
-static int view_lifetimes(const struct view *v, FILE *out)
+int view_lifetimes(struct view *v, FILE *out)
 {
     struct lifetime *rows = memory_alloc(LIFETIMES * sizeof(*rows));
-    struct deaths *deaths = NULL;
+    struct view_deaths *deaths = NULL;
     int err = count_deaths(v, NULL, 1, &deaths);
     size_t count = 0;
 
@@ -806,32 +822,5 @@ static int view_lifetimes(const struct view *v, FILE *out)
                                         : lifetimes_text(v, rows, count, out);
     }
     memory_free_all(rows, deaths);
-    return err;
-}
-
-int view_live(struct view *v, FILE *out)
-{
-    struct live_rows l = {.deaths = NULL};
-    uint32_t *of = NULL;
-    int err;
-
-    if (v->kind == VIEW_LIFETIMES)
-        return view_lifetimes(v, out);
-    err = view_rows_init(&l.rows, v, v->kind);
-    if (!err && v->question == REPORT_LIVE_LIFETIMES) {
-        err = model_rows_of_cells(&l.rows.rows, &of);
-        if (!err)
-            err = count_deaths(v, of, l.rows.rows.count, &l.deaths);
-    }
-    if (!err && v->question == REPORT_LIVE_GROWN) {
-        err = model_rows_of_cells(&l.rows.rows, &of);
-        if (!err)
-            err = count_grows(v, of, l.rows.rows.count, &l.grows);
-    }
-    if (!err)
-        err = v->format == READING_JSON ? print_json(&l, model_rows_shown(&l.rows.rows), out)
-                                        : print_text(&l, model_rows_shown(&l.rows.rows), out);
-    view_rows_fini(&l.rows);
-    memory_free_all(l.deaths, l.grows, of);
     return err;
 }

@@ -1,7 +1,7 @@
 /* The first screen: what allocates most, and which command shows more of it. */
+#include "views/column.h"
 #include "views/ranges.h"
 #include "views/view_processes.h"
-#include "views/view_rows.h"
 #include "views/view_time.h"
 
 #include "base/name.h"
@@ -312,42 +312,38 @@ static const char *source_of(const struct view *v, const struct model_row *row, 
     return b->data && !b->failed ? b->data : "";
 }
 
-enum column { BYTES, SHARE, ALLOCS, RANGE, PLACE, METHOD, TYPES, COLUMNS };
+#define PLACE 4 /* of the columns shown */
 
-static const struct table_column own_columns[COLUMNS] = {
-    VIEW_COLUMNS_OF_AMOUNT(BYTES, SHARE, ALLOCS, 3, RANGE),
-    [PLACE] = {"line", TABLE_PLACE, 0, 28},
-    [METHOD] = {"method", TABLE_NAME, 1, 20},
-    [TYPES] = {"types", TABLE_NAME, 0, 16},
-};
-
-static void put_own(const struct overview *o, const struct model_row *row, struct table *t)
+static bool own_line(struct view_row *row, struct column_value *out)
 {
-    const struct view *v = o->v;
-    bool foreign = model_row_foreign(&o->own.rows, row);
-    struct buffer b = BUFFER_INIT;
-    struct report_row self;
-
-    view_amount(v, row->self, &self);
-    table_row(t);
-    table_count(t, BYTES, self.bytes);
-    table_share(t, SHARE, self.share);
-    view_put_objects(t, ALLOCS, &self);
-    view_put_range(t, RANGE, &self);
-    if (foreign)
-        table_place(t, PLACE, MODEL_NEAR_NONE, NULL);
-    else
-        view_put_place(&o->own, row, t, PLACE);
-    table_name(t, METHOD, "", foreign ? "" : view_place(v, row->place, &b));
-    table_name(t, TYPES, "", view_types_text(&o->own, row, 1, &b));
-    buffer_free(&b);
+    if (!model_row_foreign(&row->of->rows, row->row))
+        return view_value_line(row, out);
+    out->text = MODEL_NEAR_NONE;
+    return true;
 }
+
+static bool own_method(struct view_row *row, struct column_value *out)
+{
+    const struct view *v = row->of->view;
+    bool foreign = model_row_foreign(&row->of->rows, row->row);
+
+    out->text = foreign ? "" : view_place(v, row->row->place, &out->made);
+    return true;
+}
+
+static const struct column own_columns[] = {
+    VIEW_AMOUNTS(3),
+    {.heading = "line", .kind = TABLE_PLACE, .least = 28, .value = own_line},
+    {.heading = "method", .kind = TABLE_NAME, .rank = 1, .least = 20, .value = own_method},
+    {.heading = "types", .kind = TABLE_NAME, .least = 16, .value = view_value_types},
+};
+static const struct columns columns_of_own = COLUMNS(own_columns);
 
 /*
  * The rows that make most, and that of no own frame, if it makes anything: in its place among them,
  * or last. (--top, which is of other views, may have moved it.)
  */
-static size_t own_rows(const struct overview *o, const struct model_row *out[LINES_SHOWN])
+static size_t own_rows(const struct overview *o, struct model_row out[LINES_SHOWN])
 {
     const struct model_row *foreign = NULL;
     size_t count = 0, at = 0;
@@ -360,27 +356,26 @@ static size_t own_rows(const struct overview *o, const struct model_row *out[LIN
         if (model_row_foreign(&o->own.rows, row))
             foreign = row;
         else if (count < LINES_SHOWN)
-            out[count++] = row;
+            out[count++] = *row;
     }
     if (!foreign)
         return count;
     count += count < LINES_SHOWN;
-    while (at + 1 < count && out[at]->self[MODEL_BYTES] >= foreign->self[MODEL_BYTES])
+    while (at + 1 < count && out[at].self[MODEL_BYTES] >= foreign->self[MODEL_BYTES])
         at++;
     memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof(*out));
-    out[at] = foreign;
+    out[at] = *foreign;
     return count;
 }
 
-/* The first of them that is of own code; NULL: none is. */
+/* The row of own code that makes most; NULL: none does. */
 static const struct model_row *first_own(const struct overview *o)
 {
-    const struct model_row *rows[LINES_SHOWN];
-    size_t count = own_rows(o, rows);
+    const struct model_row *row = o->own.rows.rows, *end = row + o->own.rows.count;
 
-    for (size_t i = 0; i < count; i++)
-        if (!model_row_foreign(&o->own.rows, rows[i]))
-            return rows[i];
+    for (; row < end && model_own_any(o->v->read.own); row++)
+        if (row->self[MODEL_BYTES] > 0 && !model_row_foreign(&o->own.rows, row))
+            return row;
     return NULL;
 }
 
@@ -437,18 +432,19 @@ static void print_own_heading(const struct overview *o, FILE *out)
 }
 
 /* A row, and its source if that has room beside it. Returns: the lines printed. */
-static size_t print_own_row(const struct overview *o, const struct model_row *row, struct table *t,
-                            size_t number, size_t room, FILE *out)
+static size_t print_own_row(const struct columns_text *c, size_t number, size_t room, FILE *out)
 {
-    size_t at = table_column_at(t, PLACE), width = view_look(o->v, out).width;
+    const struct view *v = c->rows->view;
+    const struct model_row *row = &c->rows->rows.rows[number];
+    size_t at = table_column_at(c->table, PLACE), width = view_look(v, out).width;
     struct buffer b = BUFFER_INIT;
     const char *source;
     size_t lines = 1;
 
-    fprintf(out, "%s\n", table_line(t, number, &b));
-    if (row->place && !model_row_foreign(&o->own.rows, row)) {
-        view_url(o->v, row->place, at, out);
-        source = source_of(o->v, row, &b);
+    fprintf(out, "%s\n", table_line(c->table, number, &b));
+    if (row->place && !model_row_foreign(&c->rows->rows, row)) {
+        view_url(v, row->place, at, out);
+        source = source_of(v, row, &b);
         if (*source && width > at + 20) {
             lines += room > 1;
             fprintf(out, "%*s| ", (int)at, "");
@@ -462,38 +458,34 @@ static size_t print_own_row(const struct overview *o, const struct model_row *ro
 
 static int print_own(const struct overview *o, FILE *out)
 {
-    const struct model_row *rows[LINES_SHOWN];
+    struct model_row rows[LINES_SHOWN];
     size_t count = own_rows(o, rows), room = LINES_ROOM;
-    const struct table_look look = view_look(o->v, out);
+    struct view_rows shown = o->own;
+    struct columns_text columns;
     struct buffer b = BUFFER_INIT;
-    struct table *t = NULL;
-    int err = count ? table_new(own_columns, COLUMNS, &t) : 0;
+    int err;
 
-    for (size_t i = 0; !err && i < count; i++)
-        put_own(o, rows[i], t);
-    if (!err && count)
-        err = table_fit(t, &look);
-    if (!err && count) {
+    if (!count)
+        return 0;
+    shown.rows.rows = rows;
+    shown.columns[VIEW_COLUMNS_AMOUNTS] = &columns_of_own;
+    shown.columns[VIEW_COLUMNS_WHAT] = shown.columns[VIEW_COLUMNS_NOTES] = NULL;
+    err = columns_fit(&columns, &shown, count, out);
+    if (!err) {
         print_own_heading(o, out);
-        fprintf(out, "%s\n", table_head(t, &b));
+        fprintf(out, "%s\n", table_head(columns.table, &b));
     }
     for (size_t i = 0; !err && i < count; i++)
-        if (model_row_foreign(&o->own.rows, rows[i]))
-            print_own_row(o, rows[i], t, i, 0, out);
+        if (model_row_foreign(&shown.rows, &rows[i]))
+            print_own_row(&columns, i, 0, out);
         else if (room)
-            room -= print_own_row(o, rows[i], t, i, room, out);
-    table_free(t);
+            room -= print_own_row(&columns, i, room, out);
+    columns_free(&columns);
     buffer_free(&b);
     return err;
 }
 
 /* ---- types ---- */
-
-static const struct table_column type_columns[] = {
-    {"bytes", TABLE_COUNT, 0, 0},   {"share", TABLE_SHARE, 2, 0},
-    {"objects", TABLE_COUNT, 3, 0}, {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
-    {"type", TABLE_NAME, 0, 24},    {"most of it by", TABLE_PLACE, 1, 24},
-};
 
 /* How the bytes of a type are spread over lines of own code. */
 struct spread {
@@ -533,56 +525,50 @@ static struct spread spread_of(const struct overview *o, uint32_t class_number)
 }
 
 /* Who makes most of a type, or that nobody does. */
-static void put_spread(const struct overview *o, uint32_t class_number, struct table *t,
-                       size_t column)
+static bool spread_value(struct view_row *row, struct column_value *out)
 {
-    struct spread s = spread_of(o, class_number);
-    struct buffer b = BUFFER_INIT;
+    const struct overview *o = row->of->context;
+    struct spread s = spread_of(o, row->row->what);
 
+    if (!model_own_any(o->v->read.own))
+        return false;
     if (s.most && s.most->place->file) {
-        view_put_place(&o->own, s.most, t, column);
+        view_find_line(&o->own, s.most, out);
     } else if (s.most) {
-        table_name(t, column, "", view_place(o->v, s.most->place, &b));
+        out->name = true;
+        out->text = view_place(o->v, s.most->place, &out->made);
     } else if (s.foreign * 2 >= s.all) {
-        table_place(t, column, "(no own code)", NULL);
+        out->text = "(no own code)";
     } else {
-        buffer_format(&b, "(spread over %zu places)", s.places);
-        table_place(t, column, b.failed ? "" : b.data, NULL);
+        buffer_format(&out->made, "(spread over %zu places)", s.places);
+        out->text = out->made.failed ? "" : out->made.data;
     }
-    buffer_free(&b);
+    return true;
 }
 
-static void put_type(const struct overview *o, const struct model_row *row, struct table *t)
-{
-    struct report_row self;
-
-    view_amount(o->v, row->self, &self);
-    table_row(t);
-    table_count(t, 0, self.bytes);
-    table_share(t, 1, self.share);
-    view_put_objects(t, 2, &self);
-    view_put_range(t, 3, &self);
-    table_name(t, 4, "", view_class(o->v, row->what));
-    if (model_own_any(o->v->read.own))
-        put_spread(o, row->what, t, 5);
-}
+static const struct column type_columns[] = {
+    VIEW_AMOUNTS(3),
+    {.heading = "type", .kind = TABLE_NAME, .least = 24, .value = view_value_type},
+    {.heading = "most of it by",
+     .kind = TABLE_PLACE,
+     .rank = 1,
+     .least = 24,
+     .value = spread_value},
+};
+static const struct columns columns_of_types = COLUMNS(type_columns);
 
 static int print_types(const struct overview *o, FILE *out)
 {
-    const struct table_look look = view_look(o->v, out);
-    struct table *t = NULL;
-    int err = table_new(type_columns, COUNT_OF(type_columns), &t);
+    struct view_rows shown = o->types;
+    size_t count = shown.rows.count < TYPES_SHOWN ? shown.rows.count : TYPES_SHOWN;
 
-    for (size_t i = 0; !err && i < o->types.rows.count && i < TYPES_SHOWN; i++)
-        put_type(o, &o->types.rows.rows[i], t);
-    if (!err)
-        err = table_fit(t, &look);
-    if (!err && o->types.rows.count) {
-        putc('\n', out);
-        table_print(t, out);
-    }
-    table_free(t);
-    return err;
+    if (!count)
+        return 0;
+    shown.context = o;
+    shown.columns[VIEW_COLUMNS_AMOUNTS] = &columns_of_types;
+    shown.columns[VIEW_COLUMNS_WHAT] = shown.columns[VIEW_COLUMNS_NOTES] = NULL;
+    putc('\n', out);
+    return columns_table(&shown, count, out);
 }
 
 /* ---- processes ---- */
@@ -599,7 +585,7 @@ static int print_processes(const struct overview *o, FILE *out)
     if (!count)
         return 0;
     fputs("\nProcesses\n", out);
-    return view_processes_table(&o->processes, count < PIDS_SHOWN ? count : PIDS_SHOWN, out);
+    return view_processes_text(&o->processes, count < PIDS_SHOWN ? count : PIDS_SHOWN, false, out);
 }
 
 /* ---- rate, collections, commands ---- */
@@ -793,9 +779,15 @@ static void alive_json(const struct view *v, struct json_writer *w)
     jw_end(w);
 }
 
+static size_t at_most(uint64_t top, size_t count)
+{
+    return top && top < count ? (size_t)top : count;
+}
+
 static int print_json(const struct overview *o, FILE *out)
 {
     const struct view *v = o->v;
+    const struct view_rows time = time_line_rows(v, &o->time);
     size_t shown = model_rows_shown(&o->own.rows);
     uint64_t collections = model_log(v->read.model)->tally.records[SST_KIND_GC];
     struct json_writer w;
@@ -805,28 +797,15 @@ static int print_json(const struct overview *o, FILE *out)
     if (collections)
         jw_unsigned(&w, "collections", collections);
     alive_json(v, &w);
-    jw_line_array(&w, 1, "rows");
-    for (size_t i = 0; i < shown; i++)
-        view_row_json(&o->own, &o->own.rows.rows[i], &w);
-    jw_end(&w);
-    jw_line_array(&w, 1, "types");
-    for (size_t i = 0; i < o->types.rows.count && (!v->top || i < v->top); i++)
-        view_row_json(&o->types, &o->types.rows.rows[i], &w);
-    jw_end(&w);
-    if (o->processes.rows.count) {
-        jw_line_array(&w, 1, "processes");
-        for (size_t i = 0; i < o->processes.rows.count && (!v->top || i < v->top); i++)
-            view_row_json(&o->processes, &o->processes.rows.rows[i], &w);
-        jw_end(&w);
-    }
+    columns_json(&o->own, "rows", shown, &w);
+    columns_json(&o->types, "types", at_most(v->top, o->types.rows.count), &w);
+    if (o->processes.rows.count)
+        columns_json(&o->processes, "processes", at_most(v->top, o->processes.rows.count), &w);
     jw_line_array(&w, 1, "paths");
     for (size_t i = 0; i < o->path_count; i++)
         path_json(o, &o->paths[i], &w);
     jw_end(&w);
-    jw_line_array(&w, 1, "time");
-    if (!model_untimed(v->read.model))
-        time_line_json(v, &o->time, &w);
-    jw_end(&w);
+    columns_json(&time, "time", model_untimed(v->read.model) ? 0 : time.rows.count, &w);
     jw_end(&w);
     return jw_finish(&w);
 }

@@ -1,3 +1,4 @@
+#include "views/column.h"
 #include "views/view_processes.h"
 
 #include "base/memory.h"
@@ -51,9 +52,12 @@ static uint64_t began(const struct view *v, const struct report_process *one)
     return one->clock > first ? one->clock - first : 0;
 }
 
-void view_process_json(const struct view *v, uint32_t number, struct json_writer *w)
+/* ---- columns ---- */
+
+static void process_members(struct view_row *row, struct json_writer *w)
 {
-    const struct report_process *one = view_process(v, number);
+    const struct view *v = row->of->view;
+    const struct report_process *one = view_process(v, row->row->what);
 
     if (!one) {
         jw_null(w, "process");
@@ -63,58 +67,35 @@ void view_process_json(const struct view *v, uint32_t number, struct json_writer
     jw_unsigned(w, "pid", one->pid);
     jw_text_if(w, "command", one->command);
     jw_text_if(w, "started", one->started);
-    parent_json(v, number, w);
+    parent_json(v, row->row->what, w);
     jw_unsigned(w, "began_ns", began(v, one));
     if (one->ran)
         jw_unsigned(w, "ran_ns", one->ran);
 }
 
-enum column { BYTES, SHARE, ALLOCS, RANGE, BEGAN, RAN, PROCESS, COMMAND, COLUMNS };
-
-static const struct table_column columns[COLUMNS] = {
-    VIEW_COLUMNS_OF_AMOUNT(BYTES, SHARE, ALLOCS, 3, RANGE),
-    [BEGAN] = {"began at", TABLE_TIME, 4, 0},
-    [RAN] = {"ran for", TABLE_TIME, 5, 0},
-    [PROCESS] = {"process", TABLE_NAME, 0, 30},
-    [COMMAND] = {"command", TABLE_TEXT, 1, 20},
-};
-
-/* Rows, and what they come from, which may have made nothing itself; places are row->what - 1. */
-struct family {
-    const struct model_row **rows; /* by place; NULL: it has no row */
-    uint32_t *order;
-    size_t asked;
-    const struct model_row *unknown; /* of logs without a header; NULL: there are none */
-    struct forest forest;
-};
-
-static int family_make(struct family *f, const struct view_rows *r, size_t shown)
+static bool began_value(struct view_row *row, struct column_value *out)
 {
-    const struct report_processes *all = model_processes(r->view->read.model);
+    const struct report_process *one = view_process(row->of->view, row->row->what);
 
-    *f = (struct family){
-        .rows = memory_zalloc(all->count + 1, sizeof(*f->rows)),
-        .order = memory_alloc((shown + 1) * sizeof(*f->order)),
-    };
-    if (!f->rows || !f->order)
-        return -ENOMEM;
-    for (size_t i = 0; i < shown; i++) {
-        uint32_t number = r->rows.rows[i].what;
-
-        if (!number || number > all->count) {
-            f->unknown = &r->rows.rows[i];
-            continue;
-        }
-        f->rows[number - 1] = &r->rows.rows[i];
-        f->order[f->asked++] = number - 1;
-    }
-    return report_processes_forest(all, f->order, f->asked, &f->forest);
+    out->number = one ? (double)began(row->of->view, one) : 0;
+    return one != NULL;
 }
 
-static void family_fini(struct family *f)
+static bool ran_value(struct view_row *row, struct column_value *out)
 {
-    memory_free_all(f->rows, f->order);
-    forest_fini(&f->forest);
+    const struct report_process *one = view_process(row->of->view, row->row->what);
+
+    out->number = one ? (double)one->ran : 0;
+    out->text = one && !one->ran ? "no end" : NULL;
+    return one != NULL;
+}
+
+static bool command_value(struct view_row *row, struct column_value *out)
+{
+    const struct report_process *one = view_process(row->of->view, row->row->what);
+
+    out->text = one ? one->command : NULL;
+    return one != NULL;
 }
 
 /* "  sh > ": how deep it lies, and through whom. */
@@ -131,56 +112,97 @@ static void put_before(const struct view *v, uint32_t number, uint32_t depth, st
         buffer_format(b, "%s > ", report_process_between(&all->process[number - 1], between));
 }
 
-/* row: NULL: it made nothing, and is here for those below it. */
-static void put_row(const struct view_rows *r, const struct model_row *row, uint32_t number,
-                    uint32_t depth, struct table *t)
+static bool process_value(struct view_row *row, struct column_value *out)
 {
-    static const double nothing[MODEL_WEIGHTS];
-    const struct report_process *one = view_process(r->view, number);
-    struct buffer before = BUFFER_INIT, b = BUFFER_INIT;
-    struct report_row self;
+    const struct view_rows *r = row->of;
+    uint32_t number = row->row->what;
 
-    view_amount(r->view, row ? row->self : nothing, &self);
-    table_row(t);
-    table_count(t, BYTES, self.bytes);
-    table_share(t, SHARE, self.share);
-    view_put_objects(t, ALLOCS, &self);
-    view_put_range(t, RANGE, &self);
-    if (one) {
-        table_time(t, BEGAN, (double)began(r->view, one));
-        if (one->ran)
-            table_time(t, RAN, (double)one->ran);
-        else
-            table_text(t, RAN, "no end");
-        table_text(t, COMMAND, one->command);
-        put_before(r->view, number, depth, &before);
+    out->text = view_process_text(r->view, number, &out->made);
+    if (r->depths && view_process(r->view, number)) {
+        put_before(r->view, number, r->depths[row->number], &out->beside);
+        out->before = out->beside.data;
     }
-    table_name(t, PROCESS, before.data ? before.data : "", view_process_text(r->view, number, &b));
-    buffer_free(&before);
-    buffer_free(&b);
+    return true;
 }
 
-int view_processes_table(const struct view_rows *r, size_t shown, FILE *out)
+static const struct column columns[] = {
+    VIEW_AMOUNTS(3),
+    VIEW_SHARE_MEMBER,
+    {.heading = "began at", .kind = TABLE_TIME, .rank = 4, .value = began_value},
+    {.heading = "ran for", .kind = TABLE_TIME, .rank = 5, .value = ran_value},
+    {.heading = "process",
+     .kind = TABLE_NAME,
+     .least = 30,
+     .value = process_value,
+     .json = process_members},
+    {.heading = "command", .kind = TABLE_TEXT, .rank = 1, .least = 20, .value = command_value},
+};
+const struct columns view_process_columns = COLUMNS(columns);
+
+/* ---- each below the one that started it ---- */
+
+/* Rows, and what they come from, which may have made nothing itself. */
+struct family {
+    const struct model_row **of; /* by process; NULL: it has no row */
+    uint32_t *order, *depths;
+    struct model_row *rows;
+    size_t count;
+};
+
+static void family_fini(struct family *f)
 {
-    const struct table_look look = view_look(r->view, out);
-    struct table *t = NULL;
+    memory_free_all(f->of, f->order, f->depths, f->rows);
+}
+
+static void add_row(struct family *f, const struct model_row *row, uint32_t process, uint32_t depth)
+{
+    f->rows[f->count] = row ? *row : (struct model_row){.what = process + 1};
+    f->depths[f->count++] = depth;
+}
+
+static int family_make(struct family *f, const struct view_rows *r, size_t shown)
+{
+    const struct report_processes *all = model_processes(r->view->read.model);
+    const struct model_row *unknown = NULL; /* of logs without a header */
+    size_t most = all->count + shown + 1, asked = 0;
+    struct forest forest;
+    int err;
+
+    *f = (struct family){.of = memory_zalloc(most, sizeof(*f->of)),
+                         .order = memory_alloc(most * sizeof(*f->order)),
+                         .depths = memory_alloc(most * sizeof(*f->depths)),
+                         .rows = memory_alloc(most * sizeof(*f->rows))};
+    if (!f->of || !f->order || !f->depths || !f->rows)
+        return -ENOMEM;
+    for (size_t i = 0; i < shown; i++) {
+        const struct model_row *row = &r->rows.rows[i];
+
+        if (!view_process(r->view, row->what)) {
+            unknown = row;
+            continue;
+        }
+        f->of[row->what - 1] = row;
+        f->order[asked++] = row->what - 1;
+    }
+    err = report_processes_forest(all, f->order, asked, &forest);
+    for (size_t i = 0; !err && i < forest.count; i++)
+        add_row(f, f->of[forest.rows[i].item], forest.rows[i].item, forest.rows[i].depth);
+    if (unknown)
+        add_row(f, unknown, 0, 0);
+    forest_fini(&forest);
+    return err;
+}
+
+int view_processes_text(const struct view_rows *r, size_t shown, bool head, FILE *out)
+{
+    struct view_rows below = *r;
     struct family f;
     int err = family_make(&f, r, shown);
 
+    below.rows.rows = f.rows;
+    below.depths = f.depths;
     if (!err)
-        err = table_new(columns, COLUMNS, &t);
-    for (size_t i = 0; !err && i < f.forest.count; i++) {
-        const struct forest_row *one = &f.forest.rows[i];
-
-        put_row(r, f.rows[one->item], one->item + 1, one->depth, t);
-    }
-    if (!err && f.unknown)
-        put_row(r, f.unknown, 0, 0, t);
+        err = head ? view_rows_text(&below, f.count, out) : columns_table(&below, f.count, out);
     family_fini(&f);
-    if (!err)
-        err = table_fit(t, &look);
-    if (!err)
-        table_print(t, out);
-    table_free(t);
     return err;
 }

@@ -11,10 +11,9 @@
 const struct report_process *view_process(const struct view *v, uint32_t number);
 /* "Spawner (pid 4711)", in b. */
 const char *view_process_text(const struct view *v, uint32_t number, struct buffer *b);
-/* As members of the object open in w. */
-void view_process_json(const struct view *v, uint32_t number, struct json_writer *w);
 
-/* The first `shown` rows, which are of processes, as a table. Returns: 0 or -ENOMEM. */
-int view_processes_table(const struct view_rows *r, size_t shown, FILE *out);
+/* The first `shown` rows, each below the process that started it; head: with the view's head.
+ * Returns: 0 or -ENOMEM. */
+int view_processes_text(const struct view_rows *r, size_t shown, bool head, FILE *out);
 
 #endif

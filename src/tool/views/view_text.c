@@ -223,24 +223,16 @@ void view_amount_text(const struct report_row *all, bool estimated, FILE *out)
     fprintf(out, "%s bytes", text_count(&n, all->bytes));
 }
 
-void view_put_objects(struct table *t, size_t column, const struct report_row *amount)
-{
-    if (amount->mixed)
-        table_text(t, column, "-");
-    else
-        table_count(t, column, amount->allocs);
-}
-
-void view_put_range(struct table *t, size_t column, const struct report_row *amount)
+const char *view_range_text(const struct report_row *amount, struct buffer *b)
 {
     struct text_number low, high;
-    char text[80];
 
+    buffer_clear(b);
     if (!amount->sampled || amount->approximate)
-        return;
-    snprintf(text, sizeof(text), "%s-%s", text_short(&low, amount->bytes_range.low),
-             text_short(&high, amount->bytes_range.high));
-    table_text(t, column, text);
+        return NULL;
+    buffer_format(b, "%s-%s", text_short(&low, amount->bytes_range.low),
+                  text_short(&high, amount->bytes_range.high));
+    return b->failed ? NULL : b->data;
 }
 
 static void put_estimate(const struct report_log *log, const struct report_row *all, bool late,

@@ -1,6 +1,6 @@
 /* What was allocated when: slices of equal length, as a table and as a line of bars. */
+#include "views/column.h"
 #include "views/ranges.h"
-#include "views/view_rows.h"
 #include "views/view_time.h"
 
 #include "terminal/text.h"
@@ -20,11 +20,13 @@ int time_line_init(struct time_line *l, const struct view *v)
     l->slices = memory_zalloc(count ? count : 1, sizeof(*l->slices));
     if (!l->slices)
         return -ENOMEM;
+    for (unsigned i = 0; i < count; i++)
+        l->slices[i].what = i;
     for (uint32_t i = 0; i < t->cell_count; i++) {
         uint32_t slice = model_cell(v->read.model, t->cells[i])->slice;
 
         for (int w = 0; slice < count && w < MODEL_WEIGHTS; w++)
-            l->slices[slice].weights[w] +=
+            l->slices[slice].self[w] +=
                 model_cell_weight(v->read.model, t->cells[i], (enum model_weight)w);
     }
     l->first = l->slice_ns ? (unsigned)(v->read.found.from.t / l->slice_ns) : 0;
@@ -32,8 +34,8 @@ int time_line_init(struct time_line *l, const struct view *v)
     if (l->first >= count)
         l->first = 0;
     for (unsigned i = l->first; i < count; i++)
-        if (l->slices[i].weights[MODEL_BYTES] > l->most) {
-            l->most = l->slices[i].weights[MODEL_BYTES];
+        if (l->slices[i].self[MODEL_BYTES] > l->most) {
+            l->most = l->slices[i].self[MODEL_BYTES];
             l->peak = i;
         }
     return 0;
@@ -50,7 +52,7 @@ void time_line_put(const struct time_line *l, struct buffer *b)
                                        "\u2585", "\u2586", "\u2587", "\u2588"};
 
     for (unsigned i = l->first; i < l->count; i++) {
-        double share = l->most > 0 ? l->slices[i].weights[MODEL_BYTES] / l->most : 0;
+        double share = l->most > 0 ? l->slices[i].self[MODEL_BYTES] / l->most : 0;
         unsigned bar = (unsigned)(share * 8 + 0.5);
 
         buffer_text(b, bars[share > 0 && !bar ? 1 : bar > 8 ? 8 : bar]);
@@ -59,80 +61,75 @@ void time_line_put(const struct time_line *l, struct buffer *b)
 
 /* ---- the view ---- */
 
-enum column { FROM, BYTES, SHARE, ALLOCS, RANGE, RATE, BAR, COLUMNS };
-
-static const struct table_column columns[COLUMNS] = {
-    [FROM] = {"from", TABLE_NUMBER_TEXT, 0, 0},
-    VIEW_COLUMNS_OF_AMOUNT(BYTES, SHARE, ALLOCS, 3, RANGE),
-    [RATE] = {"per second", TABLE_NUMBER_TEXT, 4, 0},
-    [BAR] = {"", TABLE_BAR, 1, 30},
-};
-
-static void put_slice(const struct view *v, const struct time_line *l, unsigned slice,
-                      struct table *t)
+static bool from_value(struct view_row *row, struct column_value *out)
 {
-    double seconds = (double)l->slice_ns / NS_S;
-    struct report_row amount;
-    struct text_number n;
     char text[32];
 
-    view_amount(v, l->slices[slice].weights, &amount);
-    table_row(t);
-    table_text(t, FROM, range_time(slice * l->slice_ns, text));
-    table_count(t, BYTES, amount.bytes);
-    table_share(t, SHARE, amount.share);
-    view_put_objects(t, ALLOCS, &amount);
-    view_put_range(t, RANGE, &amount);
-    if (seconds > 0)
-        table_text(t, RATE, text_bytes(&n, (uint64_t)((double)amount.bytes / seconds)));
-    table_share(t, BAR, l->most > 0 ? l->slices[slice].weights[MODEL_BYTES] / l->most : 0);
+    buffer_text(&out->made, range_time(row->row->what * row->of->slice_ns, text));
+    out->text = out->made.data;
+    return true;
 }
 
-static int print_text(const struct view *v, const struct time_line *l, FILE *out)
+static bool rate_value(struct view_row *row, struct column_value *out)
 {
-    const struct table_look look = view_look(v, out);
+    double seconds = (double)row->of->slice_ns / NS_S;
     struct text_number n;
-    struct table *t = NULL;
-    int err = table_new(columns, COLUMNS, &t);
 
-    for (unsigned i = l->first; !err && i < l->count; i++)
-        put_slice(v, l, i, t);
-    if (!err)
-        err = view_print_table(v, t, &look, out);
-    if (!err) {
-        fprintf(out, "\nEach line is %s long.\n", text_ns(&n, (double)l->slice_ns));
-        view_foot(v, out);
-    }
-    table_free(t);
-    return err;
+    if (!(seconds > 0))
+        return false;
+    buffer_text(&out->made, text_bytes(&n, (uint64_t)((double)row->self.bytes / seconds)));
+    out->text = out->made.data;
+    return true;
 }
 
-void time_line_json(const struct view *v, const struct time_line *l, struct json_writer *w)
+static bool bar_value(struct view_row *row, struct column_value *out)
 {
-    for (unsigned i = l->first; i < l->count; i++) {
-        struct report_row amount;
+    const double most = row->of->most;
 
-        view_amount(v, l->slices[i].weights, &amount);
-        jw_line_object(w, 2, NULL);
-        view_amounts_json(&amount, w);
-        jw_number(w, "share", "%.6g", amount.share);
-        jw_unsigned(w, "from_ns", i * l->slice_ns);
-        jw_unsigned(w, "to_ns", (i + 1) * l->slice_ns);
-        jw_end(w);
-    }
+    out->number = most > 0 ? row->row->self[MODEL_BYTES] / most : 0;
+    return true;
 }
 
-static int print_json(const struct view *v, const struct time_line *l, FILE *out)
+static void time_members(struct view_row *row, struct json_writer *w)
 {
-    struct json_writer w;
+    jw_unsigned(w, "from_ns", row->row->what * row->of->slice_ns);
+    jw_unsigned(w, "to_ns", (row->row->what + 1) * row->of->slice_ns);
+}
 
-    jw_init(&w, out);
-    view_begin_json(v, l->count - l->first, &w);
-    jw_line_array(&w, 1, "rows");
-    time_line_json(v, l, &w);
-    jw_end(&w);
-    jw_end(&w);
-    return jw_finish(&w);
+static const struct column time_columns[] = {
+    {.heading = "from", .kind = TABLE_NUMBER_TEXT, .value = from_value},
+    VIEW_AMOUNTS(3),
+    VIEW_SHARE_MEMBER,
+    {.json = time_members},
+    {.heading = "per second", .kind = TABLE_NUMBER_TEXT, .rank = 4, .value = rate_value},
+    {.heading = "", .kind = TABLE_BAR, .rank = 1, .least = 30, .value = bar_value},
+};
+static const struct columns columns = COLUMNS(time_columns);
+
+struct view_rows time_line_rows(const struct view *v, const struct time_line *l)
+{
+    return (struct view_rows){.view = v,
+                              .kind = VIEW_TIME,
+                              .rows = {.rows = l->slices + l->first, .count = l->count - l->first},
+                              .columns = {&columns},
+                              .slice_ns = l->slice_ns,
+                              .most = l->most};
+}
+
+static int print(const struct view *v, const struct time_line *l, FILE *out)
+{
+    const struct view_rows rows = time_line_rows(v, l);
+    struct text_number n;
+    int err;
+
+    if (v->format == READING_JSON)
+        return view_rows_json(&rows, rows.rows.count, out);
+    err = view_rows_text(&rows, rows.rows.count, out);
+    if (err)
+        return err;
+    fprintf(out, "\nEach line is %s long.\n", text_ns(&n, (double)l->slice_ns));
+    view_foot(v, out);
+    return 0;
 }
 
 int view_time(struct view *v, FILE *out)
@@ -141,7 +138,7 @@ int view_time(struct view *v, FILE *out)
     int err = time_line_init(&line, v);
 
     if (!err)
-        err = v->format == READING_JSON ? print_json(v, &line, out) : print_text(v, &line, out);
+        err = print(v, &line, out);
     time_line_fini(&line);
     return err;
 }

@@ -205,8 +205,11 @@ enum column { TOTAL, SHARE, SELF, ALLOCS, RANGE, NAME, PLACE, TYPES, COLUMNS };
 
 /* Of what has grown SHARE is what there was before. */
 static const struct table_column columns[COLUMNS] = {
-    VIEW_COLUMNS_OF_AMOUNT(TOTAL, SHARE, ALLOCS, 5, RANGE),
+    [TOTAL] = {"bytes", TABLE_COUNT, 0, 0},
+    [SHARE] = {"share", TABLE_SHARE, 2, 0},
     [SELF] = {"itself", TABLE_COUNT, 3, 0},
+    [ALLOCS] = {"objects", TABLE_COUNT, 5, 0},
+    [RANGE] = {"95% range", TABLE_NUMBER_TEXT, TABLE_IF_FILLED + 2, 0},
     [NAME] = {"", TABLE_NAME, 0, 40},
     [PLACE] = {"line", TABLE_PLACE, 4, 16},
     [TYPES] = {"makes", TABLE_NAME, 1, 12},
