@@ -210,7 +210,8 @@ static int note_time(struct report_cells *c, uint64_t t)
     err = report_cells_flush(c);
     c->slice_ns <<= halves;
     for (size_t i = 0; i < c->count; i++)
-        c->cells[i].slice = (uint32_t)((uint64_t)c->cells[i].slice >> halves); /* over 31 at times */
+        c->cells[i].slice =
+            (uint32_t)((uint64_t)c->cells[i].slice >> halves); /* over 31 at times */
     return err ? err : join_cells(c);
 }
 

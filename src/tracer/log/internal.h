@@ -118,7 +118,7 @@ struct log_call_sums {
 /* What another thread wants of the writer: message.c. */
 struct log_message {
     struct log_message *next;
-    json_t *line; /* to be written; NULL: a question */
+    json_t *line;   /* to be written; NULL: a question */
     uint64_t ticks; /* when it was posted */
     enum sst_kind kind;
     void (*answer)(struct log *log,

@@ -50,8 +50,9 @@ static struct log_message *in_order(struct log_message *newest)
 static void handle(struct log *log, struct log_message *message)
 {
     if (message->line) {
-        json_object_set_new(message->line, "t",
-                            json_integer((json_int_t)log_t(log, clock_ticks_to_ns(message->ticks))));
+        json_object_set_new(
+            message->line, "t",
+            json_integer((json_int_t)log_t(log, clock_ticks_to_ns(message->ticks))));
         if (log->sites)
             log_sites_flush(log); /* a mark parts what was before it from what comes after */
         if (log_emit(log, message->kind, json_incref(message->line)))
@@ -146,8 +147,8 @@ static bool await(struct log *log, struct log_message *message)
 enum waits { WAITS_NOT, WAITS_WRITTEN, WAITS_BEHIND };
 
 /*
- * Takes the reference to line, which may be NULL (-ENOMEM). Its "t" is now, and is converted as that of
- * an allocation is: two clocks differ by microseconds, and a mark would part the wrong allocations.
+ * Takes the reference to line, which may be NULL (-ENOMEM). Its "t" is now, converted as that of an
+ * allocation is: two clocks differ by microseconds, and a mark would part the wrong ones.
  */
 static int post_line(struct log *log, enum sst_kind kind, json_t *line, enum waits waits)
 {
@@ -195,9 +196,8 @@ int log_mark_behind(struct log *log, const char *text)
 
 int log_unhandled(struct log *log, const char *type, const char *message)
 {
-    json_t *line =
-        json_pack("{s:s, s:i, s:i, s:o}", "kind", "unhandled", "t", 0, "os", (int)gettid(), "type",
-                  log_text(type));
+    json_t *line = json_pack("{s:s, s:i, s:i, s:o}", "kind", "unhandled", "t", 0, "os",
+                             (int)gettid(), "type", log_text(type));
 
     if (*message)
         json_object_set_new(line, "message", log_text(message));

@@ -84,12 +84,11 @@ TEST(there_is_room_for_a_variance_of_each_cell_when_the_first_weight_comes)
 TEST(slices_are_joined_as_often_as_a_late_time_needs)
 {
     report_cells_fini(&cells);
-    assert_int_equal(report_cells_init(&cells,
-                                       &(struct report_cells_options){.paths = true,
-                                                                      .slice_ns = 1,
-                                                                      .slices_max = 256},
-                                       &problems),
-                     0);
+    assert_int_equal(
+        report_cells_init(
+            &cells, &(struct report_cells_options){.paths = true, .slice_ns = 1, .slices_max = 256},
+            &problems),
+        0);
     buffer_text(&text, NAMES);
     allocate(200, "");
     buffer_format(&text,
