@@ -258,7 +258,7 @@ def commands_of_help():
 
 def options_of_help(command):
     """Options as the help page has them."""
-    return set(re.findall(r'^  (?:-\w, )?(--[\w-]+)', tool('help', command).text, re.M))
+    return set(re.findall(r'^  (?:-\w, )?(--[\w-]+)', tool('help', '--all', command).text, re.M))
 
 
 @each('shell', *SHELLS)

@@ -352,7 +352,7 @@ def test_reports_say_what_the_log_holds(t):
     def report(*topic):
         text = run([TOOL, 'report', *topic, r.path])
         t.equal(text.status, 0, text)
-        return whole_stacks(json.loads(run([TOOL, 'report', *topic, '--raw', '--format', 'json', '--quiet', r.path]).text))
+        return whole_stacks(json.loads(run([TOOL, 'report', *topic, '--names=raw', '--format', 'json', '--quiet', r.path]).text))
 
     exceptions = report('--exceptions')
     own = [x for x in exceptions['rows'] if x['exception'] == 'Families.Known']

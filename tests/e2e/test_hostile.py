@@ -127,7 +127,7 @@ def test_no_name_in_a_log_reaches_the_terminal_as_it_is(t):
     spoilt_log(real.path, log, module)
     t.unchecked.add(log)
     printers = [['report', '--by', by] for by in ('site', 'type', 'method', 'thread', 'module', 'line')]
-    printers += [p + more for p in printers for more in (['--wide', '--raw', '--top', '0', '--depth', '0', '--links', 'always'],
+    printers += [p + more for p in printers for more in (['--wide', '--names=raw', '--top', '0', '--depth', '0', '--links', 'always'],
                                                         ['--format', 'json'])]
     printers += [['report', what, '--format', f] for what in ('--exceptions', '--gc', '--jit', '--suspensions', '--calls',
                                                               '--profile') for f in ('text', 'json')]

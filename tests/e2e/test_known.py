@@ -73,7 +73,7 @@ def known_is_exact(t, seed, hooks, command, *options):
 
     # The report.
     reported = collections.defaultdict(lambda: [0, 0])
-    report = r.report('--by', 'site', '--raw')
+    report = r.report('--by', 'site', '--names=raw')
     t.equal(report['total']['allocs'], len(log.allocs), 'allocations in the report')
     t.equal(report['total']['bytes'], log.end['bytes'], 'bytes in the report')
     for row in report['rows']:

@@ -147,7 +147,7 @@ def test_views_say_what_the_lines_say(t):
     said, found = keeping.said, keeping.found
 
     def view(name, *options):
-        return keeping.record.report('--view', name, '--by', 'site', '--raw', *options)
+        return keeping.record.report('--view', name, '--by', 'site', '--names=raw', *options)
 
     def alive(gc):
         return live.own(found.moments[gc].alive)

@@ -145,7 +145,7 @@ def test_manual_pages_say_what_help_says(t):
 
 def help_terms(command):
     """The left column of a help page: what is before two blanks."""
-    return '\n'.join(re.split(r'(?<=\S)  +', line)[0] for line in tool('help', command).text.splitlines())
+    return '\n'.join(re.split(r'(?<=\S)  +', line)[0] for line in tool('help', '--all', command).text.splitlines())
 
 
 # ---- the Debian package

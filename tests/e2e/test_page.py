@@ -171,8 +171,8 @@ def test_every_view_adds_up_to_the_log(t, browser):
     nobody_asked(t, found)
     for path, page in zip(logs, found['out']):
         name = os.path.basename(path)
-        types = tool_json('report', '--by=type', '--format=json', '--raw', '--no-lines', path)
-        methods = tool_json('report', '--by=method', '--format=json', '--raw', '--no-lines', path)
+        types = tool_json('report', '--by=type', '--format=json', '--names=raw', '--no-lines', path)
+        methods = tool_json('report', '--by=method', '--format=json', '--names=raw', '--no-lines', path)
         total, tables = types['total'], page['tables']
         t.equal(page['estimated'], total['estimated'], name)
         t.equal([round(page['total'][key]) for key in ('bytes', 'allocs')], [total['bytes'], total['allocs']], name)

@@ -36,7 +36,7 @@ def test_commands_and_options_of_readmes_are_there(t):
         for words in [words for line in lines_of(text) for words in commands_of(line)]:
             command = words[0]
             if command not in pages:
-                page = tool('help', command)
+                page = tool('help', '--all', command)
                 t.equal(page.status, 0, '%s: %s\n%s' % (name, ' '.join(words), page))
                 pages[command] = page.text
             for word in words[1:]:
@@ -59,4 +59,4 @@ def test_views_that_the_readme_explains_are_those_of_live_objects(t):
         refused = tool('report', '--view', view, os.devnull)
         t.true('--view' not in refused.errors, refused)
     for command, word in re.findall(r'`(ctl|mark|retained)(?: PID| LOG FILE)?[^`]*?(--[a-z-]+)', section):
-        t.true(word in tool('help', 'ctl' if command == 'mark' else command).text, '%s %s' % (command, word))
+        t.true(word in tool('help', '--all', 'ctl' if command == 'mark' else command).text, '%s %s' % (command, word))

@@ -84,7 +84,7 @@ def test_estimates_hold_what_the_program_did(t, sample):
     bias = {}
     for seed in range(SEEDS):
         r = plain(t) if seed == 0 and sample == 'auto' else t.record(PROGRAM.command('Sampled') + more, '--sample', sample)
-        known, rows = told(r), rows_of(r.report('--by', 'site', '--raw'))
+        known, rows = told(r), rows_of(r.report('--by', 'site', '--names=raw'))
         for method, row in known.items():
             found = rows.get(method, [])
             t.true(found, 'no sample of %s' % method)
@@ -228,7 +228,7 @@ def test_stacks_and_instructions_of_samples_are_those_of_snapshots(t):
 @needs('Sampled')
 def test_objects_are_counted_only_where_they_are_of_one_size(t):
     r = plain(t)
-    rows = rows_of(r.report('--by', 'site', '--raw'))
+    rows = rows_of(r.report('--by', 'site', '--names=raw'))
     t.true(all(row.get('mixed') and 'allocs_range' not in row for row in rows['Sampled.Program.Mixed']), rows['Sampled.Program.Mixed'])
     for method, row in told(r).items():
         if method.endswith('.Mixed') or len(rows[method]) != 1:
@@ -253,7 +253,7 @@ def test_thinning_keeps_large_objects_certain(t, sample):
     t.true(len(r.log.allocs) < r.log.end['sampling']['told'], 'some are left out')
     for a in r.log.allocs:
         t.true(abs(a['weight'] - weight(a['bytes'], mean)) < 1e-6 * a['weight'], 'the weight of %s' % a)
-    rows = rows_of(r.report('--by', 'site', '--raw'))
+    rows = rows_of(r.report('--by', 'site', '--names=raw'))
     for method, row in known.items():
         if method.endswith('.Mixed'):
             continue
@@ -299,7 +299,7 @@ def test_the_mean_can_be_raised_but_not_below_the_runtimes_own(t):
 def test_sums_of_sites_say_the_same(t):
     r = recorded('sites', '--sample', 'auto', '--log', 'sites', '--check', '0')
     known = told(r)
-    rows = rows_of(r.report('--by', 'site', '--raw'))
+    rows = rows_of(r.report('--by', 'site', '--names=raw'))
     for method, row in known.items():
         if method.endswith('.Mixed'):
             continue
@@ -312,7 +312,7 @@ def test_sums_of_sites_say_the_same(t):
 def test_snapshots_can_be_the_stacks(t):
     r = t.record(PROGRAM.command('Sampled') + ['--megabytes', '5'], '--sample', 'auto', '--capture', 'snapshot')
     t.equal((r.status, r.log.header['sampler'], r.log.header['hooks']), (0, 'runtime', 'none'), 'how')
-    t.true(set(told(r)) - {'Sampled.Program.Mixed'} <= set(rows_of(r.report('--by', 'site', '--raw'))) | {
+    t.true(set(told(r)) - {'Sampled.Program.Mixed'} <= set(rows_of(r.report('--by', 'site', '--names=raw'))) | {
         method for method, row in told(r).items() if row['bytes'] < 40 << 20}, 'methods')
     t.true(all(r.log.stack(a['node']) for a in r.log.allocs), 'a stack of each')
 
@@ -329,7 +329,7 @@ def test_ticks_of_older_runtimes_are_approximate(t, framework):
     text = ' '.join(tool('report', r.path).text.split())
     t.true(' Approximate, from ' in text and '95% range' not in text, text[:600])
     t.exact(r)
-    rows, known = rows_of(r.report('--by', 'site', '--raw')), told(r)
+    rows, known = rows_of(r.report('--by', 'site', '--names=raw')), told(r)
     for method in 'Small', 'Kilobyte', 'NearlyLarge', 'Large', 'Megabyte', 'TenMegabytes':
         row = known['Sampled.Program.' + method]
         bytes_ = sum(f['bytes'] for f in rows.get('Sampled.Program.' + method, []))

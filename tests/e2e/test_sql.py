@@ -64,13 +64,13 @@ def same(t, *paths, sampled=False):
     asked = [word for key in KEYS for word in ('--ask', KEYS[key][0])]
     found = ask(*asked, '--ask', 'inclusive', '--ask', 'complete', *paths)
     for key, (question, names) in KEYS.items():
-        report = tool_json('report', '--by', key, '--raw', '--physical', '--top', '0', '--format', 'json', *paths)
+        report = tool_json('report', '--by', key, '--names=raw', '--physical', '--top', '0', '--format', 'json', *paths)
         if key != 'thread' or len(paths) == 1:
             same_sums(t, rows(found[question], names), rows(report['rows'], names), '%s of %s' % (question, paths))
         t.true(sampled or sum(row['bytes'] for row in found[question]) == report['total']['bytes'], 'total of %s' % question)
     if not sampled and all(path.endswith('.ndjson') for path in paths):
         same_sums(t, rows(found['inclusive'], ('method',)), inclusive(paths), 'inclusive of %s' % (paths,))
-    view = tool_json('report', '--view', 'methods', '--raw', '--physical', '--top', '0', '--format', 'json', *paths)['rows']
+    view = tool_json('report', '--view', 'methods', '--names=raw', '--physical', '--top', '0', '--format', 'json', *paths)['rows']
     same_sums(t, rows(found['inclusive'], ('method', 'module')),
               rows([dict(row, bytes=row['total_bytes'], allocs=row['total_allocs']) for row in view
                     if row.get('method') and not row['method'].startswith('(')], ('method', 'module')),
@@ -107,7 +107,7 @@ def test_several_logs_and_damaged_ones(t):
 def test_marks_and_builds(t):
     marks = os.path.join(FIXTURES, 'marks.ndjson')
     found = ask('--ask', 'marks', '--set', 'from=warm', '--set', 'to=one request', marks)['marks']
-    report = tool_json('report', '--by', 'type', '--raw', '--from', 'warm', '--to', 'one request', '--format', 'json', marks)
+    report = tool_json('report', '--by', 'type', '--names=raw', '--from', 'warm', '--to', 'one request', '--format', 'json', marks)
     t.equal(rows(found, ('type',)), rows(report['rows'], ('type',)), 'between two marks')
     t.true(report['total']['allocs'] > 0, 'nothing between the marks')
 
@@ -195,6 +195,6 @@ def test_clickhouse(t, options):
         file.write(CLICKHOUSE)
     types, methods = consumers.node_json(script, os.path.join(harness.ROOT, 'examples/sql/clickhouse.sql'), r.path, what='clickhouse')
     for found, key in (types, 'type'), (methods, 'method'):
-        report = tool_json('report', '--by', key, '--raw', '--physical', '--top', '0', '--format', 'json', r.path)
+        report = tool_json('report', '--by', key, '--names=raw', '--physical', '--top', '0', '--format', 'json', r.path)
         same_sums(t, rows([{'bytes': int(row[0]), 'allocs': int(row[1]), key: row[2] or None} for row in found], (key,)),
                   rows(report['rows'], (key,)), 'by ' + key)

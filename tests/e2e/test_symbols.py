@@ -113,8 +113,8 @@ def test_lines_in_reports(t):
     # Names as written, and as logged.
     names = {frame['method'] for frame in json.loads(run('report', '--format', 'json', r.path)[1])['frames']}
     t.equal({'Lines.Asynchronous.Run', 'Lines.Asynchronous.Deeper'} <= names, True, 'folded names')
-    names = {frame['method'] for frame in json.loads(run('report', '--raw', '--format', 'json', r.path)[1])['frames']}
-    t.equal('Lines.Asynchronous.<Run>d__0.MoveNext()' in names and 'Lines.Asynchronous.Run' not in names, True, '--raw')
+    names = {frame['method'] for frame in json.loads(run('report', '--names=raw', '--format', 'json', r.path)[1])['frames']}
+    t.equal('Lines.Asynchronous.<Run>d__0.MoveNext()' in names and 'Lines.Asynchronous.Run' not in names, True, '--names=raw')
     # The margin adds up to the rows.
     status, out, err = run('annotate', '--format', 'json', '--source', SOURCE, r.path, 'Lines/Program.cs')
     t.equal((status, err), (0, ''))

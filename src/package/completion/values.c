@@ -52,7 +52,7 @@ enum completion_what completion_value(const struct args_option *row)
 const struct args_option *completion_row(const struct args_option *row)
 {
     row = args_row(row);
-    while (row && (row->kind == ARGS_TOPIC || row->kind == ARGS_REFUSED))
+    while (row && (row->kind == ARGS_TOPIC || !args_is_shown(row)))
         row = args_row(row + 1);
     return row;
 }

@@ -106,7 +106,7 @@ static void option_row(const struct troff *t, const struct args_option *row)
 /* The next row of the page. */
 static const struct args_option *shown(const struct args_option *row)
 {
-    while (row && row->kind == ARGS_REFUSED)
+    while (row && !args_is_shown(row))
         row = args_row(row + 1);
     return row;
 }

@@ -28,7 +28,8 @@ enum args_kind {
     ARGS_LIST,     /* struct args_list; may be given several times */
     ARGS_FIELD,    /* of struct options: options_fields has its kind, words, default and limit */
     ARGS_REFUSED,  /* no option, but tried by many: `help` is the answer; not on the help page */
-    ARGS_TOPIC,    /* no option: a term (with `argument`) that only the help page explains */
+    ARGS_OLD,   /* an old spelling, read as the long option in `help` ("names=raw"); on no page */
+    ARGS_TOPIC, /* no option: a term (with `argument`) that only the help page explains */
 };
 
 struct args_option {
@@ -77,7 +78,8 @@ struct args_syntax {
     const struct args_option *options; /* NULL none; --help is understood without a row */
     unsigned min, max;                 /* other arguments */
     const char *expected;              /* what is expected when there are fewer: "a log: LOG" */
-    bool stops; /* at the first other argument: what follows is another program's */
+    bool stops;               /* at the first other argument: what follows is another program's */
+    const char *const *usual; /* long names of options on the short help page; NULL: all */
 };
 
 /* What came of it. */
@@ -88,6 +90,7 @@ struct args {
     size_t count;   /* of `word` */
     size_t apart;   /* those before "--"; `count` without one */
     uint64_t given; /* 1 << number of the row */
+    const struct args_option *old; /* the last old spelling that was used; NULL: none */
 };
 
 /*
@@ -110,6 +113,12 @@ const struct args_option *args_row(const struct args_option *row);
 
 /* The words of a row's value, its field's too; NULL: it has none. */
 const char *const *args_words(const struct args_option *row);
+
+/* Is it on help pages, and suggested? */
+static inline bool args_is_shown(const struct args_option *row)
+{
+    return row->kind != ARGS_REFUSED && row->kind != ARGS_OLD;
+}
 
 /* Has the option a value? May it be given several times? */
 bool args_takes_value(const struct args_option *row);
@@ -135,11 +144,12 @@ void args_list_words(struct buffer *b, const char *const *words);
  * The help page: no line is wider than `width` columns, as far as words allow.
  * args_print_text - paragraphs; a newline ends one. args_print_below - the same from column `from`.
  * args_print_row - a term and what it means, which begins at column `from`; args_print_options -
- * all rows of a table, and --help.
+ * the rows of a table that are in `usual` (NULL: all), and --help. Returns: the rows left out.
  */
 void args_print_text(FILE *out, const char *text, size_t width);
 void args_print_below(FILE *out, const char *text, size_t from, size_t width);
 void args_print_row(FILE *out, const char *term, const char *text, size_t from, size_t width);
-void args_print_options(FILE *out, const struct args_option *options, size_t width);
+size_t args_print_options(FILE *out, const struct args_option *options, const char *const *usual,
+                          size_t width);
 
 #endif

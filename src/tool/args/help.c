@@ -115,22 +115,40 @@ static void print_option(FILE *out, const struct args_option *row, size_t width)
     buffer_free(&text);
 }
 
-void args_print_options(FILE *out, const struct args_option *options, size_t width)
+static bool is_usual(const struct args_option *row, const char *const *usual)
+{
+    for (; usual && *usual; usual++)
+        if (strcmp(row->name, *usual) == 0)
+            return true;
+    return !usual;
+}
+
+size_t args_print_options(FILE *out, const struct args_option *options, const char *const *usual,
+                          size_t width)
 {
     static const struct args_option help = {
         .name = "help", .letter = 'h', .help = "show this page"};
-
+    const char *group = NULL; /* of rows to come: its heading is printed before the first of them */
+    size_t printed = 0, left_out = 0;
     bool grouped = false;
 
     for (const struct args_option *row = args_row(options); row; row = args_row(row + 1)) {
-        if (row->kind == ARGS_REFUSED)
+        if (!args_is_shown(row))
             continue;
-        grouped |= row->group != NULL;
-        if (row->group)
-            fprintf(out, "%s%s:\n", row == options ? "" : "\n", row->group);
+        group = row->group ? row->group : group;
+        if (!is_usual(row, usual)) {
+            left_out++;
+            continue;
+        }
+        if (group)
+            fprintf(out, "%s%s:\n", printed ? "\n" : "", group);
+        grouped |= group != NULL;
+        group = NULL;
         print_option(out, row, width);
+        printed++;
     }
     if (grouped)
         putc('\n', out);
     print_option(out, &help, width);
+    return left_out;
 }

@@ -73,7 +73,7 @@ static bool is_called(const struct args_option *row, const char *name, size_t le
 
 static bool begins(const struct args_option *row, const char *name, size_t length)
 {
-    return row->kind != ARGS_REFUSED && !strncmp(row->name, name, length);
+    return args_is_shown(row) && !strncmp(row->name, name, length);
 }
 
 static int unknown(const struct parser *p, const char *name, size_t length)
@@ -84,7 +84,7 @@ static int unknown(const struct parser *p, const char *name, size_t length)
     size_t count = 0;
 
     for (row = first_row(p->syntax); row; row = next_row(row))
-        if (row->kind != ARGS_REFUSED)
+        if (args_is_shown(row))
             names[count++] = row->name;
     if (length < sizeof(text)) {
         memcpy(text, name, length);
@@ -151,6 +151,10 @@ static int long_option(struct parser *p, const char *name)
 
     if (err)
         return err;
+    if (row->kind == ARGS_OLD) {
+        p->out->old = row;
+        return long_option(p, row->help);
+    }
     snprintf(as, sizeof(as), "--%s", row->name);
     if (row->kind == ARGS_REFUSED || (!args_takes_value(row) && !value))
         return set(p, row, as, "");

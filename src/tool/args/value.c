@@ -332,6 +332,7 @@ int args_set(const struct args_value *v, void *into)
         return 0;
     case ARGS_REFUSED:
         return args_refuse(v->why, "%s", v->row->help);
+    case ARGS_OLD:
     case ARGS_TOPIC:
         break;
     }

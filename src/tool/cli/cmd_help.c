@@ -31,6 +31,15 @@ const struct cli_manual cli_manual = {
     .see_also = "The whole story, with examples, is in README.md, which is installed with it.",
 };
 
+struct help_args {
+    bool all;
+};
+
+#define ARGS_INTO struct help_args
+static const struct args_option options[] = {
+    ARGS_ROW(FLAG, "all", NULL, all, "show every option of COMMAND, not only the usual ones"),
+    ARGS_END};
+
 static void overview(FILE *out)
 {
     size_t width = terminal_help_width(out);
@@ -58,9 +67,9 @@ static void overview(FILE *out)
 
 static int run(void *into, const struct args *args, FILE *out)
 {
+    const struct help_args *a = into;
     const struct cli_command *command;
 
-    (void)into;
     if (!args->count) {
         overview(out);
         return CLI_OK;
@@ -68,14 +77,17 @@ static int run(void *into, const struct args *args, FILE *out)
     command = cli_find(args->word[0]);
     if (!command)
         return cli_unknown_command(&cmd_help, args->word[0]);
-    cli_help(command, out);
+    cli_help(command, a->all, out);
     return CLI_OK;
 }
 
 CLI_COMMAND(
-    help, "[COMMAND]", "list the commands, or explain one", .syntax = {.max = 1},
+    help, "[options] [COMMAND]", "list the commands, or explain one",
+    CLI_TAKES(struct help_args, options, .max = 1),
     .manual = CLI_MANUAL(
             .description =
                 "Prints the usage, the options and what they do, in the width of the terminal. "
                 "Without a COMMAND it lists all commands. The manual pages say the same and more.",
-            .examples = MANUAL_TERMS({"shadowtrace help record", "explain the command `record`"})));
+            .examples = MANUAL_TERMS({"shadowtrace help record", "explain the command `record`"},
+                                     {"shadowtrace help record --all",
+                                      "explain every option of `record`"})));

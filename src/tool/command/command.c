@@ -72,9 +72,9 @@ static void exit_statuses(const struct manual_term *status, FILE *out, size_t wi
         args_print_row(out, status->term, status->text, STATUS_COLUMN, width);
 }
 
-void cli_help(const struct cli_command *command, FILE *out)
+void cli_help(const struct cli_command *command, bool all, FILE *out)
 {
-    size_t width = terminal_help_width(out);
+    size_t width = terminal_help_width(out), left_out;
 
     fprintf(out, "Usage: shadowtrace %s%s%s\n\n", command->name, *command->args ? " " : "",
             command->args);
@@ -88,7 +88,10 @@ void cli_help(const struct cli_command *command, FILE *out)
         args_print_text(out, CLI_FOLDERS, width);
         putc('\n', out);
     }
-    args_print_options(out, command->syntax.options, width);
+    left_out =
+        args_print_options(out, command->syntax.options, all ? NULL : command->syntax.usual, width);
+    if (left_out)
+        fprintf(out, "\n%zu more options: shadowtrace help %s --all\n", left_out, command->name);
     if (command->notes) {
         putc('\n', out);
         args_print_text(out, command->notes, width);
@@ -105,6 +108,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
 
     if (err == -EINVAL)
         return cli_usage_error(command, "%s", why);
+    if (!err && out->old)
+        cli_complain(command, "note: --%s is now --%s, and will be removed in the next version",
+                     out->old->name, out->old->help);
     return cli_failed(command, err);
 }
 
@@ -132,7 +138,7 @@ int cli_run(const struct cli_command *command, int argc, char **argv, FILE *out)
     into = memory_zalloc(1, command->size + 1);
     status = cli_parse(command, argc, argv, into, &args);
     if (status == CLI_OK && args.help)
-        cli_help(command, out);
+        cli_help(command, false, out);
     else if (status == CLI_OK)
         status = run_words(command, into, &args, out);
     if (into && command->free)

@@ -91,6 +91,7 @@ int cli_failed(const struct cli_command *command, int err);
 int cli_unknown(const struct cli_command *command, const char *what, const char *name,
                 const char *const *names);
 
-void cli_help(const struct cli_command *command, FILE *out); /* its help page */
+/* cli_help - its help page. all: every option, not only the usual ones. */
+void cli_help(const struct cli_command *command, bool all, FILE *out);
 
 #endif

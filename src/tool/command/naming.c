@@ -3,8 +3,6 @@
 void naming_choose(struct naming *naming, const struct cli_command *command,
                    const struct args *args, enum names_style standard)
 {
-    if (naming->raw)
-        naming->style = NAMES_RAW;
-    else if (!args_given(&command->syntax, args, "names"))
+    if (!args_given(&command->syntax, args, "names"))
         naming->style = standard;
 }

@@ -1,4 +1,4 @@
-/* command/naming.h - how a command shows names: --names and --raw. */
+/* command/naming.h - how a command shows names: --names. */
 #ifndef SHADOWTRACE_COMMAND_NAMING_H
 #define SHADOWTRACE_COMMAND_NAMING_H
 
@@ -7,7 +7,6 @@
 
 struct naming {
     enum names_style style;
-    bool raw;
 };
 
 /*

@@ -57,7 +57,9 @@ extern const char *const rows_formats[]; /* as enum reading_format */
         "without. full: System.String, and all namespaces and parameters, as in JSON. raw: as " \
         "in the log, <BarAsync>d__3.MoveNext, not BarAsync", \
         .words = names_styles, __VA_ARGS__), \
-        ARGS_ROW(FLAG, "raw", NULL, naming.raw, "the same as --names raw")
+    { \
+        .kind = ARGS_OLD, .name = "raw", .help = "names=raw" \
+    }
 #define ROW_WIDE(member) \
     ARGS_ROW(FLAG, "wide", NULL, member, "do not shorten names; lines may be long")
 /* How frames are shown: `frames` has the members of names and width. */

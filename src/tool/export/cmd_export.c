@@ -91,7 +91,7 @@ static const struct args_option options[] = {
              "full: System.String, all namespaces and parameters. short: string, only as much of "
              "both as tells names apart. raw: as in the log, <BarAsync>d__3.MoveNext",
              .words = names_styles, .standard = NAMES_FULL),
-    ARGS_ROW(FLAG, "raw", NULL, naming.raw, "the same as --names raw"),
+    {.kind = ARGS_OLD, .name = "raw", .help = "names=raw"},
     ROWS_FILTERS("Of what"),
     ROW_STEADY(""),
     ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),

@@ -66,7 +66,7 @@ static const struct args_option options[] = {
 
 CLI_COMMAND(
     env, "[options]", "print the environment that makes another launcher record a program",
-    CLI_TAKES(struct record_args, options),
+    CLI_TAKES(struct record_args, options, .usual = record_env_usual),
     .notes = RECORD_PATTERNS
     "\n\nSHADOWTRACE_LIBRARY names the library on the machine where the program will run, if its "
     "path is different there.",

@@ -166,7 +166,8 @@ CLI_COMMAND(
     record, "[options] [--] COMMAND [ARGUMENT...]",
     "start a program and record its allocations and their call paths",
     CLI_TAKES(struct record_args, options, 1, UINT_MAX,
-              "a command to record, such as: shadowtrace record -- dotnet app.dll", true),
+              "a command to record, such as: shadowtrace record -- dotnet app.dll", true,
+              record_usual),
     .notes = RECORD_PATTERNS,
     .manual = CLI_MANUAL(
             .description =

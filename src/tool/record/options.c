@@ -127,6 +127,14 @@ const struct args_option record_options[] = {
           "them is counted"),
     ARGS_END};
 
+#define USUAL \
+    "always-on", "own", "only", "types", "process", "sample", "paused", "events", "live", \
+        "heap-at-exit", "args", "returns", "profile", "check", "optimized", "output", "log", \
+        "compress", "max-log", NULL
+
+const char *const record_usual[] = {"quiet", USUAL};
+const char *const record_env_usual[] = {"format", USUAL};
+
 static bool is_directory(const char *path)
 {
     struct stat st;

@@ -21,7 +21,9 @@ struct record_args {
     enum env_format format; /* env */
 };
 
-extern const struct args_option record_options[]; /* what both share */
+extern const struct args_option record_options[];
+/* Those on the short help pages of `record` and `env`. */
+extern const char *const record_usual[], *const record_env_usual[]; /* what both share */
 
 #define RECORD_PATTERNS \
     "BYTES may end in K, M or G (KiB, MiB, GiB), N in k, M or G (1,000s). A PATTERN matches a " \

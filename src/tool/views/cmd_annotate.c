@@ -402,8 +402,7 @@ static int run(void *into, const struct args *args, FILE *out)
     struct report_problems problems;
     int status;
 
-    if (a->format != READING_JSON &&
-        (a->naming.raw || args_given(&cmd_annotate.syntax, args, "names")))
+    if (a->format != READING_JSON && args_given(&cmd_annotate.syntax, args, "names"))
         return cli_usage_error(&cmd_annotate, "--names needs --format json: text has no names");
     naming_choose(&a->naming, &cmd_annotate, args, NAMES_RAW);
     a->file = args->word[1];

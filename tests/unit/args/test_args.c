@@ -122,11 +122,12 @@ static const struct args_option rows[] = {
      .kind = ARGS_REFUSED,
      .aliases = "pid",
      .help = "cannot attach"},
+    {.name = "mode", .kind = ARGS_OLD, .help = "view=threads"},
     {.name = "mark", .kind = ARGS_TOPIC, .argument = "TEXT", .group = "Actions", .help = "a mark"},
     {.name = NULL},
 };
 
-static struct args_syntax syntax = {rows, 0, 3, "a log: LOG", false};
+static struct args_syntax syntax = {.options = rows, .max = 3, .expected = "a log: LOG"};
 static struct values got;
 static struct args args;
 static char why[ARGS_WHY_SIZE];
@@ -309,6 +310,17 @@ TEST(what_many_try_is_answered)
     assert_refused("cannot attach", "-p", "4");
 }
 
+TEST(an_old_spelling_is_read_as_the_new_one)
+{
+    assert_int_equal(PARSE("--top", "7"), 0);
+    assert_null(args.old);
+    assert_int_equal(PARSE("--mode", "--wide"), 0);
+    assert_int_equal(got.view, 2);
+    assert_true(args_given(&syntax, &args, "view"));
+    assert_string_equal(args.old->name, "mode");
+    assert_refused("unknown option --mod", "--mod");
+}
+
 TEST(a_list_has_an_end)
 {
     const char *words[40] = {"command"};
@@ -382,7 +394,7 @@ static char *page(size_t width)
     FILE *out = open_memstream(&text, &size);
 
     assert_non_null(out);
-    args_print_options(out, rows, width);
+    assert_int_equal(args_print_options(out, rows, NULL, width), 0);
     fclose(out);
     return text;
 }
@@ -416,6 +428,23 @@ TEST(the_help_page_is_made_of_the_rows)
     assert_has(text, "\n\nActions:\n  mark TEXT             a mark\n");
     assert_has(text, "\n\n  -h, --help            show this page\n");
     assert_null(strstr(text, "attach"));
+    free(text);
+}
+
+TEST(the_short_page_has_the_usual_rows_and_says_how_many_there_are_besides)
+{
+    static const char *const usual[] = {"wide", "jit", NULL};
+    char *text = NULL;
+    size_t size = 0, all = 0;
+    FILE *out = open_memstream(&text, &size);
+
+    for (const struct args_option *row = args_row(rows); row; row = args_row(row + 1))
+        all += args_is_shown(row);
+    assert_int_equal(args_print_options(out, rows, usual, 80), all - 2);
+    fclose(out);
+    assert_string_equal(text, "Shown:\n  -w, --wide            names in full\n\nTopics:\n"
+                              "  --jit                 compilation\n\n"
+                              "  -h, --help            show this page\n");
     free(text);
 }
 

@@ -291,13 +291,14 @@ TEST(every_refusal_is_as_it_was_reviewed)
     expect_messages(&b, MESSAGES "refusals.txt");
 }
 
-static void add_page(struct buffer *b, const char *name)
+static void add_page(struct buffer *b, const char *name, const char *all)
 {
-    struct ran ran = RUN(NULL, "shadowtrace", "help", name);
+    struct ran ran = RUN(NULL, "shadowtrace", "help", name, all);
 
     assert_int_equal(ran.status, CLI_OK);
     assert_string_equal(ran.err, "");
-    buffer_format(b, "$ shadowtrace help%s%s\n%s\n", name ? " " : "", name ? name : "", ran.out);
+    buffer_format(b, "$ shadowtrace help%s%s%s%s\n%s\n", name ? " " : "", name ? name : "",
+                  all ? " " : "", all ? all : "", ran.out);
     for (char *line = strtok(ran.out, "\n"); line; line = strtok(NULL, "\n"))
         if (strlen(line) > 80)
             fail_msg("help %s has %zu columns: %s", name ? name : "", strlen(line), line);
@@ -310,8 +311,32 @@ TEST(every_help_page_keeps_to_80_columns_and_is_as_it_was_reviewed)
     struct buffer b = BUFFER_INIT;
     const char *group;
 
-    add_page(&b, NULL);
-    for (size_t i = 0; (command = cli_at(i, &group)); i++)
-        add_page(&b, command->name);
+    add_page(&b, NULL, NULL);
+    for (size_t i = 0; (command = cli_at(i, &group)); i++) {
+        add_page(&b, command->name, NULL);
+        if (command->syntax.usual)
+            add_page(&b, command->name, "--all");
+    }
     expect_messages(&b, MESSAGES "help.txt");
+}
+
+TEST(each_usual_option_is_one_of_its_command)
+{
+    const struct cli_command *command;
+    const char *group;
+    size_t lists = 0;
+
+    for (size_t i = 0; (command = cli_at(i, &group)); i++) {
+        const char *const *usual = command->syntax.usual;
+
+        for (lists += usual != NULL; usual && *usual; usual++) {
+            const struct args_option *row = args_row(command->syntax.options);
+
+            while (row && strcmp(row->name, *usual) != 0)
+                row = args_row(row + 1);
+            if (!row)
+                fail_msg("%s has no option --%s", command->name, *usual);
+        }
+    }
+    assert_int_equal(lists, 2);
 }

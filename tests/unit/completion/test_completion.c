@@ -161,13 +161,14 @@ TEST(rows_that_cannot_be_typed_are_left_out)
     const struct args_option rows[] = {
         {.kind = ARGS_TOPIC, .name = "gc"},
         {.kind = ARGS_REFUSED, .name = "attach"},
+        {.kind = ARGS_OLD, .name = "raw"},
         {.kind = ARGS_FLAG, .name = "own"},
         {.kind = ARGS_TOPIC, .name = "jit"},
         ARGS_END,
     };
     const struct args_option *row = completion_row(rows);
 
-    assert_ptr_equal(row, &rows[2]);
+    assert_ptr_equal(row, &rows[3]);
     assert_null(completion_row(row + 1));
 }
 

@@ -106,7 +106,7 @@ TEST(types_have_names_of_the_style_that_was_asked_for)
 {
     static const char *const styles[][2] = {{"--names=short", "\"type\":\"byte[]\""},
                                             {"--names=full", "\"type\":\"System.Byte[]\""},
-                                            {"--raw", "\"type\":\"System.Byte[]\""}};
+                                            {"--names=raw", "\"type\":\"System.Byte[]\""}};
 
     for (size_t i = 0; i < sizeof(styles) / sizeof(*styles); i++) {
         struct ran ran = ANNOTATE("--format=json", styles[i][0], FIXTURES "lines.ndjson", SECOND);

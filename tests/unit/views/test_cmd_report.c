@@ -49,7 +49,7 @@ TEST(names_are_short_full_or_raw)
         {"--names=short", "byte[]", "at Basket.Add<T> +IL_0028"},
         {"--names=full", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
         {"--names=raw", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
-        {"--raw", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
+        {"--names=raw", "System.Byte[]", "at Shop.Basket.Add<T>(System.String, T) +IL_0028"},
     };
     struct ran ran;
 

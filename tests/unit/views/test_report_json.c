@@ -87,7 +87,7 @@ TEST(every_form_is_as_the_schema_says)
         const char *path = fixture(logs[i]);
 
         expect_valid(schema, printed(REPORT(path)), path);
-        expect_valid(schema, printed(REPORT("--physical", "--raw", path)), path);
+        expect_valid(schema, printed(REPORT("--physical", "--names=raw", path)), path);
         expect_valid(schema, printed(REPORT("--urls", "--type=*String", path)), path);
         expect_valid(schema, printed(REPORT("--inline-stacks", path)), path);
         expect_valid(schema, printed(REPORT("--inline-stacks", "--physical", path)), path);
