@@ -2,7 +2,10 @@
 
 #include "hooks/saved.h"
 
+#include "base/peek.h"
+
 #define FRAMES 64  /* ours and the wrapper's between a slow path and the method, at the most */
+#define OWN    4   /* ours between elt3_expected and the method, at the most */
 #define WORDS  128 /* of the wrapper's stub, above its own C++ frame */
 
 /* The innermost frame whose saved frame pointer is the method's, or NULL: the chain must rise. */
@@ -53,4 +56,18 @@ bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out)
     out->ip = frame[0];
     out->sp = (uintptr_t)(frame + 1);
     return out->sp <= out->fp;
+}
+
+bool elt3_expected(uintptr_t sp)
+{
+    uintptr_t fp = (uintptr_t)__builtin_frame_address(0), saved;
+
+    for (unsigned i = 0; i < OWN; i++) {
+        if (!peek(&saved, fp, sizeof(saved)) || saved <= fp || saved % sizeof(saved))
+            return false;
+        if (saved + 2 * sizeof(saved) == sp)
+            return true;
+        fp = saved;
+    }
+    return false;
 }

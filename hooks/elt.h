@@ -101,9 +101,9 @@ enum elt2_chain { ELT2_CHAIN_UNKNOWN, ELT2_CHAIN_HOLDS, ELT2_CHAIN_BROKEN };
 /*
  * elt2_expect - where the wrapper lies: the runtime's image, [low, high). Call before the ELT2
  * hooks are set. The first Enter walks the frame-pointer chain with it; if it does not hold, the
- * hooks do nothing from then on.
+ * hooks do nothing from then on but count themselves in *ignored.
  */
-void elt2_expect(uintptr_t low, uintptr_t high);
+void elt2_expect(uintptr_t low, uintptr_t high, _Atomic(uint64_t) *ignored);
 enum elt2_chain elt2_chain_state(void);
 
 /* Registers of a method at its call of a hook. */
@@ -118,6 +118,13 @@ struct elt_caller {
  * Threads: the hook's own. May run: there only.
  */
 bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out);
+
+/*
+ * elt3_expected - whether the ELT3 Enter hook in whose slow path the caller runs got `sp` as its
+ * method's frame pointer says: such a method has one, and it lies two words below its caller's SP.
+ * Reads nothing that may not be there. Threads: the hook's own.
+ */
+bool elt3_expected(uintptr_t sp);
 
 /*
  * elt2_wrapped - the method in whose wrapper the calling thread is, above the youngest known frame

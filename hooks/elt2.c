@@ -5,13 +5,15 @@
 
 static uintptr_t wrapper_low, wrapper_high;
 static _Atomic(int) chain; /* enum elt2_chain */
+static _Atomic(uint64_t) *unexpected;
 
 enum wrapper { WRAPPER_ENTER, WRAPPER_LEAVE, WRAPPER_TAILCALL, WRAPPERS };
 static _Atomic(uintptr_t)
     returns[WRAPPERS]; /* where ProfileEnter, ... return to in their naked stub */
 
-void elt2_expect(uintptr_t low, uintptr_t high)
+void elt2_expect(uintptr_t low, uintptr_t high, _Atomic(uint64_t) *ignored)
 {
+    unexpected = ignored;
     wrapper_low = low;
     wrapper_high = high;
     store_relaxed(&chain, ELT2_CHAIN_UNKNOWN);
@@ -46,8 +48,11 @@ INTO_CALLER uintptr_t caller_sp(enum wrapper which)
     const uintptr_t *own = __builtin_frame_address(0);
 
     if (UNLIKELY(load_relaxed(&chain) != ELT2_CHAIN_HOLDS || !load_relaxed(&returns[which])))
-        if (load_relaxed(&chain) == ELT2_CHAIN_BROKEN || !chain_check(own, which))
+        if (load_relaxed(&chain) == ELT2_CHAIN_BROKEN || !chain_check(own, which)) {
+            if (which == WRAPPER_ENTER)
+                add_relaxed(unexpected, 1);
             return 0;
+        }
     return *(const uintptr_t *)own[0] + 2 * sizeof(uintptr_t);
 }
 

@@ -1,5 +1,6 @@
 """The runtimes that other tests mean by a framework: the newest patch of each, with SDKs that are older than some."""
-from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, SDK_PATCHED, each, needs
+import test_logical
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, SDK_PATCHED, built, each, needs
 
 BROUGHT = tuple(framework for framework in FRAMEWORKS if framework != SDK_FRAMEWORK) + (SDK_PATCHED,)
 
@@ -13,3 +14,18 @@ def test_a_program_brings_the_newest_patch(t, framework):
     t.true(r.log.header['runtime'] == newest or not newest, '%s, not %s' % (r.log.header['runtime'], newest))
     t.equal(r.log.header.get('unverified'), None, 'a version that the tests run on')
     t.note(r.log.header['runtime'])
+
+
+@needs('LogicalRuntime')
+@each('hooks', *HOOKS)
+def test_a_version_never_seen_keeps_what_is_as_it_was(t, hooks):
+    """.NET 11 under a number that nobody knows: each feature is judged by what the runtime has, so nothing is off."""
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_MAJOR='99', DOTNET_RuntimeAsync='1', DOTNET_GCgen0size='0x20000')
+    r = t.record(PROGRAM.command('LogicalRuntime', FRAMEWORKS[0]), hooks=hooks, check=1, env=env)
+    t.exact(r)
+    t.equal(r.log.header.get('unverified'), True)
+    t.equal(r.log.end.get('off'), None)
+    if hooks == 'elt3':  # with elt2 no beginnings are kept
+        test_logical.check(t, r)
+        t.true(any('begun' in node for node in r.log.nodes.values()), 'where methods of runtime async were begun')

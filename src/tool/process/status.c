@@ -225,6 +225,23 @@ static void append_count(struct buffer *b, const json_t *object, const char *key
         buffer_format(b, "%s %s%s\n", text_count(&number, count), count == 1 ? one : several, rest);
 }
 
+/* What is off because this runtime is newer than the tracer knows; one line each. */
+static void append_off(struct buffer *b, const json_t *off)
+{
+    static const char *const features[][2] = {
+        {"hooks", "call stacks are OFF: the hooks' registers are unexpected on this version of "
+                  ".NET; record with --capture snapshot"},
+        {"beginnings", "the beginnings of async methods are OFF: the layout of objects is unknown "
+                       "on this version of .NET; logical stacks may end early"},
+        {"allocated", "the bytes allocated before sampling are OFF: unknown on this version of "
+                      ".NET"},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(features); i++)
+        if (json_object_get(off, features[i][0]))
+            buffer_format(b, "%s\n", features[i][1]);
+}
+
 static void append_counts(struct buffer *b, const json_t *object)
 {
     const json_t *hooks = json_object_get(object, "hooks"); /* of an end record */
@@ -242,6 +259,7 @@ static void append_counts(struct buffer *b, const json_t *object)
     append_count(b, json_object_get(object, "unpatched") ? object : hooks, "unpatched",
                  "part of CoreLib's allocation path is", "parts of CoreLib's allocation path are",
                  " unknown: some boxes, delegates and continuations may be missing");
+    append_off(b, json_object_get(object, "off"));
 }
 
 /* What others did to the file: see `file` and `rotated_out` in log_schema.json. */

@@ -975,7 +975,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
                       "repairs",    "snapshots",   "hooks",       "names_failed", "log_bytes",
                       "part",       "events",      "values",      "unmatched",    "calls",
                       "records",    "rotated_out", "not_written", "file",         "cut_allocs",
-                      "given_back", "sampling"},
+                      "given_back", "sampling",   "off"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

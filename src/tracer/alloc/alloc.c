@@ -3,6 +3,7 @@
 #include "alloc/continuations.h"
 #include "alloc/site.h"
 #include "base/clock.h"
+#include "base/peek.h"
 #include "rcu/grace.h"
 #include "base/memory.h"
 #include "config/config.h"
@@ -257,9 +258,9 @@ static enum event_heap heap_of(struct alloc *a, struct alloc_thread *t, uintptr_
 /*
  * The object that an async method waits in keeps where it was made: nothing else leads from the
  * method that resumes back to that, and the object moves. Before an object lie four bytes of hash
- * code and lock and, on 64 bits, four bytes that no runtime up to .NET 11 reads or writes;
- * collections move them along. A newer runtime that writes there is noticed by what it left, and
- * then nothing is written.
+ * code and lock and, on 64 bits, four bytes that no runtime up to .NET 11 reads or writes
+ * (clr_spare_word); collections move them along. A runtime that writes there is noticed by what it
+ * left, and then nothing is written.
  */
 static _Atomic(uint32_t) *spare_word(uintptr_t object)
 {
@@ -386,16 +387,20 @@ static uintptr_t machine_box(const struct metadata_method *method, uintptr_t sel
 static uintptr_t continuation(const struct alloc *a, const struct metadata_method *method,
                               const uintptr_t *passed, uintptr_t sp, uintptr_t oldest)
 {
-    uintptr_t object;
+    uintptr_t object, class_id;
 
     passed += !!(method->continued & METADATA_CONTINUED_THIS);
     passed += on_stack(*passed, sp, oldest); /* where it is to return a structure to */
     passed += !!(method->continued & METADATA_CONTINUED_CONTEXT);
     object = *passed;
-    return object >= OBJECTS_LOW && continuations_any(&a->continuations) &&
-                   continuations_has(&a->continuations, *(const uintptr_t *)object)
-               ? object
-               : 0;
+    if (object < OBJECTS_LOW || !continuations_any(&a->continuations))
+        return 0;
+    /* A runtime that passes something else there may pass what is no address. */
+    if (!clr_runtime_unverified(a->config.runtime))
+        class_id = *(const uintptr_t *)object;
+    else if (!peek(&class_id, object, sizeof(class_id)))
+        return 0;
+    return continuations_has(&a->continuations, class_id) ? object : 0;
 }
 
 uint32_t alloc_begun(const struct alloc *a, const struct stack *s,

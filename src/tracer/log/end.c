@@ -16,6 +16,21 @@ static void set_given(const struct log *log, json_t *line)
     json_object_set_new(line, "given_back", object);
 }
 
+json_t *log_off_json(const struct log *log)
+{
+    const struct clr_guard *guard = log->config.guard;
+    json_t *off;
+
+    if (!load_relaxed(&guard->hooks) && !load_relaxed(&guard->beginnings) &&
+        !load_relaxed(&guard->allocated))
+        return NULL;
+    off = json_object();
+    log_set_any(off, "hooks", load_relaxed(&guard->hooks));
+    log_set_any(off, "beginnings", load_relaxed(&guard->beginnings));
+    log_set_any(off, "allocated", load_relaxed(&guard->allocated));
+    return off;
+}
+
 static json_t *hooks_json(const struct log *log, const struct stack_totals *totals)
 {
     json_t *hooks = json_object();
@@ -83,6 +98,7 @@ int log_write_end(struct log *log, uint64_t t)
     log_set(line, "nodes_refused", tree_refused(c->tree));
     json_object_set_new(line, "repairs", log_repairs(&totals));
     json_object_set_new(line, "hooks", hooks_json(log, &totals));
+    json_object_set_new(line, "off", log_off_json(log));
     log_set(line, "names_failed", metadata_failures(c->metadata, &last));
     log_set(line, "log_bytes", log->file.bytes + log->file.buffer.size - log->file.sent);
     log_set_any(line, "cut_allocs", log->put.cut);

@@ -10,6 +10,7 @@
 #ifndef SHADOWTRACE_LOG_LOG_H
 #define SHADOWTRACE_LOG_LOG_H
 
+#include "clr/guard.h"
 #include "event/agreement.h"
 #include "event/event.h"
 #include "event/profile.h"
@@ -43,6 +44,7 @@ struct log_config {
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
+    const struct clr_guard *guard;         /* what is off on this runtime */
     const _Atomic(uint64_t) *unpatched;    /* what of the allocation fast path of CoreLib stays */
     struct live *live;                     /* what is alive; NULL: no --live */
     const struct samples *samples;         /* the runtime's; NULL: all allocations are met */

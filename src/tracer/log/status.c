@@ -158,6 +158,7 @@ static void set_counts(const struct log *log, json_t *status)
     log_set_any(status, "beginnings_lost", load_relaxed(&log->config.hub->beginnings_lost));
     log_set_any(status, "spared", load_relaxed(log->config.spared));
     log_set_any(status, "unpatched", load_relaxed(log->config.unpatched));
+    json_object_set_new(status, "off", log_off_json(log));
     json_object_set_new(status, "sampling", log_sampling_begun_json(log));
     if (log->sampled) {
         log_set(status, "estimated_allocs", (uint64_t)log->estimated_allocs);

@@ -8,6 +8,7 @@
  *     wire.c       makes the rooms and hands each what it needs
  *     rounds.c     what the resolver does each round; reclaim.c and unframed.c are parts of it
  *     budget.c     --budget
+ *     registers.c  are the hooks' registers as expected
  *     complete.c   a shadow stack as a callback is to see it
  *     serve.c      what the control socket asks
  */
@@ -17,7 +18,7 @@
 #include "alloc/alloc.h"
 #include "check/check.h"
 #include "check/threads.h"
-#include "clr/runtime.h"
+#include "clr/guard.h"
 #include "code/resolve.h"
 #include "collect/collect.h"
 #include "control/control.h"
@@ -53,6 +54,8 @@ struct profiler {
     struct options options;
     struct process process;
     struct clr_runtime runtime;
+    struct clr_guard guard;
+    _Atomic(uint32_t) proven; /* Enter hooks whose registers are as expected; see registers.h */
     struct owners *owners;
     struct metadata *metadata;
     struct tree *tree;

@@ -78,7 +78,7 @@ void modules_meet(struct profiler *p, uintptr_t module_id)
     loaded_add(p, module_id);
     metadata_module_loaded(p->metadata, module_id);
     if (options_every_object(&p->options)) /* sampled ones come off the fast path */
-        corelib_loaded(&p->corelib, p->runtime.info, module_id);
+        corelib_loaded(&p->corelib, &p->runtime, module_id);
     if (options_values(&p->options) || p->options.exact_generics || load_acquire(&p->describes))
         describe(p, module_id);
 }

@@ -202,6 +202,10 @@ hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char 
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* not asked for */
     if (clr_runtime_read(&p->runtime, info, why, sizeof(why)))
         return decline(p, why);
+#ifdef SHADOWTRACE_NEGATIVE
+    if (getenv("SHADOWTRACE_MAJOR")) /* as if it were this version */
+        p->runtime.major = (unsigned)strtoul(getenv("SHADOWTRACE_MAJOR"), NULL, 10);
+#endif
     options_sampler_settle(&p->options, p->runtime.major);
     if (wire(p, why, sizeof(why)))
         return decline(p, why);

@@ -6,6 +6,7 @@
 #include "options/runtime_settings.h"
 #include "profiler/complete.h"
 #include "profiler/modules.h"
+#include "profiler/registers.h"
 #include "profiler/rounds.h"
 #include "profiler/serve.h"
 #include "stack/stack_hot.h"
@@ -77,12 +78,14 @@ static int stacks_open(struct profiler *p)
         .runs = machine_runs,
         .suspends = options_elt2(o) || p->runtime.major < 10 ? NULL : suspends,
         .begun = begun,
+        .expected = clr_runtime_unverified(&p->runtime) && !options_elt2(o) ? registers_expected
+                                                                            : NULL,
         .unannounced = p->attached,
         .call_interval = options_snapshots(o) ? 0 : o->check_calls,
         .called = called,
         .context = p};
 
-    elt2_expect(p->runtime.low, p->runtime.high);
+    elt2_expect(p->runtime.low, p->runtime.high, &p->guard.hooks);
     return stack_start(&config);
 }
 
@@ -189,7 +192,7 @@ static int tree_open(struct profiler *p)
         return -ENOMEM;
     p->resolver = (struct code_resolver){
         .metadata = p->metadata, .calls = p->tree->calls, .allocs = p->sites};
-    selection_init(&p->selection, &p->runtime, p->metadata, &p->options);
+    selection_init(&p->selection, &p->runtime, p->metadata, &p->options, &p->guard);
     return 0;
 }
 
@@ -328,6 +331,8 @@ static int samples_open(struct profiler *p)
                                           .taken = sampled,
                                           .context = p};
 
+    if (p->options.runtime_samples && clr_runtime_unverified(&p->runtime))
+        store_relaxed(&p->guard.allocated, 1);
     return p->options.runtime_samples ? samples_new(&config, &p->samples) : 0;
 }
 
@@ -446,6 +451,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .missed = &p->selection.missed_count,
         .spared = &p->selection.spared,
         .unpatched = &p->corelib.unpatched,
+        .guard = &p->guard,
         .agreement = compares ? &p->agreement : NULL,
         .runtime = p->runtime.text,
         .hooks = serve_hooks(p),

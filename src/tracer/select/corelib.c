@@ -14,6 +14,8 @@
 #define TINY_HEADER(size) ((uint8_t)((size) << 2 | 2)) /* ECMA-335 II.25.4.2 */
 enum { BODY_SIZE = 17, FAST_CALL = 6 };
 
+#define HAS_FAST_PATH 10 /* .NET */
+
 static bool known_shape(const uint8_t *body, uint32_t size)
 {
     const uint8_t *il = body + 1;
@@ -90,8 +92,9 @@ static bool inliners_add(struct corelib *c, struct clr_info *info, uint32_t toke
     return !incomplete;
 }
 
-void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_id)
+void corelib_loaded(struct corelib *c, const struct clr_runtime *runtime, uintptr_t module_id)
 {
+    struct clr_info *info = runtime->info;
     struct clr_metadata *import = NULL;
     uint32_t owner, token;
 
@@ -106,6 +109,8 @@ void corelib_loaded(struct corelib *c, struct clr_info *info, uintptr_t module_i
             if (!body_replace(info, module_id, token))
                 add_relaxed(&c->unpatched, 1);
             c->partial = !inliners_add(c, info, token);
+        } else if (runtime->major >= HAS_FAST_PATH) {
+            add_relaxed(&c->unpatched, 1);
         }
     }
     clr_release(import);

@@ -11,7 +11,9 @@
 #ifndef SHADOWTRACE_SELECT_CORELIB_H
 #define SHADOWTRACE_SELECT_CORELIB_H
 
-#include "metadata/metadata.h"
+#include "clr/runtime.h"
+
+#include <stdbool.h>
 
 struct corelib {
     uintptr_t module_id; /* CoreLib's; 0 before it is loaded */
@@ -23,8 +25,12 @@ struct corelib {
     _Atomic(uint64_t) unpatched;
 };
 
-/* From ModuleLoadFinished, for every module until CoreLib was seen. */
-void corelib_loaded(struct corelib *corelib, struct clr_info *info, uintptr_t module_id);
+/*
+ * corelib_loaded - from ModuleLoadFinished, for every module until CoreLib was seen. Where .NET is
+ * new enough to have that method and it is not there, its fast path has another place: `unpatched`.
+ */
+void corelib_loaded(struct corelib *corelib, const struct clr_runtime *runtime,
+                    uintptr_t module_id);
 
 /* Must the precompiled code of this method be refused? Asked only of methods that have some. */
 bool corelib_refuses(struct corelib *corelib, uintptr_t module_id, uint32_t token);

@@ -33,7 +33,8 @@ static _Thread_local uintptr_t compiling;
 #define FUNCTION  (~(COUNTED | SUSPENDED))
 
 void selection_init(struct selection *s, const struct clr_runtime *runtime,
-                    struct metadata *metadata, const struct options *options)
+                    struct metadata *metadata, const struct options *options,
+                    struct clr_guard *guard)
 {
     bool elt2 = options_elt2(options), async = runtime->major >= 10;
 
@@ -49,9 +50,12 @@ void selection_init(struct selection *s, const struct clr_runtime *runtime,
     s->has_async = async;
     s->corelib_without = runtime->major < FRAMEWORK_AWAITS;
     store_relaxed(&s->async, runtime->major >= FRAMEWORK_AWAITS);
-    /* Only the plain Enter hook of ELT3 asks; of these runtimes it is known where there is room. */
-    s->begins = options_beginnings(options) && !elt2 && !clr_runtime_unverified(runtime) &&
-                !options_records(options, OPTIONS_CALLS);
+    /* Only the plain Enter hook of ELT3 asks. */
+    s->begins = options_beginnings(options) && !elt2 && !options_records(options, OPTIONS_CALLS);
+    if (s->begins && !clr_spare_word(runtime)) {
+        s->begins = false;
+        store_relaxed(&guard->beginnings, 1);
+    }
     s->up = true;
     pthread_mutex_init(&s->lock, NULL);
 }

@@ -15,6 +15,7 @@
 #define SHADOWTRACE_SELECT_SELECTION_H
 
 #include "clr/runtime.h"
+#include "clr/guard.h"
 #include "metadata/metadata.h"
 #include "options/options.h"
 
@@ -55,7 +56,8 @@ struct selection {
 };
 
 void selection_init(struct selection *s, const struct clr_runtime *runtime,
-                    struct metadata *metadata, const struct options *options);
+                    struct metadata *metadata, const struct options *options,
+                    struct clr_guard *guard);
 
 /* Where a function is defined. */
 struct selection_definition {

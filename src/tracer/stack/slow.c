@@ -26,10 +26,14 @@ static void drop_dead(struct stack *s, uintptr_t sp)
 void stack_enter_slow(uintptr_t method, uintptr_t sp)
 {
     const struct stack_config *config = stack_config();
-    uintptr_t ret = ((const uintptr_t *)sp)[-1];
+    uintptr_t ret;
     int saved = errno;
-    struct stack *s = stack_entered(sp);
+    struct stack *s;
 
+    if (UNLIKELY(config->expected) && !config->expected(config->context, method, sp))
+        return;
+    ret = ((const uintptr_t *)sp)[-1];
+    s = stack_entered(sp);
     if (!s) {
         errno = saved;
         return;

@@ -159,6 +159,11 @@ struct stack_config {
      * Asked when an exception is thrown while another is being searched for. NULL: it never does.
      */
     bool (*unhooked)(uintptr_t since, const struct frame *frame, struct stack_place *out);
+    /*
+     * Are the registers of this Enter hook what they should be? Asked in each slow path, before
+     * anything is read by them; `false`: it enters nothing. NULL: they are known to be.
+     */
+    bool (*expected)(void *context, uintptr_t method, uintptr_t sp);
     /* No destructor tells of a thread's end: stack_thread_ended() does. */
     bool unannounced;
     /* Whether that code still runs. Asked in hooks too: it asks nobody. */

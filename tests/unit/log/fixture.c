@@ -49,7 +49,8 @@ void world_init(struct world *w)
                                     .command = command,
                                     .missed = &w->missed,
                                     .spared = &w->spared,
-                                    .unpatched = &w->unpatched};
+                                    .unpatched = &w->unpatched,
+                                    .guard = &w->guard};
 }
 
 static void payload_free(const struct event *event)

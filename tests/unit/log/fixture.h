@@ -37,6 +37,7 @@ struct world {
     struct event_hub hub;
     struct agreement agreement;
     _Atomic(uint64_t) missed, spared, unpatched;
+    struct clr_guard guard;
     struct log_config config;
     struct log *log;
     struct event_ring *ring; /* the test's own thread */

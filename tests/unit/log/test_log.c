@@ -65,6 +65,24 @@ TEST(a_runtime_that_was_not_tested_is_marked)
     json_decref(lines);
 }
 
+TEST(what_is_off_on_this_runtime_is_in_the_end_record)
+{
+    json_t *lines;
+    const json_t *off;
+
+    store_relaxed(&w->guard.hooks, 7);
+    store_relaxed(&w->guard.beginnings, 1);
+    start(w);
+    stop(w);
+    lines = log_read(w);
+    off = json_object_get(last(lines), "off");
+    assert_int_equal(json_object_size(off), 2);
+    assert_int_equal(number(off, "hooks"), 7);
+    assert_int_equal(number(off, "beginnings"), 1);
+    expect_valid(w->path);
+    json_decref(lines);
+}
+
 TEST(an_allocation_is_one_line_with_its_context)
 {
     struct metadata_class *class = class_new(w, "System.String");

@@ -309,6 +309,21 @@ TEST(methods_without_hooks_are_told)
     assert_null(strstr(summary(false), "hooked"));
 }
 
+TEST(what_is_off_on_this_runtime_is_said_in_one_line_each)
+{
+    put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":5,"
+           "\"lost\":0,\"off\":{\"hooks\":9,\"beginnings\":1,\"allocated\":1}}");
+    assert_says(summary(false),
+                "shadowtrace:     call stacks are OFF: the hooks' registers are unexpected on this "
+                "version of .NET; record with --capture snapshot\n"
+                "shadowtrace:     the beginnings of async methods are OFF: the layout of objects "
+                "is unknown on this version of .NET; logical stacks may end early\n"
+                "shadowtrace:     the bytes allocated before sampling are OFF: unknown on this "
+                "version of .NET\n");
+    put(7, "{\"pid\":7,\"executable\":\"/x/app\",\"state\":\"ended\",\"seen\":5,\"lost\":0}");
+    assert_null(strstr(summary(false), "OFF"));
+}
+
 /* As one that another user put in their place, by a mount: root would read what only root may. */
 TEST(what_is_not_a_file_of_the_owner_of_the_folder_is_not_read)
 {

@@ -71,6 +71,8 @@ static int teardown(void **state)
 
 TEST_GROUP(setup, teardown);
 
+static struct clr_guard guard;
+
 /* What a selection by this one pattern says of a function: may it be wanted, and is it? */
 static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
 {
@@ -81,7 +83,7 @@ static void ask(char *pattern, uintptr_t function, bool *may, bool *wants)
 
     options.only.pattern = &pattern;
     options.only.count = 1;
-    selection_init(&s, &runtime, metadata, &options);
+    selection_init(&s, &runtime, metadata, &options, &guard);
     assert_true(selection_define(&s, function, &definition));
     *may = selection_may_want(&s, &definition);
     assert_int_equal(*may, selection_may_want(&s, &definition)); /* as it is kept */
@@ -156,7 +158,7 @@ static void ask_own(bool own, char *own_code, char *exclude, bool may_wants[2][2
     assert_int_equal(owners_new(&whose, &config.owners), 0);
     owners_loaded(config.owners, own ? "/app.dll" : "/elsewhere/first.dll");
     assert_int_equal(metadata_new(&config, &fresh), 0);
-    selection_init(&s, &runtime, fresh, &chosen);
+    selection_init(&s, &runtime, fresh, &chosen, &guard);
     assert_true(s.keeps_precompiled);
     for (size_t i = 0; i < 2; i++) {
         struct selection_definition definition;
@@ -212,7 +214,7 @@ TEST(of_what_nothing_is_known_with_own_all_is_hooked)
     const struct options own = {.own = true};
     struct metadata_method *method;
 
-    selection_init(&s, &runtime, metadata, &own); /* that has nobody to ask */
+    selection_init(&s, &runtime, metadata, &own, &guard); /* that has nobody to ask */
     assert_int_equal(metadata_method_map(metadata, METHODS, &method), 0);
     assert_int_equal(method->module->owner, SST_OWNER_UNKNOWN);
     assert_true(selection_wants(&s, method));
