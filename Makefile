@@ -142,8 +142,10 @@ EPOCH = $(or $(SOURCE_DATE_EPOCH),$(shell { [ -e .git ] && git log -1 --format=%
 $(GENERATE): $(PACKAGE_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)) $(COMMON)
 	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD)
 
-$(MANUAL): $(GENERATE)
-	$(call say,GEN,$(@D))rm -rf $(@D) && mkdir -p $(@D) && $(GENERATE) manual $(@D) "$$(date -u -d @$(EPOCH) +%F)"
+$(MANUAL): date = "$$(date -u -d @$(EPOCH) +%F)"
+$(MANUAL): $(GENERATE) src/package/manual/pages.py $(wildcard doc/*.md)
+	$(call say,GEN,$(@D))rm -rf $(BUILD)/man[157] && mkdir -p $(@D) && $(GENERATE) manual $(@D) $(date) && \
+	  python3 src/package/manual/pages.py $(VERSION) $(date) $(BUILD) doc/*.md
 
 # The first line of zsh's names the command.
 $(COMPLETIONS): $(BUILD)/completion/%: src/package/completion/%.sh $(GENERATE)
@@ -361,7 +363,7 @@ packed_for_tests = mkdir -p $(PACKAGE) && if $(MAKE) --no-print-directory nupkg 
 BASH_COMPLETIONS ?= $(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS ?= $(PREFIX)/share/fish/vendor_completions.d
-MAN1 ?= $(PREFIX)/share/man/man1
+MAN ?= $(PREFIX)/share/man
 DOC ?= $(PREFIX)/share/doc/shadowtrace
 
 install: all
@@ -377,8 +379,10 @@ install-built:
 	install -m 644 $(wildcard include/shadowtrace/*_schema.json) $(DESTDIR)$(PREFIX)/share/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/
 	install -m 644 $(wildcard include/shadowtrace/clr/*.h) $(DESTDIR)$(PREFIX)/include/shadowtrace/clr/
-	install -d $(addprefix $(DESTDIR),$(MAN1) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS) $(DOC))
-	install -m 644 $(BUILD)/man1/*.1 $(DESTDIR)$(MAN1)/
+	install -d $(addprefix $(DESTDIR),$(addprefix $(MAN)/man,1 5 7) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS) $(DOC))
+	install -m 644 $(BUILD)/man1/*.1 $(DESTDIR)$(MAN)/man1/
+	install -m 644 $(BUILD)/man5/*.5 $(DESTDIR)$(MAN)/man5/
+	install -m 644 $(BUILD)/man7/*.7 $(DESTDIR)$(MAN)/man7/
 	install -m 644 $(BUILD)/completion/bash $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace
 	install -m 644 $(BUILD)/completion/zsh $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace
 	install -m 644 $(BUILD)/completion/fish $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
@@ -386,7 +390,7 @@ install-built:
 
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/shadowtrace $(DESTDIR)$(PREFIX)/bin/shadowtrace-serve $(DESTDIR)$(PREFIX)/bin/shadowtrace-ship \
-	  $(DESTDIR)$(MAN1)/shadowtrace.1 $(DESTDIR)$(MAN1)/shadowtrace-*.1 \
+	  $(DESTDIR)$(MAN)/man1/shadowtrace.1 $(DESTDIR)$(MAN)/man[157]/shadowtrace-*.[157] \
 	  $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace \
 	  $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
 	rm -rf $(DESTDIR)$(PREFIX)/lib/shadowtrace $(DESTDIR)$(PREFIX)/share/shadowtrace \

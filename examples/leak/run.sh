@@ -1,7 +1,6 @@
 #!/bin/sh
-# A server that leaks one small object in ten requests, and the one command that says where: README.md. Records the server
-# under load, with full collections at two marks, and runs the commands that README.md shows. With --update it writes what they
-# print into README.md, and into the section of the README above that shows the same.
+# Records a server that leaks one small object in ten requests, with two full GCs and marks under load, and runs the commands in
+# README.md. With --update, writes their output into README.md.
 #
 #   sh examples/leak/run.sh [--update]
 set -eu
@@ -34,4 +33,3 @@ wait "$record"
 
 export SHADOWTRACE_BUILD="$build"
 python3 "$here/../tutorial/blocks.py" "$what" "$here/README.md" "$out/logs"
-python3 "$here/../tutorial/blocks.py" "$what" "$here/../../README.md" "$out/logs" "A leak, found by one command"

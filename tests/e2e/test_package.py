@@ -4,6 +4,7 @@ What people install: `make install`, the source package, the Debian package, and
 Building the Debian package compiles everything once more, and a clean root has to be fetched: with SHADOWTRACE_PACKAGES=1,
 as in `make check-all`.
 """
+import glob
 import hashlib
 import os
 import re
@@ -15,6 +16,7 @@ import consumers
 from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, fetches, lane, needs, run, tool
 
 LONG = 3 * 3600  # a compilation on a machine that is busy
+TOPICS = 'shadowtrace-log.5', 'shadowtrace-limits.7'
 SECTIONS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'SEE ALSO')
 
 
@@ -46,6 +48,7 @@ def expected_files(prefix, zsh='share/zsh/site-functions'):
     there = ['bin/shadowtrace', 'lib/shadowtrace/libshadowtrace.so', 'share/bash-completion/completions/shadowtrace',
              zsh + '/_shadowtrace', 'share/fish/vendor_completions.d/shadowtrace.fish', 'share/doc/shadowtrace/README.md']
     there += ['share/man/man1/%s.1' % page for page in pages]
+    there += ['share/man/man%s/%s' % (page[-1], page) for page in TOPICS]
     there += ['share/shadowtrace/' + name for name in os.listdir(include) if name.endswith('_schema.json')]
     there += ['include/shadowtrace/' + name for name in files_of(include) if name.endswith('.h')]
     return sorted(os.path.join(prefix, name) for name in there)
@@ -107,13 +110,12 @@ def digest(path):
 # ---- manual pages
 
 def pages():
-    folder = os.path.join(BUILD, 'man1')
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+    return sorted(path for section in '157' for path in glob.glob(os.path.join(BUILD, 'man' + section, '*')))
 
 
 def test_manual_pages_are_right_for_man_and_mandoc(t):
     t.equal([os.path.basename(page) for page in pages()],
-            sorted(['shadowtrace.1'] + ['shadowtrace-%s.1' % command for command in commands()]))
+            ['shadowtrace-%s.1' % command for command in sorted(commands())] + ['shadowtrace.1', *TOPICS])
     consumers.program('man')
     consumers.program('mandoc')
     environment = dict(ENVIRONMENT, MANWIDTH='80', MANPAGER='cat', LC_ALL='C.UTF-8', TERM='dumb')
@@ -121,7 +123,8 @@ def test_manual_pages_are_right_for_man_and_mandoc(t):
         shown = done(['man', '--warnings', '-E', 'UTF-8', '-l', page], env=environment)
         t.equal(shown.errors, '', 'man says of %s' % os.path.basename(page))
         plain = re.sub('.\b', '', shown.text)
-        places = [plain.find('\n%s\n' % section) for section in SECTIONS]
+        wanted = SECTIONS if page.endswith('.1') else ('NAME', 'SEE ALSO')
+        places = [plain.find('\n%s\n' % section) for section in wanted]
         t.true(-1 not in places and places == sorted(places), 'sections of %s: %s' % (page, places))
         for line in plain.splitlines():
             t.true(len(line) <= 80, 'wide: %s' % line)
@@ -141,6 +144,29 @@ def test_manual_pages_say_what_help_says(t):
             t.true(term in plain, 'the page of %s lacks %r' % (command, term))
             options += 1
     t.true(options > 150, '%d options' % options)
+
+
+def test_manual_pages_have_the_sections_of_doc(t):
+    """Each heading and each indented line, in the section of its page; a line that is too wide fails the build."""
+    lines = 0
+    for source in glob.glob(os.path.join(ROOT, 'doc/*.md')):
+        name = os.path.basename(source)[:-len('.md')]
+        page = done(['mandoc', '-T', 'utf8', '-O', 'width=80', os.path.join(BUILD, 'man' + name[-1], name)])
+        plain = re.sub('.\b', '', page.text)
+        with open(source, encoding='utf-8') as file:
+            text = file.read()
+        for heading in re.findall(r'^## (.*)$', text, re.M):
+            t.true('\n%s\n' % heading.upper() in plain, '%s lacks %s' % (name, heading))
+        for line in re.findall(r'^    (.*\S)$', text, re.M):
+            t.true(line in plain, '%s lacks %s' % (name, line))
+            lines += 1
+    t.true(lines > 50, lines)
+    wide = t.path('wide.5.md')
+    with open(wide, 'w', encoding='utf-8') as file:
+        file.write('# wide(5): a page\n\n## Too wide\n\n    %s\n' % ('x' * 72))
+    refused = run(['python3', os.path.join(ROOT, 'src/package/manual/pages.py'), '1', '2026-01-01', t.folder, wide])
+    t.equal(refused.status, 1, refused)
+    t.true('more than 71 columns' in refused.errors, refused)
 
 
 def help_terms(command):

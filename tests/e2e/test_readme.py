@@ -1,4 +1,5 @@
-"""What READMEs tell a person to type is there: each command, each of its options, each view and word of `ctl`."""
+"""The READMEs and manual pages: their commands, options, views and links exist, and the README stays short."""
+import glob
 import os
 import re
 import shlex
@@ -6,7 +7,9 @@ import shlex
 from harness import tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-READMES = 'README.md', *('examples/%s/README.md' % name for name in ('leak', 'tutorial', 'sql', 'fleet', 'ci', 'production'))
+README_MAX = 15 * 1024
+PAGES = sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, 'doc/*.md')))
+READMES = 'README.md', 'src/package/README.md', *PAGES, *('examples/%s/README.md' % name for name in ('leak', 'tutorial', 'sql', 'fleet', 'ci', 'production'))
 
 
 def lines_of(text):
@@ -48,9 +51,45 @@ def test_commands_and_options_of_readmes_are_there(t):
     t.true({('record', '--live'), ('ctl', '--full'), ('report', '--view'), ('report', '--by')} <= seen, seen)
 
 
-def test_views_that_the_readme_explains_are_those_of_live_objects(t):
+def test_the_readme_is_short_and_names_every_command(t):
     with open(os.path.join(ROOT, 'README.md'), encoding='utf-8') as file:
-        section = file.read().split('## What stays alive')[1].split('### ')[0]
+        text = file.read()
+    t.true(len(text.encode()) <= README_MAX, '%d bytes' % len(text.encode()))
+    section = text.split('## Commands')[1].split('\n## ')[0]
+    named = set(re.findall(r'`([a-z]+)\b[^`]*`', ' '.join(re.findall(r'^\| (`[^|]*) \|', section, re.M))))
+    commands = set(re.findall(r'^  ([a-z][\w-]*) ', tool('help').text, re.M)) - {'help'}
+    t.equal(sorted(named), sorted(commands))
+
+
+def anchors(text):
+    """As GitHub makes them of headings."""
+    return {re.sub(r'[^\w\- ]', '', heading.lower()).strip().replace(' ', '-')
+            for heading in re.findall(r'^#+ (.*)$', text, re.M)}
+
+
+def test_links_lead_somewhere(t):
+    """To a file of the sources, and to one of its headings. Every manual page is linked from the README."""
+    linked = set()
+    for name in READMES + ('src/README.md', 'tests/README.md', 'tests/bench/README.md'):
+        with open(os.path.join(ROOT, name), encoding='utf-8') as file:
+            text = file.read()
+        for target in re.findall(r'\]\(([^)\s]+)\)', re.sub(r'^    .*$|`[^`]*`', '', text, flags=re.M)):
+            if re.match(r'\w+:', target):
+                continue
+            path, _, anchor = target.partition('#')
+            full = os.path.normpath(os.path.join(ROOT, os.path.dirname(name), path)) if path else os.path.join(ROOT, name)
+            t.true(os.path.exists(full), '%s: %s does not exist' % (name, target))
+            if name == 'README.md':
+                linked.add(os.path.relpath(full, ROOT))
+            if anchor:
+                with open(full, encoding='utf-8') as file:
+                    t.true(anchor in anchors(file.read()), '%s: %s is no heading' % (name, target))
+    t.equal(sorted(set(PAGES) - linked), [], 'pages that the README does not link')
+
+
+def test_views_that_the_manual_explains_are_those_of_live_objects(t):
+    with open(os.path.join(ROOT, 'doc/shadowtrace-report.1.md'), encoding='utf-8') as file:
+        section = file.read().split('## What stays alive')[1].split('\n## ')[0]
     views = re.findall(r'^\| `(\w+)` \|', section, re.M)
     page = ' '.join(tool('help', 'report').text.split())
     t.equal(len(views), 6, views)

@@ -6,15 +6,14 @@
 const struct cli_manual cli_manual = {
     .description =
         "shadowtrace records every managed allocation of a .NET program with the exact call path "
-        "that made it, down to the line, and shows it: on the terminal, in one page for a browser, "
-        "or in the files of other tools.\n\n"
-        "`shadowtrace record` starts the program with a library in it that keeps a shadow stack of "
-        "each thread, and writes a log: JSON, one object per line. All other commands read "
-        "such logs, or talk to processes that are being recorded. Any part of a log can be read "
-        "from its beginning on; what was lost is counted, and every command says so.\n\n"
+        "that made it, down to the line. It shows them on the terminal, as a page for a browser, "
+        "or in the file formats of other tools.\n\n"
+        "`shadowtrace record` starts the program, loads a library into it that keeps a shadow "
+        "stack of each thread, and writes a log: JSON, one object per line. The other commands "
+        "read such logs, or talk to processes that are being recorded. Every prefix of a log can "
+        "be read. What was lost is counted, and every command says so.\n\n"
         "It runs on x86-64 Linux with .NET 8, 9, 10 and 11. `attach` samples a process that was "
-        "not "
-        "started with the library; nothing else can record it afterwards.",
+        "started without the library.",
     .files = MANUAL_TERMS({"PREFIX/lib/shadowtrace/libshadowtrace.so",
                            "the library that the runtime loads into a traced process; PREFIX is "
                            "where shadowtrace was installed, /usr or /usr/local"},
@@ -28,7 +27,8 @@ const struct cli_manual cli_manual = {
         {"shadowtrace html app.ndjson -o app.html",
          "make a page of it with flame graphs, for a browser"},
         {"shadowtrace diff old.ndjson app.ndjson", "see what has changed since another recording"}),
-    .see_also = "The whole story, with examples, is in README.md, which is installed with it.",
+    .see_also = "shadowtrace-log(5) describes the log, shadowtrace-limits(7) what cannot be "
+                "recorded. README.md, which is installed with the command, has examples.",
 };
 
 struct help_args {

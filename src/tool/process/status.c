@@ -255,7 +255,7 @@ static void append_counts(struct buffer *b, const json_t *object)
     append_count(b, json_object_get(object, "spared") ? object : hooks, "spared",
                  "method is not hooked, and in no stack: the runtime fails with hooks in it",
                  "methods are not hooked, and in no stack: the runtime fails with hooks in them",
-                 " (see Limits in the README)");
+                 " (see shadowtrace-limits(7))");
     append_count(b, json_object_get(object, "unpatched") ? object : hooks, "unpatched",
                  "part of CoreLib's allocation path is", "parts of CoreLib's allocation path are",
                  " unknown: some boxes, delegates and continuations may be missing");

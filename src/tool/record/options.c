@@ -47,7 +47,7 @@ const struct args_option record_options[] = {
     FIELD("events", "LIST",
           "events to record, separated by commas: alloc (the default), calls (every enter and "
           "leave), threads, modules, classes, jit, exceptions, gc, suspend, transitions (managed "
-          "to native and back: a callback at each, see README), finalizers (turns concurrent "
+          "to native and back, with a callback for each), finalizers (turns concurrent "
           "collection off), or all"),
     FIELD("calls", "PATTERN", "trace only calls of matching methods"),
     FIELD("max-depth", "N", "trace calls nested at most N deep in other traced calls"),
