@@ -143,9 +143,9 @@ $(GENERATE): $(PACKAGE_OBJ) $(filter-out %/cli/main.o,$(CMD_OBJ)) $(COMMON)
 	$(call say,LD,$@)$(CC) -o $@ $(LDFLAGS_ALL) -Wl,--as-needed $^ $(LIBS_CMD)
 
 $(MANUAL): date = "$$(date -u -d @$(EPOCH) +%F)"
-$(MANUAL): $(GENERATE) src/package/manual/pages.py $(wildcard doc/*.md)
+$(MANUAL): $(GENERATE) src/package/manual/pages.py $(wildcard src/manual/*.md)
 	$(call say,GEN,$(@D))rm -rf $(BUILD)/man[157] && mkdir -p $(@D) && $(GENERATE) manual $(@D) $(date) && \
-	  python3 src/package/manual/pages.py $(VERSION) $(date) $(BUILD) doc/*.md
+	  python3 src/package/manual/pages.py $(VERSION) $(date) $(BUILD) src/manual/*.md
 
 # The first line of zsh's names the command.
 $(COMPLETIONS): $(BUILD)/completion/%: src/package/completion/%.sh $(GENERATE)

@@ -149,7 +149,7 @@ def test_manual_pages_say_what_help_says(t):
 def test_manual_pages_have_the_sections_of_doc(t):
     """Each heading and each indented line, in the section of its page; a line that is too wide fails the build."""
     lines = 0
-    for source in glob.glob(os.path.join(ROOT, 'doc/*.md')):
+    for source in glob.glob(os.path.join(ROOT, 'src/manual/*.md')):
         name = os.path.basename(source)[:-len('.md')]
         page = done(['mandoc', '-T', 'utf8', '-O', 'width=80', os.path.join(BUILD, 'man' + name[-1], name)])
         plain = re.sub('.\b', '', page.text)

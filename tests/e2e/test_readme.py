@@ -8,7 +8,7 @@ from harness import tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 README_MAX = 15 * 1024
-PAGES = sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, 'doc/*.md')))
+PAGES = sorted(os.path.relpath(path, ROOT) for path in glob.glob(os.path.join(ROOT, 'src/manual/*.md')))
 READMES = 'README.md', 'src/package/README.md', *PAGES, *('examples/%s/README.md' % name for name in ('leak', 'tutorial', 'sql', 'fleet', 'ci', 'production'))
 
 
@@ -88,7 +88,7 @@ def test_links_lead_somewhere(t):
 
 
 def test_views_that_the_manual_explains_are_those_of_live_objects(t):
-    with open(os.path.join(ROOT, 'doc/shadowtrace-report.1.md'), encoding='utf-8') as file:
+    with open(os.path.join(ROOT, 'src/manual/shadowtrace-report.1.md'), encoding='utf-8') as file:
         section = file.read().split('## What stays alive')[1].split('\n## ')[0]
     views = re.findall(r'^\| `(\w+)` \|', section, re.M)
     page = ' '.join(tool('help', 'report').text.split())

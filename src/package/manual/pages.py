@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes manual pages from doc/NAME.SECTION.md.
+"""Makes manual pages from src/manual/NAME.SECTION.md.
 
 usage: pages.py VERSION DATE FOLDER PAGE.md...
 
