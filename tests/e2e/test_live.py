@@ -23,6 +23,7 @@ from selection import covering
 COLLECTORS = {
     'workstation': {},
     'server': {'gcServer': '1', 'GCHeapCount': '2'},
+    'adaptive': {'gcServer': '1', 'GCDynamicAdaptationMode': '1'},  # its count of heaps changes
     'segments': {'GCName': 'libclrgc.so'},
     'server-segments': {'GCName': 'libclrgc.so', 'gcServer': '1', 'GCHeapCount': '2'},
     'conservative': {'gcConservative': '1'},
@@ -256,7 +257,8 @@ def checked_all(t, r, least):
 
 
 STOPPED = [('net10.0', hooks, 'workstation') for hooks in HOOKS] + [
-    ('net11.0', 'elt3', 'workstation'), ('net10.0', 'elt3', 'server'), ('net9.0', 'elt2', 'segments'), ('net8.0', 'elt3', 'workstation')]
+    ('net11.0', 'elt3', 'workstation'), ('net11.0', 'elt2', 'adaptive'), ('net10.0', 'elt3', 'server'),
+    ('net9.0', 'elt2', 'segments'), ('net8.0', 'elt3', 'workstation')]
 CHECKS = {','.join(cell): cell for cell in full('live', STOPPED, list(itertools.product(FRAMEWORKS, HOOKS, COLLECTORS)))}
 
 

@@ -29,3 +29,12 @@ def test_a_version_never_seen_keeps_what_is_as_it_was(t, hooks):
     if hooks == 'elt3':  # with elt2 no beginnings are kept
         test_logical.check(t, r)
         t.true(any('begun' in node for node in r.log.nodes.values()), 'where methods of runtime async were begun')
+
+
+@needs('Sampled', framework='net11.0')
+@each('mode', '0', '1')
+def test_the_buffering_mode_of_events_changes_no_sample(t, mode):
+    """The session of a profiler has no buffer: .NET 11 may let a full one hold up its threads (1), or drop events (0)."""
+    r = t.record(PROGRAM.command('Sampled', 'net11.0'), '--sample', 'auto', check=1, env=dict(ENVIRONMENT, DOTNET_EventPipeBufferingMode=mode))
+    t.true(t.exact(r)['compared'] > 500, r)
+    t.equal(r.log.end['sampling'].get('unread', 0), 0, 'samples that were not understood')
