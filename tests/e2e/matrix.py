@@ -206,13 +206,20 @@ def said(result):
     return ''.join(', ' + line for line in result.text.splitlines() if line.startswith('requests '))
 
 
-def compilers(folder):
-    """(name, command, least number of comparisons) of the compilers of the SDK; {made} in a command is where to write."""
+def compilers(folder, framework=harness.SDK_FRAMEWORK):
+    """
+    (name, command, least number of comparisons) of the compilers: those of the SDK, or for another runtime the same ones from
+    packages (programs/Compilers). {made} in a command is where to write.
+    """
     import test_compiler
-    csc, references = test_compiler.compiler()
     with open(os.path.join(folder, 'sample.cs'), 'w', encoding='utf-8') as file:
         file.write(test_compiler.SOURCE)
     shutil.copy(os.path.join(harness.PROGRAMS, 'TailCalls/Program.fs'), folder)
+    if framework != harness.SDK_FRAMEWORK:
+        program = PROGRAM.publish('Compilers', 'compilers-' + framework, 'E2EFor=' + framework)
+        return (('csc', [program, 'cs', os.path.join(folder, 'sample.cs'), '5'], 150_000),
+                ('fsc', [program, 'fs', os.path.join(folder, 'Program.fs')], 1_000_000))
+    csc, references = test_compiler.compiler()
     fsharp = os.path.join(harness.SDK, 'FSharp')
     response = os.path.join(folder, 'references.rsp')
     with open(response, 'w', encoding='utf-8') as file:
@@ -224,35 +231,45 @@ def compilers(folder):
                      '-o:{made}.dll', os.path.join(folder, 'Program.fs')], 1_000_000))
 
 
-def beside(folder):
+def made_in(folder, command):
+    return [part.replace('{made}', os.path.join(folder, 'made')) for part in command]
+
+
+def beside():
     """(name, judged) of large programs that may share the machine: the compilers, every allocation."""
-    for name, command, enough in compilers(folder):
-        for hooks in HOOKS:
-            def judged(where, command=command, hooks=hooks, enough=enough):
-                return judge([part.replace('{made}', os.path.join(where, 'made')) for part in command], where, hooks,
-                             harness.ENVIRONMENT, enough, timeout=1800)
-            yield '%s %s %s check=1' % (name, harness.SDK_FRAMEWORK, hooks), judged
+    for framework, number, hooks in itertools.product(harness.FRAMEWORKS, (0, 1), HOOKS):
+        def judged(where, framework=framework, number=number, hooks=hooks):
+            _, command, enough = compilers(where, framework)[number]
+            return judge(made_in(where, command), where, hooks, harness.ENVIRONMENT, enough, timeout=1800)
+        yield '%s %s %s check=1' % (('csc', 'fsc')[number], framework, hooks), judged
 
 
-def alone(folder):
+def alone():
     """(name, judged) of those that have it for themselves: a build, a server under load, all threads stopped and walked."""
-    server = PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--seconds', '60']
-    fsc = compilers(folder)[1][1]
-    for hooks in HOOKS:
+    for framework, hooks in itertools.product(harness.FRAMEWORKS, HOOKS):
         def built(where, hooks=hooks):
             return judge(build_command(where), where, hooks, harness.ENVIRONMENT, 500_000, timeout=1800)
 
-        def served(where, hooks=hooks):
-            return judge(server, where, hooks, harness.ENVIRONMENT, ENOUGH, 100, timeout=1800)
+        def served(where, framework=framework, hooks=hooks):
+            return judge(server(framework, 60), where, hooks, harness.ENVIRONMENT, ENOUGH, 100, timeout=1800)
 
-        def compiled_stopped(where, hooks=hooks):
-            return judge_stops([part.replace('{made}', os.path.join(where, 'made')) for part in fsc], where, hooks)
+        def served_each(where, framework=framework, hooks=hooks):
+            return judge(server(framework, 10), where, hooks, harness.ENVIRONMENT, ENOUGH, timeout=1800)
 
-        def served_stopped(where, hooks=hooks):
-            return judge_stops(server, where, hooks)
-        for name, judged in (('dotnet build %s check=1', built), ('WebServer %s check=100', served),
+        def compiled_stopped(where, framework=framework, hooks=hooks):
+            return judge_stops(made_in(where, compilers(where, framework)[1][1]), where, hooks)
+
+        def served_stopped(where, framework=framework, hooks=hooks):
+            return judge_stops(server(framework, 60), where, hooks)
+        for name, judged in (('dotnet build %s check=1', built if framework == harness.SDK_FRAMEWORK else None),
+                             ('WebServer %s check=100', served), ('WebServer %s check=1', served_each),
                              ('fsc %s check-threads=5', compiled_stopped), ('WebServer %s check-threads=5', served_stopped)):
-            yield name % (harness.SDK_FRAMEWORK + ' ' + hooks), judged
+            if judged:
+                yield name % (framework + ' ' + hooks), judged
+
+
+def server(framework, seconds):
+    return PROGRAM.command('WebServer', framework) + ['--seconds', str(seconds)]
 
 
 def negative_controls():
@@ -363,18 +380,16 @@ def main():
             return 1
     printer = Printer(arguments.keep)
     PROGRAM.build(sorted({(c.program, c.framework) for c in cells}), say=lambda text: print('     ' + text, flush=True))
-    folder = os.path.join(harness.OUT, 'matrix', 'big')
-    os.makedirs(folder, exist_ok=True)
     wanted = lambda rows: [row for row in rows if not arguments.k or any(text in row[0] for text in arguments.k)]
     rows = [(name_of(cell), lambda folder, cell=cell: run_cell(cell, folder)) for cell in cells]
     if arguments.all:
         # The long ones first: what shares the machine ends at about the same time.
-        rows = wanted(beside(folder)) + wanted(mixers()) + wanted(nested()) + rows
+        rows = wanted(beside()) + wanted(mixers()) + wanted(nested()) + rows
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
         for number, (name, judged) in enumerate(rows):
             pool.submit(printer.one, name, number, judged)
     if arguments.all:
-        for number, (name, judged) in enumerate(wanted(alone(folder)), len(rows)):
+        for number, (name, judged) in enumerate(wanted(alone()), len(rows)):
             printer.one(name, number, judged)
     failed = printer.failed or not (printer.cells or printer.skipped or controlled)
     print('%s: %d cells, %d failed, %d skipped, %d comparisons, %.0f minutes' % (

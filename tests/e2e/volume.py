@@ -23,9 +23,8 @@ sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import harness  # noqa: E402
 import matrix  # noqa: E402
-import test_compiler  # noqa: E402
 import test_live  # noqa: E402
-from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK  # noqa: E402
+from harness import ENVIRONMENT, HOOKS, PROGRAM, SDK_FRAMEWORK  # noqa: E402
 
 ENOUGH = 50_000_000
 PATIENCE = 1800  # seconds a program may take
@@ -41,13 +40,7 @@ def with_gen0(size, **more):
 
 def compilers(t, framework):
     """(command of the C# compiler, of the F# compiler)"""
-    if framework == SDK_FRAMEWORK:
-        return [[part.replace('{made}', t.path('made')) for part in command] for _, command, _ in matrix.compilers(t.folder)]
-    program = PROGRAM.publish('Compilers', 'compilers-' + framework, 'E2EFor=' + framework)
-    with open(t.path('sample.cs'), 'w', encoding='utf-8') as file:
-        file.write(test_compiler.SOURCE)
-    shutil.copy(os.path.join(PROGRAMS, 'TailCalls/Program.fs'), t.folder)
-    return [program, 'cs', t.path('sample.cs'), '5'], [program, 'fs', t.path('Program.fs')]
+    return [matrix.made_in(t.folder, command) for _, command, _ in matrix.compilers(t.folder, framework)]
 
 
 def csc(t, framework):
