@@ -1,7 +1,7 @@
 # shadowtrace: one non-recursive file. Sources, tests and examples are found by wildcard; all output goes to build/.
 #
 #   make            the library and the command
-#   make demo       install what is missing, record a real program, show its call sites
+#   make demo       install what is missing, record a small program and the C# compiler, show their lines
 #   make check      install what is missing (OFFLINE=1: nothing), run every test
 #   make check-all  that, and the long runs: LIST=1 names them, LANE="kills soak" runs these
 #   make soak       a server under load, recorded for 20 minutes (SOAK_SECONDS) with faults at random
@@ -272,11 +272,11 @@ copies: $(if $(CMOCKA),$(BUILD)/unit/stack/test_copies)
 check-loop:
 	$(Q)while $(MAKE) --no-print-directory check; do :; done
 
-# ---- The demonstration: the C# compiler of the SDK compiles a small file; its call sites, and how exact they are.
+# ---- The demonstration: lines of a small program, then the C# compiler, and how exact its stacks are.
 
 demo: deps
 	$(Q)$(MAKE) --no-print-directory all
-	$(Q)SHADOWTRACE_BUILD=$(abspath $(BUILD)) sh examples/csc/run.sh
+	$(Q)SHADOWTRACE_BUILD=$(abspath $(BUILD)) sh examples/demo.sh
 
 bench: deps
 	$(Q)$(MAKE) --no-print-directory all

@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 
-from harness import tool
+from harness import BUILD, ENVIRONMENT, run, tool
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 README_MAX = 15 * 1024
@@ -99,3 +99,12 @@ def test_views_that_the_manual_explains_are_those_of_live_objects(t):
         t.true('--view' not in refused.errors, refused)
     for command, word in re.findall(r'`(ctl|mark|retained)(?: PID| LOG FILE)?[^`]*?(--[a-z-]+)', section):
         t.true(word in tool('help', '--all', 'ctl' if command == 'mark' else command).text, '%s %s' % (command, word))
+
+
+def test_the_demo_shows_lines(t):
+    """Of the program that it builds: the report has file and line in each row of own code, and annotate has the source."""
+    said = run(['sh', os.path.join(ROOT, 'examples/demo.sh'), '--small'], env=dict(ENVIRONMENT, SHADOWTRACE_BUILD=BUILD), timeout=600)
+    t.equal(said.status, 0, said)
+    t.true(re.search(r'^ *72,000 .* Program\.cs:26 +Program\.MakeOrder', said.text, re.M), said)
+    t.true('$ shadowtrace report --top 4 demo.ndjson' in said.text, said)
+    t.true(re.search(r'72,000 +2,000 .*var order = new Order', said.text), said)
