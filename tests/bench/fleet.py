@@ -9,7 +9,7 @@ usage: tests/bench/fleet.py BUILD [--rows N] [--hosts N] [--folder FOLDER]
 
 Recorded are, with --always-on --log events for 75 s or so each: Kestrel under load, with its own frames and with the framework's, and
 Roslyn as two versions of a program with the framework's. A host runs one of each. Of each minute it has as many rows as the
-recording has in its fullest one, drawn from all of its rows, with amounts of its own. Hosts have one of 20 builds: nine of ten
+recording has in its fullest one, drawn from all of its rows, with different amounts. Hosts have one of 20 builds: nine of ten
 stacks are the same in all of them, the others have moved by some instructions and have ids of their own.
 
 Printed is what it takes in rows, bytes and seconds, each question's time, what a day of it would be (extrapolated, and said so),

@@ -5,7 +5,7 @@
  *   gen_heap OBJECTS DUMP LOG        cc -O2 -Iinclude -o gen_heap tests/bench/gen_heap.c
  *
  * A tree of arrays of tables; each table has nodes in chains, each node a record, each record texts
- * of its own and some that are shared; records refer to others far away, and nodes back to their
+ * that are not shared and some that are; records refer to others far away, and nodes back to their
  * table. So there are deep chains, wide arrays, cycles and objects that many hold.
  */
 #include <shadowtrace/heap_dump.h>

@@ -56,7 +56,7 @@ def parts_of(paths, compiling=True, leave=None):
 
 
 def one_thread(path, leave=None):
-    """({image: instructions}, whether it is a thread of ours). A line is a name, a call (its cost follows), or a cost."""
+    """({image: instructions}, whether it is a thread of the tracer). A line is a name, a call (its cost follows), or a cost."""
     names, images, image, inclusive, own = {}, collections.Counter(), '???', False, False
     functions, left = {}, False
     with open(path, encoding='utf-8', errors='replace') as file:
@@ -131,7 +131,7 @@ def ask(connections, requests):
 
 def run_server(bench, program, mode, leave=None, connections=1, warm=WARM, requests=REQUESTS):
     """
-    Instructions by part of so many requests. With one connection the server sleeps between requests, and how often it
+    Instructions by part of a number of requests. With one connection the server sleeps between requests, and how often it
     spins and looks again differs from run to run, by a fifth; with many it does not.
     """
     child, folder = start(bench, program, mode)

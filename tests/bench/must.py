@@ -86,7 +86,7 @@ def trees(result, lines):
         if len(above) == 2:
             shallow, deep = above['tree20'], above['tree1000']
             limit = max(0.15 * shallow, 5)
-            lines.add('tree, %s: dearer at 1,000 than at 20 by' % name, 'ok' if deep - shallow <= limit else 'not reached',
+            lines.add('tree, %s: slower at 1,000 than at 20 by' % name, 'ok' if deep - shallow <= limit else 'not reached',
                       '%.0f ns, at most %.0f' % (deep - shallow, limit))
         elif mode == 'events3':
             lines.none('tree: ns of one allocation')

@@ -22,7 +22,7 @@
 static const struct clr_guid class_id = {
     0xC5A4B0E2, 0x6A0B, 0x4E0A, {0x9C, 0x0F, 0x3B, 0x6D, 0x6E, 0x1F, 0x00, 0x01}};
 
-/* ---- Hooks. The fast form of ELT3 has a register contract of its own; a bare `ret` keeps every contract. */
+/* ---- Hooks. The fast form of ELT3 has a different register contract; a bare `ret` keeps every contract. */
 
 #ifndef NOOP_ENTER3 /* placement.c has others */
 #define NOOP_ENTER3 noop_hook3

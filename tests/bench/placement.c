@@ -61,7 +61,7 @@ static char *block(int huge)
     return at;
 }
 
-/* The thread's first call, a block that is full or frames that nobody left: it begins anew, this call without a frame. */
+/* The thread's first call, a block that is full or frames without a leave: the stack is reset, and this call has no frame. */
 void placement_slow(void)
 {
     struct words *words = SELF >= 2 ? &placement_words : placement_self;

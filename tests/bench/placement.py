@@ -46,7 +46,7 @@ VARIANTS = [
     Variant('one-page', "the words in the frames' first page", '0,-1,0', SELF=1),
     Variant('down', 'frames that grow down', SELF=1, DOWN=1),
     Variant('huge', 'frames in a huge page', '0,0,1', SELF=1),
-    Variant('limit', 'what is only read in a cache line of its own', SELF=1, LIMIT=128),
+    Variant('limit', 'what is only read in a separate cache line', SELF=1, LIMIT=128),
     Variant('skew-16', 'hooks 16 bytes behind a line', SELF=1, SKEW=16),
     Variant('skew-48', 'hooks 48 bytes behind a line', SELF=1, SKEW=48),
     Variant('keep', 'node and flags not cleared', SELF=1, KEEP=1),
@@ -101,7 +101,7 @@ class Placement:
         return os.path.join(self.folder, variant.key + '.so')
 
     def loop(self, variant, threads):
-        """fib without a runtime, in a process of its own."""
+        """fib without a runtime, in a separate process."""
         done = subprocess.run([sys.executable, __file__, '--loop-of', self.library(variant), str(threads)],
                               env={**os.environ, 'PLACEMENT': variant.where}, stdout=subprocess.PIPE, check=True)
         return float(done.stdout)
@@ -155,7 +155,7 @@ def keep_apart(pid):
 
 
 def loop_of(library, threads):
-    """In a process of its own: prints nanoseconds of a call; 0 threads: of eight additions."""
+    """In a separate process: prints nanoseconds of a call; 0 threads: of eight additions."""
     code = ctypes.CDLL(library)
     code.placement_loop.restype = code.placement_adds.restype = ctypes.c_double
     if not threads:

@@ -7,7 +7,7 @@ from runs import Child
 
 
 def measure(bench, events, say):
-    """A log of so many events, written by tracing Tree without back-pressure, read once."""
+    """A log of N events, written by tracing Tree without back-pressure, read once."""
     log = os.path.join(bench.logs, 'report.ndjson')
     say('a log of %s events for report' % '{:,}'.format(events))
     tree = ['dotnet', os.path.join(bench.out, 'programs/Tree.dll'), '--depth', '100', '--operations', str(events),

@@ -148,7 +148,7 @@ class Bench:
 
     @staticmethod
     def want_package(name, say):
-        """Why a Debian package with a command of the same name cannot be had, or None."""
+        """Why a Debian package with a command of the same name is not available, or None."""
         if shutil.which(name):
             return None
         say('installing ' + name)
@@ -295,7 +295,7 @@ class Bench:
 
 
 class Child:
-    """A started program in a process group of its own, killed when it takes too long."""
+    """A started program in a separate process group, killed when it takes too long."""
 
     def __init__(self, argv, env, path, limit, folder=None):
         self.path = path

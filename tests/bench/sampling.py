@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Do the intervals of --sample hold? The same program again and again, each run with a seed of its own.
+"""Do the intervals of --sample hold? The same program again and again, each run with a different seed.
 
 usage: tests/bench/sampling.py BUILD [RUNS]
 

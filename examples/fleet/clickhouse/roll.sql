@@ -1,6 +1,6 @@
 -- Sums of one day of some recordings: {recordings} are ids in quotes, {day} a date in quotes, {roll} the number of this run, {at}
--- when it began, by the server's clock. Rows count from the moment the last statement has written into `rolled`; who asks
--- meanwhile sees the sums of before. What is inserted meanwhile is in `touched` later than {at}: the next run takes it.
+-- when it began, by the server's clock. Rows count from the moment the last statement has written into `rolled`; queries
+-- meanwhile see the previous sums. Rows inserted meanwhile are in `touched` later than {at}: the next run takes them.
 -- The innermost select is that of `amounts`, with the condition inside it: 18.16 would not bring it there.
 
 insert into by_minute

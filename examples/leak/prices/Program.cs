@@ -47,7 +47,7 @@ static class Program
         await app.WaitForShutdownAsync();
     }
 
-    /// Requests one after the other, from a process of its own: one in ten has a coupon.
+    /// Sequential requests from a separate process: one in ten has a coupon.
     static async Task Load(string url, int count)
     {
         using var client = new HttpClient { BaseAddress = new Uri(url) };

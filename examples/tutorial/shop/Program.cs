@@ -62,7 +62,7 @@ static class Program
         return made.ToArray();
     }
 
-    /// Requests one after the other, from a process of its own.
+    /// Sequential requests from a separate process.
     static async Task Load(string url, int count)
     {
         using var client = new HttpClient { BaseAddress = new Uri(url) };

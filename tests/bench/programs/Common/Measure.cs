@@ -38,7 +38,7 @@ static class Options
     }
 }
 
-// One repetition: so many operations took so long, by the wall clock and on the processor (all threads added).
+// One repetition: the number of operations and their duration, by the wall clock and on the processor (all threads added).
 record struct Row(long Depth, long Operations, long WallNs, long CpuNs);
 
 static class Output

@@ -3,7 +3,7 @@
 //   Kestrel [--allocate N] [--throw N] [--calls N]
 //
 // Prints `listening URL`. Each request to /json allocates N more objects in the handler, and every N-th throws and
-// catches an exception in it; it makes N more calls of its own code. Ends on SIGTERM.
+// catches an exception in it; it makes N more calls to its code. Ends on SIGTERM.
 using System;
 using System.Linq;
 using System.Runtime.CompilerServices;

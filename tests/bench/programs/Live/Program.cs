@@ -1,4 +1,4 @@
-// What a collection costs beside so many live objects, and an object that dies young.
+// What a collection costs beside a number of live objects, and an object that dies young.
 //
 //   Live [--objects 2000000] [--repetitions 7] [--young 20000000]
 //
