@@ -32,7 +32,7 @@ hook_places:
         .endif
         .endm
 
-/* Behind each such instruction, whose distance ends so many bytes before here. */
+/* After each such instruction; its displacement ends `behind` bytes before this point. */
         .macro NOTE at, behind
         .ifb    \at
 900:    .pushsection .rodata.hook_places, "a", @progbits

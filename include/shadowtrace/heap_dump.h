@@ -129,7 +129,7 @@ static inline int64_t sst_heap_unfold(uint64_t folded)
     return (int64_t)(folded >> 1 ^ (0 - (folded & 1)));
 }
 
-/* Writes a number at `at`, which has room for SST_HEAP_NUMBER bytes. Returns: behind it. */
+/* Writes a number at `at`, which has room for SST_HEAP_NUMBER bytes. Returns: its end. */
 static inline unsigned char *sst_heap_put(unsigned char *at, uint64_t number)
 {
     for (; number > 127; number >>= 7)
@@ -138,7 +138,7 @@ static inline unsigned char *sst_heap_put(unsigned char *at, uint64_t number)
     return at;
 }
 
-/* Reads a number. Returns: behind it, or NULL if it does not end before `end` or has over 64 bits.
+/* Reads a number. Returns: its end, or NULL if it does not end before `end` or has over 64 bits.
  */
 static inline const unsigned char *sst_heap_get(const unsigned char *at, const unsigned char *end,
                                                 uint64_t *number)

@@ -86,7 +86,7 @@
     X(COUNT, compared, "objects compared with the table") \
     X(COUNT, equal, "equal") \
     X(COUNT, missing, "alive, not in the table") \
-    X(ANY, early, "frozen, met before it was told of") \
+    X(ANY, early, "frozen, seen before its notification") \
     X(COUNT, extra, "in the table, not in the heap") \
     X(COUNT, other_class, "of another type") \
     X(COUNT, suspended_ns, NULL)

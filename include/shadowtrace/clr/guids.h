@@ -10,7 +10,7 @@
 
 #include <shadowtrace/clr/types.h>
 
-/* Each interface id is a constant of its own in every translation unit: take its address freely. */
+/* Each interface id is a separate constant in every translation unit: take its address freely. */
 #define CLR_GUID(name, data1, data2, data3, ...) \
     static const struct clr_guid __attribute__((unused)) name = {data1, data2, data3, {__VA_ARGS__}}
 #define CLR_IID(name, ...) CLR_GUID(clr_iid_##name, __VA_ARGS__)

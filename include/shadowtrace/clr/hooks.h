@@ -38,8 +38,8 @@ typedef void clr_function_tailcall2(uintptr_t function_id, uintptr_t client_data
                                     uintptr_t frame_info);
 
 /*
- * The third generation, fast form: called straight from jitted code under a register contract of
- * its own, so these three are written in assembly and the C type only names the address.
+ * The third generation, fast form: called straight from jitted code under a special register
+ * contract, so these three are written in assembly and the C type only names the address.
  */
 typedef void clr_function_enter3(uintptr_t id);
 typedef void clr_function_leave3(uintptr_t id);

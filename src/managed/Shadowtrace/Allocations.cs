@@ -36,7 +36,7 @@ public static class Allocations
     }
 
     /// <summary>
-    /// What an asynchronous call allocates, on whatever threads it goes on. In a process that is recorded it is told by the
+    /// What an asynchronous call allocates, on all threads that it uses. In a recorded process it is identified by the
     /// call path, from the method of <paramref name="action"/>; two calls of the same method at the same time count in both.
     /// Else it is what all threads allocate meanwhile: <see cref="AllocationScope.IsOnlyItsOwn"/> is false.
     /// </summary>

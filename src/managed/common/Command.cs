@@ -12,7 +12,7 @@ namespace Shadowtrace.Common;
 /// <summary>The command could not be run, or refused: its own words, in one line.</summary>
 internal sealed class CommandException(string message) : Exception(message);
 
-/// <summary>The command shadowtrace, a program of its own.</summary>
+/// <summary>The command shadowtrace, a separate executable.</summary>
 internal static class Command
 {
     /// <summary>Names the command where it is not on PATH.</summary>
