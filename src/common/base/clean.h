@@ -18,13 +18,13 @@
 
 /*
  * clean_letter - one letter of a text that has not ended.
- * Returns: its bytes, 1 for a byte that is no UTF-8; *safe: a terminal shows it and does no more.
- * Unsafe are C0, DEL, C1, U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 and what is no
+ * Returns: its bytes, 1 for an invalid byte; *safe: a terminal shows it and does no more.
+ * Unsafe are C0, DEL, C1, U+061C, U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 and invalid
  * UTF-8.
  */
 size_t clean_letter(const char *text, bool *safe);
 
-/* The unsafe letter at `text` as a number, for an escape; U+FFFD for what is no UTF-8. */
+/* The unsafe letter at `text` as a number, for an escape; U+FFFD for invalid UTF-8. */
 uint32_t clean_number(const char *text);
 
 void clean_in_place(char *text); /* it may become shorter */

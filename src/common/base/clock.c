@@ -68,7 +68,7 @@ void clock_start(void)
 }
 
 #if defined(__x86_64__)
-/* Whoever asks first finds it out. */
+/* The first caller determines the rate. */
 static double rate_settled(void)
 {
     double known = load_relaxed(&first_rate), none = 0;

@@ -1,6 +1,6 @@
 /*
- * base/gate.h - rundown protection. A thread of ours enters the gate for each piece of work.
- * Whoever closes the gate waits while a piece is under way, never for a sleeping thread to wake up.
+ * base/gate.h - rundown protection. A tracer thread enters the gate for each piece of work.
+ * Closing the gate waits for work in progress, never for a sleeping thread to wake up.
  */
 #ifndef SHADOWTRACE_BASE_GATE_H
 #define SHADOWTRACE_BASE_GATE_H

@@ -53,7 +53,7 @@ void jw_null(struct json_writer *w, const char *key);
 /* JSON already; what a terminal would act on leaves as \uXXXX (base/clean.h). NULL: as jw_fail. */
 void jw_raw(struct json_writer *w, const char *key, const char *json);
 
-void jw_fail(struct json_writer *w); /* what was to come cannot be had, for want of memory */
+void jw_fail(struct json_writer *w); /* a value is missing: out of memory */
 
 /* Frees a buffer whose text was written; jw_fail if it was not all that it should be. */
 static inline void jw_spent(struct json_writer *w, struct buffer *text)

@@ -27,7 +27,8 @@ void memory_free_blocks(void *const *blocks, size_t count);
  * Returns: the pages, or NULL when the kernel refuses.
  * Owns:    the caller, until memory_pages_unmap with the same size (bytes; both round up to pages).
  * Threads: any.
- * May run: anywhere, in a hook's slow path too: takes no lock of ours or of libc, keeps errno.
+ * May run: anywhere, in a hook's slow path too: takes no lock of the tracer or of libc,
+ *          keeps errno.
  */
 void *memory_pages_map(size_t size);
 void memory_pages_unmap(void *pages, size_t size);
@@ -64,7 +65,7 @@ const void *memory_file_map(int fd, uint64_t offset, size_t size);
 void memory_file_discard(const void *bytes, size_t size);
 
 /*
- * Small blocks that live as long as their pool, in pages of its own: among the temporary blocks of
+ * Small blocks that live as long as their pool, in separate pages: among the temporary blocks of
  * the traced program they would keep its heap from shrinking.
  * memory_pool_zalloc: zeroed, aligned to 16 bytes, or NULL. Threads: any, lock-free.
  * memory_pool_free:   all of them, once nobody uses any. A pool begins as all zeros.

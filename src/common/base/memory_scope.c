@@ -9,7 +9,7 @@
 
 #define FIRST_MAPPINGS 1024u
 
-/* Before each block; what comes behind it is aligned as malloc has it. */
+/* Header of each block. The block after it has malloc's alignment. */
 struct link {
     struct link *next, *previous;
 };

@@ -14,7 +14,7 @@ bool process_stat_read(const char *which, struct process_stat *out)
     snprintf(path, sizeof(path), "/proc/%s/stat", which);
     file_read_text(path, text, sizeof(text));
     name = strchr(text, '(');
-    rest = strrchr(text, ')'); /* the name may have some of its own */
+    rest = strrchr(text, ')'); /* the name may contain some */
     if (!name || !rest || rest < name)
         return false;
     *rest = '\0';

@@ -1,4 +1,4 @@
-/* base/thread.h - starting threads of ours in somebody else's process. */
+/* base/thread.h - starting the tracer's threads in the traced process. */
 #ifndef SHADOWTRACE_BASE_THREAD_H
 #define SHADOWTRACE_BASE_THREAD_H
 
@@ -18,8 +18,8 @@ void thread_join(pthread_t thread);
 
 /*
  * thread_join_all - waits until all threads that thread_start has started have ended, to their last
- * instruction: before their code goes away. None of them is detached, or joined but by thread_join,
- * and they are THREADS_JOINED at most. Threads: one that is none of them.
+ * instruction: before their code is unloaded. None of them is detached, or joined other than by
+ * thread_join. There are at most THREADS_JOINED. Threads: any other.
  */
 #define THREADS_JOINED 16
 void thread_join_all(void);

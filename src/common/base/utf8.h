@@ -13,8 +13,8 @@
 int utf8_step(const char *text, size_t size);
 
 /*
- * utf8_length - Returns: bytes of the letter at `text`; 0 at the end of the text, and for what is
- * no UTF-8: overlong, a surrogate, cut, above U+10FFFF.
+ * utf8_length - Returns: bytes of the letter at `text`; 0 at the end of the text, and for
+ * invalid UTF-8: overlong, a surrogate, cut, above U+10FFFF.
  */
 size_t utf8_length(const char *text);
 

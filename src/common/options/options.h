@@ -44,7 +44,7 @@ enum options_family {
 struct options_patterns {
     char **pattern;
     size_t count;
-    _Atomic(bool) *met; /* by pattern: whether a name matched it so far; NULL: nobody asks */
+    _Atomic(bool) *met; /* by pattern: whether a name matched it so far; NULL: not needed */
 };
 
 /* Every text is valid UTF-8 and not empty; every number is below 2^53. Paths are absolute. */
@@ -98,7 +98,7 @@ struct options {
     uint32_t part_time;    /* --part-time TIME: s, the log begins a new part; 0 off */
     uint32_t keep;         /* --keep N: older parts, beside the one being written */
     uint32_t sums_every;   /* --sums-every TIME: ms, --log sites writes; 0: 500, soon at first */
-    uint32_t detach_after; /* attach --for TIME: ms; 0: until somebody asks for it */
+    uint32_t detach_after; /* attach --for TIME: ms; 0: until `detach` */
     char *output;          /* -o FILE; NULL: shadowtrace-NAME-PID.ndjson in `directory` */
     char *directory;       /* where the default log goes; NULL: the current directory */
     char *status;          /* folder of status files; NULL none */

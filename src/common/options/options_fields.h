@@ -26,7 +26,7 @@ enum options_kind {
     OPTIONS_KIND_PATH,  /* char *, absolute */
 };
 
-/* How whoever gave the options wrote their names: live_grows in JSON, or --live-grows. */
+/* The spelling of option names in messages: live_grows (JSON) or --live-grows. */
 enum options_names { OPTIONS_NAMES_KEYS, OPTIONS_NAMES_ARGUMENTS };
 
 struct options_field {

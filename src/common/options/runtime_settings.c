@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 static const struct setting {
-    const char *variable; /* behind its prefix */
-    const char *property; /* of runtimeconfig.json; NULL: there is none */
+    const char *variable; /* after its prefix */
+    const char *property; /* of runtimeconfig.json; NULL: none */
     size_t offset;
 } settings[] = {
     {"TieredCompilation", "System.Runtime.TieredCompilation",

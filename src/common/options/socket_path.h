@@ -35,9 +35,9 @@ void socket_at(int folder, const char *name, struct sockaddr_un *out);
 bool socket_peer(int fd, bool root_too);
 
 /*
- * socket_folder_lock - held by whoever makes a socket there, or removes one that nobody serves, so
- * that none is taken for stale between bind and listen. Waits a millisecond a try. Returns: whether
- * it is held.
+ * socket_folder_lock - held while creating a socket there, or removing one without a server. It
+ * prevents a socket from being taken for stale between bind and listen. Retries every millisecond.
+ * Returns: whether it is held.
  */
 bool socket_folder_lock(int folder, unsigned tries);
 void socket_folder_unlock(int folder);

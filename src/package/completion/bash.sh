@@ -3,7 +3,7 @@
 #   _shadowtrace_value COMMAND OPTION       what its value is, and words; empty: it has none
 #   _shadowtrace_operand COMMAND N          the same of the N-th word that is no option
 #   _shadowtrace_topic COMMAND ACTION       the same of what follows an action
-# Options of the commands in _shadowtrace_stopping end at the first word that is none.
+# Options of the commands in _shadowtrace_stopping end at the first word that is no option.
 
 # Words as the command will see them, up to the cursor: readline parts --view=tree and Shop.cs:12.
 # Sets words, at (the last one), begin (where each begins in COMP_WORDS) and kept (what of the last

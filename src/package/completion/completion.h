@@ -1,7 +1,7 @@
 /*
  * completion/completion.h - the tables of options as tables of three shells. What a shell does with
  * its tables is written in that shell's language: bash.sh, zsh.sh and fish.sh, beside this file. A
- * completion is both, one behind the other.
+ * completion is the tables followed by that file.
  */
 #ifndef SHADOWTRACE_COMPLETION_COMPLETION_H
 #define SHADOWTRACE_COMPLETION_COMPLETION_H

@@ -52,7 +52,7 @@ function __shadowtrace_at -a command number
     test "$(__shadowtrace_number $command)" = $number
 end
 
-# Is the N-th operand of that command here, or one behind it?
+# Is the N-th operand of that command here, or one after it?
 function __shadowtrace_from -a command number
     set -l here (__shadowtrace_number $command)
     test -n "$here"; and test $here -ge $number

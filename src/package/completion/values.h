@@ -13,7 +13,7 @@ enum completion_what {
     COMPLETION_FOLDERS,
     COMPLETION_PIDS,     /* of traced processes */
     COMPLETION_COMMANDS, /* ours */
-    COMPLETION_PROGRAM,  /* somebody else's command line, from here on */
+    COMPLETION_PROGRAM,  /* the traced program's command line, from here on */
     COMPLETION_WORDS,    /* one of the row's words */
     COMPLETION_SET,      /* some of them, with commas between, or all */
     COMPLETION_TOPICS,   /* one of the topics of a group of the table */

@@ -139,7 +139,7 @@ static void topic_arguments(struct buffer *b, const struct args_option *topic)
     }
 }
 
-/* A `case` for each command that has topics, behind its name as a pattern. */
+/* A `case` for each command that has topics, with its name as the pattern. */
 static void each_topics(struct buffer *b,
                         void (*print)(struct buffer *, const struct args_option *),
                         const char *begin, const char *end)

@@ -97,7 +97,7 @@ static size_t option(const struct scan *s)
     return hyphens == 1 && length > 1 ? 0 : hyphens + length;
 }
 
-/* A sentence ends its line, so that the space behind it is that of the page. */
+/* A sentence ends its line: troff then chooses the space after it. */
 static void put_blank(struct scan *s)
 {
     const char *next = s->at + 1;

@@ -3,8 +3,8 @@
 #
 # usage: liburcu.sh FOLDER
 #
-# Debian's own liburcu needs the glibc of its release. apt asks the machine's own sources for source packages, and reads their
-# lists into a folder of its own: nothing of the machine changes, and it need not be root.
+# Debian's own liburcu needs the glibc of its release. apt reads the lists of source packages into a
+# separate directory: the system does not change, and root is not needed.
 set -e
 [ -z "${OFFLINE:-}" ] || { echo 'liburcu.sh: OFFLINE=1: the source of liburcu is not downloaded' >&2; exit 1; }
 mkdir -p "$1"
@@ -21,7 +21,7 @@ done
 get="apt-get -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts=$PWD/apt/sources -o Dir::State::lists=$PWD/apt/lists \
     -o Dir::Cache=$PWD/apt/cache -o APT::Sandbox::User= -o Acquire::Retries=1"
 if ! { $get update && $get source --only-source "liburcu=$version"; } >apt/said 2>&1; then
-    echo "liburcu.sh: the source of liburcu $version cannot be had: $(grep -m 1 '^[EW]: ' apt/said || tail -n 1 apt/said)" >&2
+    echo "liburcu.sh: the source of liburcu $version is not available: $(grep -m 1 '^[EW]: ' apt/said || tail -n 1 apt/said)" >&2
     exit 1
 fi
 rm -rf source apt/lists

@@ -21,7 +21,7 @@ import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
-# Whose code is linked in, or lies beside: what Debian says of its licence.
+# Packages whose code is linked or included; their licences are Debian's.
 OTHERS = 'liburcu-dev', 'libjansson-dev', 'libelf-dev', 'libzstd-dev', 'zlib1g-dev'
 
 SETTINGS = ('<?xml version="1.0" encoding="utf-8"?>\n<DotNetCliTool Version="%d">\n  <Commands>\n'
