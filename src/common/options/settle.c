@@ -15,7 +15,7 @@ static bool tells_of_calls(const struct options *o)
            o->call_buffer != OPTIONS_CALL_BUFFER;
 }
 
-/* What is for samples of the runtime only can be had. */
+/* Options for runtime samples are usable. */
 static bool may_be_runtimes(const struct options *o)
 {
     return o->sampler != OPTIONS_SAMPLER_EXACT && o->sample >= OPTIONS_SAMPLE_RUNTIME;
@@ -132,8 +132,8 @@ static const char *contradiction(const struct options *o)
          "of them out"},
         {!o->live && (o->check_live || o->live_memory != OPTIONS_LIVE_MEMORY ||
                       o->live_grows != OPTIONS_LIVE_GROWS),
-         "{check_live}, {live_memory} and {live_grows} are for the table of live objects, and "
-         "there is none; add {live}"},
+         "{check_live}, {live_memory} and {live_grows} need the table of live objects; add "
+         "{live}"},
         {o->native && !o->check && !snapshots,
          "{native} and {check} contradict each other: native frames are those of snapshots, and "
          "{check} 0 takes none; leave one of them out"},
@@ -162,7 +162,7 @@ static const char *contradiction(const struct options *o)
     return first_met(rules, COUNT_OF(rules));
 }
 
-/* `text` with each {key} as whoever gave the options wrote it: key, or --key with hyphens. */
+/* `text` with each {key} in the spelling of the user: key, or --key with hyphens. */
 static void say(const char *text, enum options_names names, char *why, size_t why_size)
 {
     const bool arguments = names == OPTIONS_NAMES_ARGUMENTS;

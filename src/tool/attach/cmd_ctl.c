@@ -222,7 +222,7 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("only", "PATTERN...",
                    "record only allocations made by matching methods; *: by all again"),
     ARGS_EXPLAINED("sample", "BYTES",
-                   "record one allocation in so many bytes, each with its weight; 0: all"),
+                   "sample one allocation per BYTES on average, with its weight; 0: record all"),
     ARGS_EXPLAINED("rotate", NULL,
                    "begin a new part of the log; the old one becomes LOG.1, LOG.2, ..."),
     ARGS_EXPLAINED("status", NULL, "show what is recorded, and how much so far"),

@@ -48,7 +48,7 @@ static const struct args_option options[] = {
         "1 2 3 4 5", NULL,
         "choose the view; 4 and 5: what is alive, by call site and by type (record --live)",
         .group = "Keys"),
-    ARGS_EXPLAINED("b", NULL, "begin anew: count what has grown of what is alive from here on"),
+    ARGS_EXPLAINED("b", NULL, "reset the growth baseline of live objects"),
     ARGS_EXPLAINED("s", NULL, "sort by bytes/s (what is alive: growth), objects/s or bytes"),
     ARGS_EXPLAINED("/", NULL, "filter"),
     ARGS_EXPLAINED("p, space", NULL, "pause"),

@@ -59,8 +59,8 @@ static void draw_keys(struct top_screen *s, struct canvas *c)
                                     "p pause  enter more";
     static const char *const paused = "PAUSED  q  p go on  1 sites  2 types  3 threads  4 alive  "
                                       "s sort  / filter  enter more";
-    static const char *const alive = "q  1 2 3 allocated  4 sites  5 types  b begin anew  s sort  "
-                                     "/ filter  p pause  enter more";
+    static const char *const alive = "q  1 2 3 allocated  4 sites  5 types  b reset growth  "
+                                     "s sort  / filter  p pause  enter more";
 
     if (s->typing)
         prompt_draw(&s->prompt, c, c->rows - 1, "filter");

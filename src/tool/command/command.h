@@ -68,7 +68,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *in
               struct args *out);
 
 /* What help and manual say of a command that takes folders: a paragraph. */
-#define CLI_FOLDERS "A folder stands for the logs in it, whatever their names are."
+#define CLI_FOLDERS "A directory means all logs in it, whatever their names are."
 
 /*
  * cli_complain - one line on stderr, "shadowtrace COMMAND: ...", keeping to one line whatever the

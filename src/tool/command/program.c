@@ -74,7 +74,7 @@ int program_become(const struct cli_command *command, const char *library)
     if (find(command->name, program, sizeof(program)))
         return become(command, program);
     cli_complain(command,
-                 "cannot find %s, which is a program of its own: install %s (Debian) and run "
+                 "cannot find %s, which is a separate executable: install %s (Debian) and run "
                  "`make` again, or its package",
                  program, library);
     return CLI_IO;

@@ -70,7 +70,7 @@ extern const char *const rows_formats[]; /* as enum reading_format */
         FLAG, "inline-stacks", NULL, inline_stacks, \
         "in JSON, write each row's stack as an array, innermost frame first; the output grows " \
         "with rows times depth")
-#define ROW_OWN_CODE_HELP    "modules and methods that are own, in place of what the log says"
+#define ROW_OWN_CODE_HELP    "modules and methods that are own code; overrides the log"
 #define ROW_OWN_CODE(member) ARGS_ROW(LIST, "own-code", "PATTERN", member, ROW_OWN_CODE_HELP)
 
 #endif

@@ -137,7 +137,7 @@ static const char *refuse(const struct budget_limit *l)
     if (l->per == BUDGET_CALL && l->of != BUDGET_METHOD)
         return "per call is of a method only";
     if (l->per == BUDGET_CALL && live)
-        return "live objects are not told per call";
+        return "live objects are not known per call";
     if ((l->per == BUDGET_SPAN) != (l->from && l->to) || (l->from != NULL) != (l->to != NULL))
         return "\"per\":\"span\", from and to go together";
     if (l->at && (l->per == BUDGET_SPAN || !live))

@@ -57,7 +57,7 @@ static const struct args_option options[] = {
     ARGS_ROW(FLAG, "live", NULL, live,
              "learn what is alive after the last collection; logs need `record --live`"),
     ARGS_ROW(TEXT, "slack", "PERCENT", slack,
-             "allow so much more than was learned: 5% (default: 0%)"),
+             "allow PERCENT more than was learned: 5% (default: 0%)"),
     ROW_PROCESS(processes, "Options"),
     ARGS_ROW(LIST, "own-code", "PATTERN", own_code, ROW_OWN_CODE_HELP),
     ROW_SYMBOLS,
@@ -463,13 +463,13 @@ CLI_COMMAND(
     .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of "
              "own code, methods or types, in objects and bytes, in a recording, for each "
              "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
-             "Each LOG is a run of its own, all of one program. What all logs of --learn have "
-             "alike is the bound, to the object; what varies from run to run gets room.",
+             "Each LOG is a separate run, all of one program. What all logs of --learn have "
+             "alike is the limit, to the object; values that vary from run to run get headroom.",
     CLI_TAKES(struct gate_args, options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false),
     .folders = 2,
     .manual = CLI_MANUAL(.status = MANUAL_TERMS(
                              {"0", "every limit is held"}, {"1", "a limit is broken"},
-                             {"2", "wrong arguments, or a budget that is none"},
+                             {"2", "wrong arguments, or an invalid budget"},
                              {"3", "no limit is broken, and some were not judged: a log is cut or "
                                    "lost something, lacks what the limit asks for, or is a sample "
                                    "that does not decide it; or a file cannot be read or written"}),

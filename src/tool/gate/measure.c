@@ -109,7 +109,7 @@ static const char *lines_lack(struct gate_run *run)
     if (!model_own_any(run->l.own))
         return "no own code is known in the log; --own-code PATTERN names it";
     if (json_is_true(option(run, "no_lines")))
-        return "it has no IL offsets, which lines are told by; record without --no-lines";
+        return "it has no IL offsets, so lines are unknown; record without --no-lines";
     if (!unlined)
         return NULL;
     return gate_run_text(run, "no source line is known of %.200s (no PDB?): --symbols DIR",

@@ -322,9 +322,9 @@ static int run(void *into, const struct args *args, FILE *out)
 #define ARGS_INTO                  struct record_args
 #define FIELD(name, argument, ...) ARGS_ROW(FIELD, name, argument, options, __VA_ARGS__)
 static const struct args_option options[] = {
-    ARGS_ROW(DURATION, "for", "TIME", lasts, "detach after so long: 30s, 500ms", .unit = 1000000000,
+    ARGS_ROW(DURATION, "for", "TIME", lasts, "detach after TIME: 30s, 500ms", .unit = 1000000000,
              .limit = UINT32_MAX * UINT64_C(1000000), .group = "What is recorded"),
-    FIELD("sample", "BYTES", "one sample in so many bytes, at least 100K (102,400)"),
+    FIELD("sample", "BYTES", "one sample per BYTES on average, at least 100K (102,400)"),
     FIELD("types", "PATTERN", "only allocations of matching types"),
     FIELD("min-size", "BYTES", "only objects of at least this size"),
     FIELD("live", NULL, "estimate what is alive, too, from the samples that are"),
@@ -343,7 +343,7 @@ static const struct args_option options[] = {
     FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
     FIELD("keep", "N", "with --max-log or --part-time: older parts that are kept"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),
-    ARGS_ROW(FLAG, "quiet", NULL, quiet, "print nothing but what went wrong", .letter = 'q'),
+    ARGS_ROW(FLAG, "quiet", NULL, quiet, "print errors only", .letter = 'q'),
     NEEDS_HOOKS("own", "--own"),
     NEEDS_HOOKS("only", "--only"),
     NEEDS_HOOKS("exclude", "--exclude"),

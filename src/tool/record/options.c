@@ -19,29 +19,27 @@
 const struct args_option record_options[] = {
     ARGS_ROW(FLAG, "always-on", NULL, always_on,
              "for production: --own, samples of the runtime, sums of call sites, a log that is "
-             "compressed and bounded, at most 1 % of the CPU; any of it can be given otherwise",
+             "compressed and bounded, at most 1 % of the CPU; each of these can be overridden",
              .group = "What is recorded"),
     FIELD("own", NULL,
           "hook own code only: the projects in the program's deps.json, and in that of plugins and "
           "tests; the framework's precompiled code stays in use"),
     FIELD("own-code", "PATTERN",
-          "modules and methods that are own code, in place of what deps.json says; reports go by "
-          "it, too"),
+          "modules and methods that are own code; overrides deps.json, also in reports"),
     FIELD("only", "PATTERN", "hook only methods whose full name matches"),
     FIELD("exclude", "PATTERN", "do not hook methods that match"),
     FIELD("types", "PATTERN", "record only allocations of matching types"),
     FIELD("process", "PATTERN", "record only processes whose main assembly matches"),
     FIELD("min-size", "BYTES", "record only objects of at least this size"),
     FIELD("sample", "BYTES|auto",
-          "record one allocation in so many bytes, each with its weight; auto: in 102,400"),
-    FIELD(
-        "sampler", NULL,
-        "who takes the samples. runtime: .NET itself, at hardly any cost, one in 100K or more (on "
-        "8 and 9 these are approximate); exact: we do, and meet every allocation for it; auto: "
-        "the runtime where it can and they are not approximate"),
+          "sample one allocation per BYTES on average, with its weight; auto: 102,400"),
+    FIELD("sampler", NULL,
+          "which sampler to use. runtime: .NET's own, almost free, one sample per 100K or more "
+          "(approximate on 8 and 9); exact: the tracer's, with a callback for each allocation; "
+          "auto: the runtime's, if it is available and not approximate"),
     FIELD("budget", "PERCENT",
-          "what sampling may take of the program's CPU: above it fewer samples are taken, which "
-          "the log says; 0: whatever it takes"),
+          "limit of sampling's share of the program's CPU: above it, fewer samples are taken, and "
+          "the log says when; 0: no limit"),
     FIELD("paused", NULL, "record nothing until `shadowtrace ctl PID start`"),
     FIELD("no-control", NULL, "no socket for `list`, `dump`, `ctl` and `top`"),
     FIELD("events", "LIST",

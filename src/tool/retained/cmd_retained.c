@@ -21,12 +21,12 @@ struct retained_args {
 #define ARGS_INTO struct retained_args
 static const struct args_option options[] = {
     ARGS_ROW(LIST, "type", "PATTERN", held.types,
-             "who holds objects of these types, by their name as shown or in full; * stands for "
-             "any text, ? for one character",
-             .group = "Who holds them"),
+             "show what holds objects of these types, by their name as shown or in full; * "
+             "matches any text, ? one character",
+             .group = "What holds them"),
     ARGS_ROW(LIST, "line", "FILE:LINE", held.lines,
-             "who holds objects that were allocated there, or in FILE; with --type only those of "
-             "these types"),
+             "show what holds objects that were allocated there, or in FILE; with --type only "
+             "those of these types"),
     ARGS_ROW(COUNT, "paths", "N", paths,
              "show the N ways from a root to them that retain most, each the shortest of its "
              "shape; 0: all",
@@ -142,7 +142,7 @@ static int run(void *into, const struct args *args, FILE *out)
 }
 
 CLI_COMMAND(retained, "[options] LOG FILE",
-            "show who keeps memory: what types and lines of a heap dump hold",
+            "show what keeps memory alive: what types and lines of a heap dump hold",
             .about = "FILE is a heap dump, from `shadowtrace ctl PID heap -o FILE` or `record "
                      "--heap-at-exit FILE`; LOG is the log of the same recording, which knows the "
                      "names and, recorded with --live, the line where each object was allocated.",
@@ -151,7 +151,7 @@ CLI_COMMAND(retained, "[options] LOG FILE",
             .manual = CLI_EXAMPLES({"shadowtrace retained app.ndjson app.heap",
                                     "see what types and lines hold"},
                                    {"shadowtrace retained --type Coupon app.ndjson app.heap",
-                                    "see who holds the coupons"},
+                                    "see what holds the coupons"},
                                    {"shadowtrace retained --line Coupons.cs:35 app.ndjson app.heap",
                                     "see the ways to what a line made"},
                                    {"shadowtrace retained --diff before.heap app.ndjson after.heap",

@@ -5,7 +5,7 @@
 #define ARGS_INTO struct serve_options
 const struct args_option serve_rows[] = {
     ARGS_ROW(TEXT, "listen", "ADDRESS:PORT", listen,
-             "answer on TCP, to whoever has the token; port 0: a free one, which is printed",
+             "listen on TCP, for clients with the token; port 0: a free one, which is printed",
              .letter = 'l', .group = "Where it answers"),
     ARGS_ROW(
         TEXT, "socket", "PATH", socket,

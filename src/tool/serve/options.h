@@ -38,14 +38,14 @@ extern const struct args_option serve_rows[];
     "Follows the logs of your traced processes, found as `shadowtrace list` finds them, or of " \
     "LOG, " \
     "while they are written, and answers HTTP. ?pid=PID chooses a process, ?log=LOG a log; " \
-    "without them the one that was found first and still runs is meant, and in /metrics all."
+    "without them the one that was found first and still runs is used, and in /metrics all."
 #define SERVE_NOTES \
     "Without --listen it answers on a Unix socket that only you can open. With --listen a token " \
     "is " \
     "always needed: as `Authorization: Bearer TOKEN`, or as the password of any user, as in `go " \
     "tool pprof http://x:TOKEN@127.0.0.1:9464/debug/pprof/allocs`. Answers are not encrypted: " \
     "beyond this machine put a proxy in front.\n" \
-    "It ends with SIGTERM or SIGINT: who waits is answered, the socket is removed, the status is " \
-    "0."
+    "It ends with SIGTERM or SIGINT: pending requests are served, the socket is removed, " \
+    "the status is 0."
 
 #endif

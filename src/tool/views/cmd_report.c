@@ -64,7 +64,7 @@ static const struct args_option options[] = {
              "and, if it calls others, with them; sizes: of objects, by heap; time. Of a log "
              "recorded with --live, by --by (own): live: what the last collection, or that of "
              "--at, has left; peak: what the one left that left most; end: what the last one left "
-             "and, as new, what was allocated behind it; grown: what was alive at --to less what "
+             "and, as new, what was allocated after it; grown: what was alive at --to less what "
              "was at --from; temporary: dead at its first collection; lifetimes: in which "
              "generation, and after how many collections, objects died. Alive means not known to "
              "be dead: a collection looks at its generations only, and a finalizer keeps its "

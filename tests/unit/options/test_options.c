@@ -276,8 +276,7 @@ TEST(choices_that_contradict_each_other_are_refused)
                    "sampler and args, returns or exact_generics contradict");
     assert_refused(
         "{\"version\":1,\"live_grows\":3}",
-        ": check_live, live_memory and live_grows are for the table of live objects, and "
-        "there is none; add live");
+        ": check_live, live_memory and live_grows need the table of live objects; add live");
     assert_null(strpbrk(why, "-{}"));
 }
 
@@ -335,7 +334,7 @@ TEST(who_names_a_sampler_gets_that_one)
     assert_false(runtime_samples("{\"version\":1,\"sampler\":\"exact\",\"sample\":1048576}", 10));
 }
 
-/* Both ways to write them; what was read from JSON is never told of --arguments. */
+/* Both spellings; messages about JSON never name --arguments. */
 TEST(a_contradiction_names_options_as_they_were_written)
 {
     char small[12];
@@ -344,11 +343,11 @@ TEST(a_contradiction_names_options_as_they_were_written)
     options_init(&o);
     o.check_live = 1;
     assert_int_equal(options_settle(&o, false, OPTIONS_NAMES_KEYS, why, sizeof(why)), -EINVAL);
-    assert_string_equal(why, "check_live, live_memory and live_grows are for the table of live "
-                             "objects, and there is none; add live");
+    assert_string_equal(why, "check_live, live_memory and live_grows need the table of live "
+                             "objects; add live");
     assert_int_equal(options_settle(&o, false, OPTIONS_NAMES_ARGUMENTS, why, sizeof(why)), -EINVAL);
-    assert_string_equal(why, "--check-live, --live-memory and --live-grows are for the table of "
-                             "live objects, and there is none; add --live");
+    assert_string_equal(why, "--check-live, --live-memory and --live-grows need the table of live "
+                             "objects; add --live");
     for (size_t size = 1; size <= sizeof(small); size++) {
         memset(small, 'x', sizeof(small));
         assert_int_equal(options_settle(&o, false, OPTIONS_NAMES_ARGUMENTS, small, size), -EINVAL);

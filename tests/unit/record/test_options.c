@@ -219,8 +219,8 @@ TEST(choices_that_contradict_each_other_are_named)
     assert_wrong(PARSE("--sampler", "runtime", "--sample", "4K", "ls"),
                  "--sampler and --sample contradict");
     assert_wrong(PARSE("--live-grows", "3", "ls"),
-                 "--check-live, --live-memory and --live-grows are for the table of live objects, "
-                 "and there is none; add --live ");
+                 "--check-live, --live-memory and --live-grows need the table of live objects; "
+                 "add --live ");
     assert_wrong(PARSE_ENV("--live", "--min-size", "9"),
                  "--live and --types, --min-size, --sample or --paused contradict");
     assert_int_equal(PARSE("--capture", "snapshot", "--check", "0", "ls"), CLI_OK);
