@@ -34,7 +34,7 @@ static const struct args_option rows[] = {
     {.name = "min-bytes",
      .kind = ARGS_BYTES,
      .argument = "BYTES",
-     .help = "rows of so many bytes and more",
+     .help = "rows of BYTES and more",
      .aliases = "least smallest",
      ARGS_AT(struct values, size)},
     {.name = "interval",

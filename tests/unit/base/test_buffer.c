@@ -387,7 +387,7 @@ TEST(what_fits_in_lent_room_allocates_nothing, NULL, memory_is_back)
     assert_null(buffer_take(&b)); /* marked */
     b = (struct buffer)BUFFER_ON(room);
     buffer_text(&b, "lent");
-    assert_null(buffer_take(&b)); /* a text of its own takes memory */
+    assert_null(buffer_take(&b)); /* a separate string takes memory */
     memory_fail_after(-1);
     b = (struct buffer)BUFFER_ON(room);
     text = buffer_take(&b);

@@ -1,4 +1,4 @@
-/* Pages that grow, and pools: nothing is handed out twice, whoever asks. */
+/* Pages that grow, and pools: no block is handed out twice, to any thread. */
 #include "base/memory.h"
 
 #include "base/atomics.h"

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#define LONG_NS UINT64_C(120000000000) /* nobody waits that long unless an unpark is lost */
+#define LONG_NS UINT64_C(120000000000) /* a wait takes that long only if an unpark is lost */
 #define ROUNDS  20000u
 
 /* Returns whether the sleep was ended by somebody. */

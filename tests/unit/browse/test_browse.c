@@ -149,7 +149,7 @@ TEST(callees_are_merged)
 TEST(search_opens_what_it_finds_and_goes_round)
 {
     press("2/concat\r");
-    assert_null(strstr(screen_text(), "Concat")); /* folded: it has no row of its own */
+    assert_null(strstr(screen_text(), "Concat")); /* folded: it has no separate row */
     expect_on_screen("not found: concat");
     press("F/concat\r");
     assert_non_null(strstr(cursor_row(), "string.Concat"));

@@ -1,6 +1,6 @@
 /*
  * unit/cli/command_support.h - runs a command as main() does, with what it prints caught, and holds
- * that against the expectation that lies beside a fixture. SHADOWTRACE_UPDATE=1 writes the
+ * that against the expectation next to a fixture. SHADOWTRACE_UPDATE=1 writes the
  * expectations anew: read the difference.
  */
 #ifndef SHADOWTRACE_TESTS_UNIT_CLI_COMMAND_SUPPORT_H

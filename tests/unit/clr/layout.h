@@ -1,6 +1,6 @@
 /*
  * clr/layout.h - where the CLR's ABI has each method of a vtable and each member of a structure, proved by the compiler
- * of whoever includes this. Source: corprof.idl and corhdr.h of dotnet/runtime.
+ * of the including file. Source: corprof.idl and corhdr.h of dotnet/runtime.
  */
 #ifndef TESTS_CLR_LAYOUT_H
 #define TESTS_CLR_LAYOUT_H

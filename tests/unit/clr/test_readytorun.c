@@ -161,7 +161,7 @@ TEST(cells_of_a_method_are_its_handlers_too)
     assert_non_null(r);
     assert_true(readytorun_cells(r, 1, note, &seen));
     assert_int_equal(seen, 1);
-    assert_false(readytorun_cells(r, 3, note, &seen)); /* a method of its own */
+    assert_false(readytorun_cells(r, 3, note, &seen)); /* a different method */
     assert_false(readytorun_cells(r, 4, note, &seen)); /* no function */
     assert_int_equal(seen, 1);
     readytorun_free(r);

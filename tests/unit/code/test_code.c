@@ -274,7 +274,7 @@ static void put_call(uintptr_t target)
     memcpy(code + 4, &distance, sizeof(distance));
 }
 
-/* jmp through the word behind it, as a method has it whose code is not fixed. */
+/* jmp through the word after it, as in a method whose code may change. */
 static void put_stub(uintptr_t target)
 {
     static const uint8_t jump[] = {0xFF, 0x25, 2, 0, 0, 0, 0, 0};
@@ -283,7 +283,7 @@ static void put_stub(uintptr_t target)
     memcpy((uint8_t *)JUMP + sizeof(jump), &target, sizeof(target));
 }
 
-/* The same while its code is not there: the runtime makes it, or counts, and is told whose it is. */
+/* The same before its code exists: the runtime compiles or counts, and gets the method as an argument. */
 static void put_owned_stub(uintptr_t owner)
 {
     static const uint8_t stub[] = {0xFF, 0x25, 0x3A, 0,    0,    0,    0x4C, 0x8B, 0x15, 0x3B,

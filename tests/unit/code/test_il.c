@@ -245,7 +245,7 @@ TEST(a_statement_without_entry_is_looked_for_where_it_leads_to)
                      7);
 }
 
-/* The second statement has an entry of its own, yet its call is under that of the first. */
+/* The second statement has a separate entry, yet its call is under that of the first. */
 TEST(where_nothing_can_call_the_only_instruction_that_fits_is_meant)
 {
     static const uint8_t once[] = {0x17, POP, CALL(2), RET};
@@ -297,7 +297,7 @@ static void within(int32_t il, uint32_t size)
     assert_in_range(il_last(il), il_first(il), size - 1);
 }
 
-/* Every beginning of every variation of the code, each in a block of its own size: no read past the end. */
+/* Every beginning of every variation of the code, each in a block of exactly its size: no read past the end. */
 TEST(damaged_il_is_not_read_past)
 {
     static const uint8_t body[] = {2 | 28 << 2, 0x17, 0x45, 1,    0,           0,

@@ -188,7 +188,7 @@ TEST(calls_in_a_line_run_one_after_the_other)
     assert_true(line_of(7, 0, 0x66, 0x90, &line));
     assert_int_equal(line.before, 1);
     assert_int_equal(line.after, 0);
-    /* From the end, to right before the call; and to right behind it. */
+    /* From the end, to right before the call; and to right after it. */
     assert_true(line_of(0, 0, 0xEB, (uint8_t)(7 - 22), &line));
     assert_int_equal(line.before, 0);
     assert_int_equal(line.after, 1);
@@ -199,7 +199,7 @@ TEST(calls_in_a_line_run_one_after_the_other)
     assert_false(line_of(0, 0, 0xFF, 0xE0, &line));
 }
 
-/* The helper is told the class in rdi. */
+/* The helper gets the class in rdi. */
 TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
 {
     static const uint8_t code[] = {0xBF, 1, 0, 0, 0, 0xE8, 0x20, 0, 0, 0,  /* of class 1 */
@@ -301,7 +301,7 @@ TEST(any_bytes_are_read_to_an_end)
 
     for (unsigned round = 0; round < 20000; round++) {
         size_t size = round % 61;
-        uint8_t *code = malloc(size ? size : 1); /* of its own size: no read past the end */
+        uint8_t *code = malloc(size ? size : 1); /* exactly its size: no read past the end */
 
         for (size_t i = 0; i < size; i++)
             code[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);

@@ -37,7 +37,7 @@ static bool is_left_out(const ZydisDecoder *decoder, const uint8_t *code, size_t
             in.mnemonic == ZYDIS_MNEMONIC_JKNZD);
 }
 
-/* Fails with the bytes, where the two differ. Returns: the length, 0 for what is no instruction. */
+/* Fails with the bytes, where the two differ. Returns: the length, 0 for an invalid instruction. */
 static size_t same_length(const ZydisDecoder *decoder, const uint8_t *code, size_t size)
 {
     size_t wanted = reference_length(decoder, code, size), length;

@@ -1,4 +1,4 @@
-/* Folders among the words of a command: each stands for the logs in it. */
+/* Directories as operands: each means all logs in it. */
 #include "command/operands.h"
 
 #include "base/atomics.h"

@@ -13,7 +13,7 @@ static char folder[] = "/tmp/shadowtrace-output-XXXXXX", path[sizeof(folder) + 2
 static FILE *complaints;
 static int usual;
 
-/* In a folder of its own, with stderr in a file. */
+/* In a separate directory, with stderr in a file. */
 static int setup(void **state)
 {
     (void)state;

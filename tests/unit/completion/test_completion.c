@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The part of the tables from `begin` to `end`; NULL: there is none. In static memory. */
+/* The part of the tables from `begin` to `end`; NULL: none. In static memory. */
 static const char *part(const struct buffer *tables, const char *begin, const char *end)
 {
     static char text[20000];

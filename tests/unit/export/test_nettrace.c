@@ -18,7 +18,7 @@ struct reader {
     uint32_t last_sequence;
 };
 
-/* A UTF-16 text, its letters beyond ASCII as '?'. Returns: behind it. */
+/* A UTF-16 text, its letters beyond ASCII as '?'. Returns: its end. */
 static const char *text(const char *at, char *to)
 {
     uint64_t unit;

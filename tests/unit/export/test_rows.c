@@ -223,7 +223,7 @@ TEST(what_is_alive_has_rows_of_its_own)
     assert_true(count(rows, "alive") > 0);
     assert_true(sum(rows, "alive", "bytes") > 0);
     json_decref(rows);
-    /* A part of a log has no end of its own. */
+    /* A part of a log has no end record. */
     rows = rows_of(ROWS("--to=1ms", FIXTURES "alive.ndjson"));
     assert_int_equal(count(rows, "alive"), 0);
     json_decref(rows);

@@ -106,7 +106,7 @@ static inline uint64_t little(const char *at, unsigned bytes)
     return value;
 }
 
-/* Seven bits a byte, the lowest first; moves behind it. */
+/* Seven bits a byte, the lowest first; advances past them. */
 static inline uint64_t varint(const char **at)
 {
     uint64_t value = 0;
@@ -120,7 +120,7 @@ static inline uint64_t varint(const char **at)
     }
 }
 
-/* A device that is full is told, and so is a lack of memory at each place. */
+/* A full device is reported, and so is running out of memory at each allocation. */
 static inline void failures_are_told(export_format *format)
 {
     FILE *full = fopen("/dev/full", "w");

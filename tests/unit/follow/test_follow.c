@@ -596,7 +596,7 @@ static void copy_over(size_t size)
     assert_int_equal(rename(copy, path), 0);
 }
 
-/* As rsync does: each copy is a file of its own, renamed. */
+/* As rsync does: each copy is a separate file, renamed. */
 TEST(a_log_that_is_copied_anew_each_time_is_read_on)
 {
     char news[500];
@@ -689,7 +689,7 @@ TEST(a_step_ends_when_its_time_is_over)
 /* The time is over when the end of the file was met, and the last line of it not used yet. */
 TEST(a_step_that_ends_at_the_end_of_a_file_is_not_the_last)
 {
-    char *line = malloc(80000); /* so long that the clock is looked at behind it */
+    char *line = malloc(80000); /* long enough that the clock is read after it */
 
     assert_non_null(line);
     memset(line, ' ', 80000);

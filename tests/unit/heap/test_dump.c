@@ -50,7 +50,7 @@ static void make(struct made_heap *m)
     made_root(m, B + 8, SST_HEAP_ROOT_HANDLE, 0, 0); /* in B, but not said to be interior */
     made_root(m, 0, SST_HEAP_ROOT_HANDLE, 0, 0);
     made_root(m, C + 799, 77, SST_HEAP_ROOT_INTERIOR, 0); /* its last byte; a kind of later */
-    made_root(m, C + 800, SST_HEAP_ROOT_OTHER, SST_HEAP_ROOT_INTERIOR, 0); /* behind it */
+    made_root(m, C + 800, SST_HEAP_ROOT_OTHER, SST_HEAP_ROOT_INTERIOR, 0); /* after it */
     made_root(m, D, SST_HEAP_ROOT_HANDLE, SST_HEAP_ROOT_WEAK, 0);
     made_pair(m, C, B);
     made_pair(m, C, C + 8);

@@ -94,7 +94,7 @@ static void deliver(uint32_t id, const void *data, size_t size)
     session_delivered(&session, &event);
 }
 
-/* GCStart, of generation 0; what survives: so many objects from the first on. */
+/* GCStart, of generation 0; the first `survivors` objects survive. */
 static void tell(uint32_t survivors)
 {
     const uint32_t start[6] = {1, 0, 2, 0, 0, 0};

@@ -188,7 +188,7 @@ static void move(bool compact, uint32_t depth)
             h.region[i].generation = UINT32_MAX;
 }
 
-/* Objects from `first` up to `end` go to an address on; what lay one behind the other, still does. */
+/* Objects from `first` up to `end` move to a new address; contiguous objects stay contiguous. */
 static uintptr_t shift(size_t first, size_t end, uintptr_t to)
 {
     struct live_range range = {0, to, 0};
@@ -514,7 +514,7 @@ TEST(memory_that_runs_out_anywhere_is_said_and_sums_still_add_up)
     assert_int_equal(h.sums.total.why, SST_LIVE_MEMORY);
 }
 
-/* Two runs that change their order as they move: what the second finds behind it has to be sorted. */
+/* Two runs that change their order as they move: what the second finds after it has to be sorted. */
 static void swap_two_runs(long fail_after)
 {
     const struct live_bound bound = {BASE, BASE + REGION, 0};

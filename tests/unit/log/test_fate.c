@@ -1,4 +1,4 @@
-/* What others do to the file while it is written: it is told, and what is gone counts as gone. */
+/* Changes of the file by others during the recording are reported, and lost data is counted. */
 #include "fixture.h"
 #include "support/test.h"
 
@@ -203,7 +203,7 @@ static void cut_to(long bytes, enum cut where)
     assert_string_equal(kind_of(json_array_get(lines, 0)), "header");
     assert_int_equal(number(json_array_get(lines, 0), "part"), 2);
     assert_true(said(lines, "file", "truncated") > 0);
-    if (bytes && !w->options.compress) { /* what is left lies beside, and counts as there */
+    if (bytes && !w->options.compress) { /* the rest is in another file, and counts as present */
         char older[200];
         bool cut;
 

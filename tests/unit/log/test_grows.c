@@ -26,7 +26,7 @@ static void note(uint32_t key, uint32_t method)
     assert_int_equal(grows_note(grows, key, &(struct grows_place){method, 7, 1}), 0);
 }
 
-/* Keys 1 to count, each a place of its own, that stay as they are. */
+/* Keys 1 to count, each a different site, that do not change. */
 static void note_steady(uint32_t count)
 {
     for (uint32_t key = 1; key <= count; key++)
@@ -145,7 +145,7 @@ TEST(a_program_that_comes_to_new_places_builds_something_up)
     assert_int_equal(grows_at(grows, 0)->looks, 24);
 }
 
-/* So many of all rise at each of six looks. */
+/* `risers` of all sites rise at each of six looks. */
 static void rise(uint32_t all, uint32_t risers)
 {
     uint32_t alive[200] = {0};

@@ -359,7 +359,7 @@ TEST(a_sampled_allocation_carries_its_weight)
     lines = log_read(w);
     small = json_number_value(json_object_get(nth(lines, "alloc", 0), "weight"));
     large = json_number_value(json_object_get(nth(lines, "alloc", 1), "weight"));
-    assert_true(small > 65536 && small < 65536 + 24); /* one in so many bytes is met */
+    assert_true(small > 65536 && small < 65536 + 24); /* one sample per mean */
     assert_true(large >= 1 << 24 && large < (1 << 24) + 1);
     expect_valid(w->path);
     json_decref(lines);
@@ -779,7 +779,7 @@ static void event_waits(enum wait what)
     wait_until_file_has("\"bytes\":32"); /* others go on */
     wait_until_file_has("\"bytes\":8");
     assert_false(file_has("\"bytes\":16"));
-    assert_false(file_has("\"bytes\":24")); /* later ones of the same thread wait behind it */
+    assert_false(file_has("\"bytes\":24")); /* later ones of the same thread wait after it */
     for (unsigned i = 0; i < 2000; i++) {   /* more than the ring holds: it goes on draining */
         while (load_acquire(&w->ring->head) - load_acquire(&w->ring->tail) >= w->ring->room)
             usleep(1000);
@@ -1204,7 +1204,7 @@ TEST(a_log_that_cannot_even_take_its_header_is_not_opened)
 
 /* ---- a mark that all stands before ---- */
 
-/* The file has it all when it returns: a reader need not wait, nor may the log end first. */
+/* The file is complete when it returns: a reader need not wait, nor may the log end first. */
 TEST(what_was_recorded_before_a_mark_is_in_the_file_with_it)
 {
     for (unsigned compress = 0; compress < 2; compress++) {

@@ -20,7 +20,7 @@ static const struct metadata_class *class_by_id(const struct metadata *of, uint3
     return metadata_class_at(of, id, &listed);
 }
 
-/* Longest that something is waited for that must happen, and a pause that nobody waits for. */
+/* Timeout of a wait for an event that must happen, and a pause in the background. */
 enum { APP = 0x2000, WIDGET = 0x100, NS_PER_MS = 1000000, PATIENCE_MS = 120000, LONG_MS = 600000 };
 
 static const struct fake_type types[] = {{0x02000002, u"App.Widget", 0}, {0, NULL, 0}};

@@ -143,7 +143,7 @@ static char *parameters_of(const uint8_t *blob, size_t size)
     return buffer_take(&b);
 }
 
-/* The blob is copied to a block of its own size, so that reading past it shows under AddressSanitizer. */
+/* The blob is copied to a block of exactly its size, so that reading past it shows under AddressSanitizer. */
 static void check(const uint8_t *blob, size_t size, const char *expected)
 {
     uint8_t *exact = malloc(size ? size : 1);

@@ -250,7 +250,8 @@ TEST(a_plugin_brings_a_deps_json_of_its_own)
     load("plugins/P/P.dll");
     assert_string_equal(whose("plugins/P/P.dll"), "own");
     assert_string_equal(whose("plugins/P/P.Core.dll"), "own");
-    assert_string_equal(whose("plugins/P/Json.dll"), "own"); /* what lies beside the plugin */
+    assert_string_equal(whose("plugins/P/Json.dll"),
+                        "own"); /* in the same directory as the plugin */
     assert_string_equal(whose("app/Json.dll"), "package");
     assert_string_equal(whose("plugins/P/Contracts.dll"), "own");
     assert_string_equal(whose("plugins/P/Odd.dll"), "package");

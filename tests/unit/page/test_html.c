@@ -93,7 +93,7 @@ TEST(of_several_processes_each_is_named_below_the_one_that_started_it)
     through = json_object_get(json_array_get(processes, 1), "through");
     assert_string_equal(json_string_value(json_array_get(through, 0)), "s\033h");
     assert_int_equal(json_integer_value(json_object_get(json_array_get(processes, 1), "pid")), 12);
-    assert_int_equal(json_array_size(json_object_get(d.head, "threads")), 4); /* each of its own */
+    assert_int_equal(json_array_size(json_object_get(d.head, "threads")), 4); /* one per process */
     assert_string_equal(json_string_value(json_object_get(
                             json_array_get(json_object_get(d.head, "threads"), 0), "name")),
                         "Host (pid 12), thread 1");

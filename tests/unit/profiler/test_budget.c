@@ -19,7 +19,7 @@ static int setup(void **state)
 
 TEST_EACH(setup, NULL);
 
-/* After so much processor time of the program, in one second. */
+/* After this much CPU time of the program, in one second. */
 static uint64_t look(uint64_t mean, uint64_t samples, uint64_t threads, uint64_t all)
 {
     now.samples_ns += samples;

@@ -66,7 +66,7 @@ static uint64_t bytes_between(const char *text, const char *from, const char *to
     return total.bytes;
 }
 
-/* Lines of a mark's time may stand before or behind it. */
+/* Lines with a mark's time may precede or follow it. */
 #define EVENTS \
     HEADER DEFINED ALLOC(100, 8) ALLOC(220, 16) MARK(200, "a") ALLOC(150, 32) ALLOC(200, 64) \
         MARK(300, "b") ALLOC(299, 128) ALLOC(300, 256) MARK(400, "a") ALLOC(400, 512)

@@ -170,7 +170,7 @@ TEST(a_line_that_is_too_long_is_passed_over)
     buffer_free(&text);
 }
 
-/* What is no log is given up, though the pipe that it comes from stays open. */
+/* Invalid input ends the reader, though its pipe stays open. */
 TEST(a_pipe_that_goes_on_is_not_waited_for)
 {
     struct report_problems problems;

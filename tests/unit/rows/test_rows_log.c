@@ -1,6 +1,6 @@
 /*
  * report and html --from-rows: what rows of logs say is what the logs' own reports say, to the byte; what is there twice
- * counts once; what is no row is refused in one line.
+ * counts once; an invalid row is refused in one line.
  */
 #include "support/test.h"
 

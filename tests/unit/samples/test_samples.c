@@ -26,7 +26,7 @@ static hresult start_session(struct clr_info *self, uint32_t count,
     (void)providers;
     (void)rundown;
     *id = 1;
-    tell_one(); /* of its own start */
+    tell_one(); /* for its start */
     return session_result;
 }
 

@@ -1,4 +1,4 @@
-/* The session of ours: who is told of what, and that it starts once. The runtime is made up. */
+/* The event session: which callbacks run, and that it starts once. The runtime is a mock. */
 #include "session/session.h"
 #include "support/test.h"
 

@@ -50,7 +50,7 @@ static void append(const char *to, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* An allocation of 24 bytes, so many seconds after the beginning. */
+/* An allocation of 24 bytes, `seconds` after the start. */
 static void allocate(unsigned seconds)
 {
     char line[200];
@@ -90,7 +90,7 @@ static void acknowledge(struct source *s)
     assert_int_equal(source_changed(s), 0);
 }
 
-/* ---- what is told ---- */
+/* ---- messages ---- */
 
 TEST(what_is_acknowledged_is_not_told_again)
 {

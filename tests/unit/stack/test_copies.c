@@ -513,7 +513,7 @@ static bool sleeps(pid_t thread)
     return state == 'S';
 }
 
-/* In a read-side section until memory has been given back, or whoever gives it back has been seen to wait. */
+/* In a read-side section until memory has been freed, or the freeing thread has been seen to wait. */
 static void *read_slowly(void *context)
 {
     struct reader *reader = context;

@@ -1,4 +1,4 @@
-/* Instructions: one site for one key, whoever asks, and what happens when there is no room. */
+/* Instructions: one site per key for all threads, and a full table. */
 #include "tree/sites.h"
 
 #include "base/memory.h"

@@ -1,4 +1,4 @@
-/* The context tree: one node for one key, whoever asks, and what happens when there is no room. */
+/* The context tree: one node per key for all threads, and a full table. */
 #include "tree/tree.h"
 
 #include "base/memory.h"

@@ -157,7 +157,7 @@ TEST(the_schema_built_in_is_the_one_that_ships)
     free(text);
 }
 
-/* Has an object these members in the schema, in their form, and so many others? */
+/* Has an object these members in the schema, in their form, and `others` more? */
 static void expect_counters(const json_t *object, const struct sst_counter *counters, size_t count,
                             size_t others)
 {

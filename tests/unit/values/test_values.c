@@ -223,7 +223,7 @@ TEST(a_plan_has_names_this_and_what_comes_out)
     values_plan_free(plan);
 }
 
-/* (this, out Pair, ref int): what is told at the end is what lies on the stack, all else may have been moved. */
+/* (this, out Pair, ref int): at the end only values on the stack are recorded; others may have moved. */
 TEST(targets_are_read_again_on_the_stack_only)
 {
     const uint8_t to_pair[] = {ELEMENT_TYPE_BYREF, VALUE_TYPE(WORLD_PAIR)},

@@ -51,7 +51,7 @@ void world_begin(void);
 void world_forget(void);
 struct values_scope world_scope(void);
 
-/* A captured value as text. `cut`: so many bytes of it are there, SIZE_MAX all. To be freed with memory_free. */
+/* A captured value as text. `cut`: the number of bytes present, SIZE_MAX for all. Free it with memory_free. */
 char *world_text(const struct capture *c, size_t cut);
 
 #endif
