@@ -6,8 +6,9 @@ usage: tests/lint.py [--objects BUILD/obj] [ROOT]      the rules below, on a tre
 
 Rules: a folder includes only folders on lower lines of its block, and those of the last block (common); every folder
 under src/ is on a line, and every line's folders exist; no circle of files within a folder, by #include (a header and
-the file of the same name are one); no function over 70 lines; no line over 100 columns. With --objects, circles of
-files by the symbols they use are listed, too, and do not fail.
+the file of the same name are one); no function over 70 lines; no line over 100 columns; no phrase of PHRASES in the paths of
+PLAIN, where every person reads plain English. With --objects, circles of files by the symbols they use are listed, too,
+and do not fail.
 """
 import argparse
 import os
@@ -16,6 +17,38 @@ import subprocess
 import sys
 import tempfile
 FUNCTION_MAX, COLUMN_MAX, COLUMNS_FAIL = 70, 100, True
+
+# Subject, verb, object, and the field's words. PLAIN grows with each folder that has been rewritten.
+PHRASES = """told of|is told|are told|is had|be had|there is none|are there none|nobody asks|somebody asks|who asks|whoever
+whose it is|stands for the|stays out of|for want of|behind it|in place of what|so many|so long|so much|meets every
+given otherwise|what is no|that is none|of its own|of ours|comes of it|has it all|begin anew|start anew|begins anew|began anew
+makes? them anew|dearer|need not have been|as it is told|is meant|lies beside|goes by that|nobody waits|one behind the other"""
+UNIT = ('alloc args base browse check cli clr code collect command completion control event events export '
+        'follow gate heap hooks job live log manual metadata options owner page process profiler rcu readers '
+        'record retained rows samples select serve session shipper stack symbols terminal thread tree '
+        'validate values').split()
+PLAIN = ('README.md doc examples include hooks src/README.md src/package src/common src/managed tests/README.md tests/bench '
+         'tests/fixtures/messages').split() + ['tests/unit/' + room for room in UNIT]
+NOT_TEXT = '.svg', '.webp', '.gz', '.zst', '.ndjson'
+
+
+def texts(root):
+    for place in PLAIN:
+        full = os.path.join(root, place)
+        paths = [full] if os.path.isfile(full) else [os.path.join(folder, name) for folder, _, names in os.walk(full)
+                                                     for name in names]
+        for path in sorted(path for path in paths if not path.endswith(NOT_TEXT)):
+            with open(path, encoding='utf-8', errors='replace') as file:
+                yield os.path.relpath(path, root), file.read()
+
+
+def check_phrases(root):
+    """Also of phrases that a line break divides, with the mark of a comment in between."""
+    pattern = '|'.join(PHRASES.replace('\n', '|').split('|'))
+    pattern = re.compile(r'\b(?:%s)\b' % pattern.replace(' ', r'(?:\s|[*#/"])+'), re.I)
+    for path, text in texts(root):
+        for match in pattern.finditer(text):
+            yield '%s:%d' % (path, text.count('\n', 0, match.start()) + 1), 'not plain English: "%s"' % ' '.join(re.sub(r'[*#/"]', ' ', match[0]).split())
 
 
 def sources(root):
@@ -147,7 +180,8 @@ def check_columns(files):
 
 def problems(root):
     files = dict(sources(root))
-    found = [*check_levels(files, levels_of(root)), *check_circles(files), *check_functions(files)]
+    found = [*check_levels(files, levels_of(root)), *check_circles(files), *check_functions(files),
+             *check_phrases(root)]
     return found, list(check_columns(files))
 
 
@@ -164,6 +198,8 @@ BROKEN = {'not below': {'src/tool/low/low.c': '#include "high/high.h"\n', 'src/t
           'base.h, more.h': {'src/common/base/base.h': '#include "base/more.h"\n',
                              'src/common/base/more.h': '#include "base/base.h"\n'},
           'function of 71 lines': {'src/tool/low/low.c': 'int\nlow(void)\n{\n' + '    ;\n' * 67 + '}\n'},
+          'not plain English: "for want of"': {'README.md': 'It fails, for want\nof memory.\n'},
+          'not plain English: "so long"': {'src/common/base/more.h': '/* waits so\n * long */\n'},
           '101 columns': {'src/tool/low/low.c': '/*' + 'ä' * 97 + '*/\n'}}
 
 
