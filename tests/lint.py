@@ -27,7 +27,7 @@ UNIT = ('alloc args base browse check cli clr code collect command completion co
         'follow gate heap hooks job live log manual metadata options owner page process profiler rcu readers '
         'record retained rows samples select serve session shipper stack symbols terminal thread tree '
         'validate values').split()
-PLAIN = ('README.md doc examples include hooks src/README.md src/package src/common src/managed tests/README.md tests/bench '
+PLAIN = ('README.md src/manual examples include hooks src/README.md src/package src/common src/managed tests/README.md tests/bench '
          'tests/fixtures/messages').split() + ['tests/unit/' + room for room in UNIT]
 NOT_TEXT = '.svg', '.webp', '.gz', '.zst', '.ndjson'
 
