@@ -71,7 +71,7 @@ ZYDIS := /usr/include/Zydis/Zydis.h
 LIBS_TEST = $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(shell pkg-config --libs cmocka 2>/dev/null) $(if $(wildcard $(ZYDIS)),-lZydis)
 
 # With NEGATIVE=1 only what knows of the rules (by stack_hot.h) is compiled again, and the rest is taken from beside it.
-RULE_DIRS := live heap stack thread alloc values events check select profiler
+RULE_DIRS := live heap stack thread alloc values events check select profiler walk
 PLAIN := $(BUILD:%/negative=%)
 RULE_SRC := $(wildcard $(RULE_DIRS:%=src/tracer/%/*.c))
 object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)

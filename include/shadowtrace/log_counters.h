@@ -91,6 +91,27 @@
     X(COUNT, other_class, "of another type") \
     X(COUNT, suspended_ns, NULL)
 
+/* Of the end record's member "walks" (--capture walk). */
+#define SST_COUNTERS_WALKS(X) \
+    X(COUNT, taken, "Stacks walked") \
+    X(COUNT, fallbacks, "not certain: by a snapshot instead") \
+    X(BY, fallbacks_by, "")
+
+/* Why a walk was not certain. X(enumerator, text, label) */
+#define SST_WALK_REASONS(X) \
+    X(CODE, "code", "code that the runtime does not know") \
+    X(METHOD, "method", "a method that the runtime does not name") \
+    X(PROLOG, "prolog", "a prolog that is not known") \
+    X(IMAGE, "image", "precompiled code whose image says otherwise") \
+    X(OSR, "osr", "replaced on the stack, by unknown code") \
+    X(NATIVE, "native", "native code without unwind information") \
+    X(HIJACKED, "hijacked", "a return address replaced by a suspension") \
+    X(BOUNDS, "bounds", "off the thread's stack") \
+    X(FILTER, "filter", "in a filter whose start was not seen") \
+    X(DYNAMIC, "dynamic", "perhaps in a handler of a dynamic method") \
+    X(LONG, "long", "too deep") \
+    X(MEMORY, "memory", "out of memory")
+
 /* Of a check_thread record. */
 #define SST_COUNTERS_CHECK_THREAD(X) \
     X(COUNT, compared, NULL) \

@@ -11,7 +11,7 @@
 #define NUMBER_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps exactly */
 
 static const char *const hooks_words[] = {"auto", "elt2", "elt3", NULL};
-static const char *const capture_words[] = {"shadow", "snapshot", "both", NULL};
+static const char *const capture_words[] = {"shadow", "snapshot", "both", "walk", NULL};
 static const char *const stacks_words[] = {"node", "inline", NULL};
 static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};

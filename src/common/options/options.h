@@ -16,7 +16,12 @@
 #define OPTIONS_WHY_SIZE 400 /* enough for every line in `why` below; longer names in it are cut */
 
 enum options_hooks { OPTIONS_HOOKS_AUTO, OPTIONS_HOOKS_ELT2, OPTIONS_HOOKS_ELT3 };
-enum options_capture { OPTIONS_CAPTURE_SHADOW, OPTIONS_CAPTURE_SNAPSHOT, OPTIONS_CAPTURE_BOTH };
+enum options_capture {
+    OPTIONS_CAPTURE_SHADOW,
+    OPTIONS_CAPTURE_SNAPSHOT,
+    OPTIONS_CAPTURE_BOTH,
+    OPTIONS_CAPTURE_WALK
+};
 enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
@@ -121,7 +126,8 @@ static inline bool options_every_object(const struct options *o)
 /* Must the log have each path on which an async method began to wait, whatever is left out? */
 static inline bool options_beginnings(const struct options *o)
 {
-    return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->stacks == OPTIONS_STACKS_NODE &&
+    return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->capture != OPTIONS_CAPTURE_WALK &&
+           o->stacks == OPTIONS_STACKS_NODE &&
            !o->runtime_samples;
 }
 
@@ -134,6 +140,18 @@ static inline bool options_elt2(const struct options *o)
 static inline bool options_snapshots(const struct options *o)
 {
     return o->capture == OPTIONS_CAPTURE_SNAPSHOT;
+}
+
+/* Stacks are unwound: there are no hooks. */
+static inline bool options_walks(const struct options *o)
+{
+    return o->capture == OPTIONS_CAPTURE_WALK;
+}
+
+/* Are methods hooked? */
+static inline bool options_hooked(const struct options *o)
+{
+    return !options_snapshots(o) && !options_walks(o);
 }
 
 /* Is what is alive estimated, from samples of the runtime? */

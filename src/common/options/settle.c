@@ -74,7 +74,7 @@ static const char *sampler_contradiction(const struct options *o)
         {o->check_live && o->sample,
          "{check_live} and {sample} contradict each other: what is alive is estimated then; leave "
          "one of them out"},
-        {adds && (options_snapshots(o) || !options_few(o)),
+        {adds && (!options_hooked(o) || !options_few(o)),
          "{framework_frames} is for {own} and {only}: without them the framework's frames are "
          "there; add one of them, or leave {framework_frames} out"},
         {adds && !may_be_runtimes(o),
@@ -107,7 +107,8 @@ static const char *parts_contradiction(const struct options *o)
 /* The first choices that contradict each other, options as {key} for say(); NULL: none do. */
 static const char *contradiction(const struct options *o)
 {
-    const bool snapshots = options_snapshots(o), calls = options_records(o, OPTIONS_CALLS);
+    const bool snapshots = options_snapshots(o), hooked = options_hooked(o),
+               calls = options_records(o, OPTIONS_CALLS);
     const struct rule rules[] = {
         {o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1,
          "{check} and {capture} contradict each other: \"both\" compares every allocation; "
@@ -115,8 +116,8 @@ static const char *contradiction(const struct options *o)
         {snapshots && o->check,
          "{check} and {capture} contradict each other: \"snapshot\" keeps no shadow stack to "
          "compare with; use {capture} both, or leave {check} out"},
-        {snapshots && options_chooses_methods(o),
-         "{only}, {own} or {exclude} and {capture} contradict each other: \"snapshot\" sets no "
+        {!hooked && options_chooses_methods(o),
+         "{only}, {own} or {exclude} and {capture} contradict each other: it sets no "
          "hooks to choose; leave {only}, {own} and {exclude}, or {capture} out"},
         {o->own && o->only.count,
          "{own} and {only} contradict each other: each chooses the methods that are hooked; leave "
@@ -143,19 +144,19 @@ static const char *contradiction(const struct options *o)
         {!calls && tells_of_calls(o),
          "{calls}, {max_depth}, {min_duration} and {call_buffer} are for traced calls, and calls "
          "are not traced; add calls to {events}"},
-        {calls && snapshots,
-         "{events} and {capture} contradict each other: \"snapshot\" sets no hooks that could "
+        {calls && !hooked,
+         "{events} and {capture} contradict each other: it sets no hooks that could "
          "tell of calls; leave calls out of {events}, or leave {capture} out"},
         {o->hooks == OPTIONS_HOOKS_ELT3 && needs_elt2(o),
          "{hooks} and {args}, {returns} or {exact_generics} contradict each other: only elt2 "
          "tells arguments, results and exact types; leave {hooks} out"},
-        {snapshots && needs_elt2(o),
-         "{capture} and {args}, {returns} or {exact_generics} contradict each other: \"snapshot\" "
+        {!hooked && needs_elt2(o),
+         "{capture} and {args}, {returns} or {exact_generics} contradict each other: it "
          "runs without hooks; use {capture} shadow or both"},
         {o->profile_snapshot && !o->profile,
          "{profile_snapshot} and {profile} contradict each other: how often is said by {profile}"},
-        {o->profile && snapshots && !o->profile_snapshot,
-         "{profile} and {capture} contradict each other: \"snapshot\" keeps no shadow stacks; "
+        {o->profile && !hooked && !o->profile_snapshot,
+         "{profile} and {capture} contradict each other: it keeps no shadow stacks; "
          "give {profile_snapshot} too, or leave one of them out"},
     };
 
@@ -186,7 +187,7 @@ static void say(const char *text, enum options_names names, char *why, size_t wh
 int options_settle(struct options *o, bool check_given, enum options_names names, char *why,
                    size_t why_size)
 {
-    static const uint32_t checks[] = {OPTIONS_CHECK_DEFAULT, 0, 1}; /* by capture */
+    static const uint32_t checks[] = {OPTIONS_CHECK_DEFAULT, 0, 1, OPTIONS_CHECK_DEFAULT};
     const char *wrong;
 
     if (!check_given)

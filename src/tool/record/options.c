@@ -248,7 +248,7 @@ static void set_always_on(const struct cli_command *command, const struct args *
     }
     if (o->log == OPTIONS_LOG_SITES && !args_given(syntax, args, "sums-every"))
         o->sums_every = 10000; /* ms */
-    if (!o->only.count && !o->exclude.count && !options_snapshots(o))
+    if (!o->only.count && !o->exclude.count && options_hooked(o))
         o->own = true;
 }
 

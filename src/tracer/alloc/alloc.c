@@ -40,7 +40,7 @@ struct alloc {
     bool lines;                              /* call instructions are wanted */
     bool begins;                             /* beginnings are kept with what waits */
     bool compares;                           /* with a snapshot, one in so many */
-    bool captures; /* nodes are those of snapshots, not of shadow stacks (--capture snapshot) */
+    bool captures; /* there are no hooks: nodes are those of snapshots, or of walks */
     bool captured; /* and their native frames are logged */
     bool values;   /* --args or --returns */
     bool samples;  /* of the runtime: nothing else is met, and nobody may wait */
@@ -62,6 +62,8 @@ struct alloc_thread {
     struct live_entry known;         /* what the latest sample is, if alive ones are followed */
     struct config_settings config;   /* what it works with; see config/config.h */
     uint64_t told_sample;            /* sampling rate that the writer has been told */
+    bool walked;                     /* the latest path is a walk's (--capture walk) */
+    uintptr_t walked_ip;             /* of its youngest frame */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
     uint32_t waits[WAITS_CACHE];     /* nodes that the writer was told of */
@@ -86,9 +88,9 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->metadata_epoch = metadata_epoch_word(config->metadata);
     a->lines = !config->options->no_lines;
     a->begins = config->begins;
-    a->captures = options_snapshots(config->options);
-    a->captured = a->captures && config->options->native;
-    a->compares = !a->captures && config->options->check;
+    a->captures = !options_hooked(config->options);
+    a->captured = options_snapshots(config->options) && config->options->native;
+    a->compares = config->options->check;
     a->values = options_values(config->options);
     a->samples = config->options->runtime_samples;
     a->frames = config->options->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT;
@@ -636,8 +638,15 @@ static void lose(struct event_ring *ring, enum event_lost reason)
 
 /* The event of this capture was posted. */
 static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_thread *t, bool wanted,
-                                             const struct capture *capture)
+                                             struct capture *capture)
 {
+    if (a->config.walk) {
+        capture->top = walk_shadow(a->config.walk, capture->stack, &capture->depth);
+        if (!capture->top)
+            return;
+        capture->walked = true;
+        capture->ip = t->walked_ip;
+    }
     if (wanted)
         compare(a, t, capture);
     if (a->captured)
@@ -681,6 +690,38 @@ static uint32_t site_captured(struct alloc *a, struct alloc_thread *t,
     return method ? site_at(a, t, (uintptr_t)method, leaf->ip, class) : 0;
 }
 
+/* The site of a walk's youngest frame. */
+static uint32_t site_walked(struct alloc *a, struct alloc_thread *t,
+                            const struct walk_stack *stack, const struct metadata_class *class)
+{
+    const struct walk_frame *leaf = stack->frame;
+
+    if (!a->lines || !stack->count)
+        return 0;
+    return site_at(a, t, (uintptr_t)leaf->method,
+                   leaf->ip | (leaf->fault ? TREE_IP_FAULT : 0) |
+                       (stack->dynamic ? TREE_IP_DYNAMIC : 0),
+                   class);
+}
+
+/* The path by a walk; by a snapshot if that is not certain. */
+static uint32_t node_walked(struct alloc *a, struct alloc_thread *t, const struct capture *of,
+                            uint32_t *site)
+{
+    struct walk_stack stack;
+    uint32_t node = 0;
+
+    t->walked = walk_self(a->config.walk, of->stack, &stack) == WALK_CERTAIN;
+    if (!t->walked)
+        return check_path(a->config.check, of->stack);
+    for (size_t i = stack.count; i-- > 0;)
+        node = tree_next(a->config.tree, node, (uintptr_t)stack.frame[i].method,
+                         i + 1 < stack.count ? stack.frame[i + 1].ip : 0);
+    t->walked_ip = stack.count ? stack.frame[0].ip : 0;
+    *site = site_walked(a, t, &stack, (const struct metadata_class *)of->class);
+    return node;
+}
+
 /* The path where it is not that of the shadow stack alone (0), and the site if it is known. *leaf:
  * does its youngest frame have hooks? Without, the shadow stack says nothing of the site. */
 static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_thread *t,
@@ -691,6 +732,8 @@ static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_
     uint32_t node;
 
     *leaf = false;
+    if (a->config.walk)
+        return node_walked(a, t, shadow, site);
     if (a->captures) {
         node = check_capture(a->config.check, shadow->stack, &youngest);
         *site = site_captured(a, t, &youngest, (const struct metadata_class *)shadow->class);
@@ -724,6 +767,7 @@ INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t
             .stack = s, .top = top, .depth = depth, .class = (uintptr_t) class};
 
         event.node = node_of(a, t, &shadow, &event.site, &leaf);
+        wanted = wanted && (t->walked || !a->captures);
     }
     if (LIKELY(!a->captures) && !event.node)
         event.node = context_of(top, depth);

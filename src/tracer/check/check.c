@@ -102,18 +102,26 @@ static bool equal(const struct check_walk *walk, const struct capture *capture)
     return true;
 }
 
-/* Of equal stacks: registers of every frame, and the allocating instruction. */
-static void compare_registers(struct check_walk *walk, const struct capture *capture)
+/* Of equal stacks: the allocating instruction. */
+static void compare_site(struct check_walk *walk, const struct capture *capture)
 {
     struct agreement *a = walk->check->config.agreement;
     bool same;
 
-    if (!walk->count || !check_walk_copy(walk, capture->top, walk->count))
+    if (!walk->count)
         return;
-    check_registers(walk, walk->shadow);
     same = capture->ip == walk->frame[0].ip;
     add_relaxed(&a->sites, 1);
     add_relaxed(same ? &a->sites_equal : &a->sites_unknown, same || !capture->ip);
+}
+
+/* Of equal stacks: registers of every frame, and the allocating instruction. */
+static void compare_registers(struct check_walk *walk, const struct capture *capture)
+{
+    if (!walk->count || !check_walk_copy(walk, capture->top, walk->count))
+        return;
+    check_registers(walk, walk->shadow);
+    compare_site(walk, capture);
 }
 
 static void mismatch(struct check_walk *walk, const struct capture *capture, hresult result)
@@ -183,15 +191,18 @@ void check_compare(struct check *check, const struct capture *capture)
         count_cost(check, capture, after - before);
         count_equal(check, capture);
         stack_forget_repairs(capture->stack);
-        compare_registers(walk, capture);
-    } else if (capture->depth && ended_early(walk, capture, result)) {
+        if (capture->walked)
+            compare_site(walk, capture);
+        else
+            compare_registers(walk, capture);
+    } else if (!capture->walked && capture->depth && ended_early(walk, capture, result)) {
         add_relaxed(&agreement->ended_early, 1);
     } else if (result >= 0) {
         count_cost(check, capture, after - before);
         mismatch(walk, capture, result);
     } else {
         agreement_refused(&agreement->refusals, result);
-        if (capture->depth) {
+        if (capture->depth && !capture->walked) {
             mismatch(walk, capture, result);
         } else {
             add_relaxed(&agreement->refused, 1);
@@ -259,6 +270,16 @@ uint32_t check_frames(struct check *check, const struct capture *shadow, bool *l
     }
     add_relaxed(&counts->added, 1);
     *leaf = check_counts(check, walk->frame[0].function);
+    return path_of(check, walk);
+}
+
+uint32_t check_path(struct check *check, struct stack *stack)
+{
+    struct check_thread *thread = check_thread_of(check, stack);
+    struct check_walk *walk = thread ? &thread->walk : NULL;
+
+    if (!walk || walk_self(walk, COR_PRF_SNAPSHOT_DEFAULT) < 0 || walk->failed)
+        return 0;
     return path_of(check, walk);
 }
 

@@ -73,6 +73,12 @@ void check_compare(struct check *check, const struct capture *capture);
 uint32_t check_capture(struct check *check, struct stack *stack, struct check_frame *leaf);
 
 /*
+ * check_path - the same, of a path that is not counted here: for a walk that was not certain.
+ * Returns: its id; 0: refused.
+ */
+uint32_t check_path(struct check *check, struct stack *stack);
+
+/*
  * check_captured - log what check_capture just saw of the calling thread, with --native: after the
  * event it was for.
  */

@@ -126,7 +126,7 @@ static bool step(struct metadata *metadata, struct steps *steps, struct code_pla
 
     if (!step_known(steps, at->ip, &prolog)) {
         code = code_before(metadata, at->ip - 1, &size);
-        if (!code || !x86_prolog(code, size, &prolog))
+        if (!code || !x86_prolog_simple(code, size, &prolog))
             return false;
         step_note(steps, at->ip, &prolog);
     }

@@ -68,17 +68,35 @@ uintptr_t x86_stub_owner(const uint8_t *code, size_t size, uintptr_t address);
 
 /* What a piece of jitted code does to the stack before anything else. */
 struct x86_prolog {
-    bool framed;    /* rbp leads to the frame: its caller's is there, the return address above it */
-    uint32_t bytes; /* else: between the stack pointer and the return address, behind the prolog */
+    bool framed; /* rbp points to the saved rbp; the return address is the word above */
+    /* Between the stack pointer after the prolog and the saved rbp, or the return address. */
+    uint32_t bytes;
+    uint32_t pushed; /* bytes of registers, rbp included */
+    uint32_t saved;  /* without a frame: from the return address down to the pushed rbp; 0: none */
+    uint32_t size;   /* of the prolog's code */
+    bool leaf;       /* without a frame: it makes no calls, or is not all of a prolog */
+    bool probes;     /* it touches each page before it lowers the stack pointer */
 };
 
 /*
- * x86_prolog - reads the prolog at code[0, size). Returns: false if it is none that the JIT is
- * known to make. x86_returns - may the instruction that ends at ip be a call? Reads X86_CALL bytes
- * before it.
+ * x86_prolog - reads the prolog at code[0, size).
+ * x86_prolog_simple - the same, but refuses leaves, prologs that touch pages, and those that push
+ * rbp and set up no frame: for walks that restore rbp from frames only.
+ * x86_prolog_osr - of code that replaced a running method on the stack: it was entered with the
+ * stack pointer of that method's frame. *out: framed; bytes go down from the saved copy of rbp.
+ * Returns: false if the JIT is not known to make such a prolog.
+ *
+ * x86_osr_distance - of the same code: from the stack pointer after the prolog to the highest
+ * callee-saved register that it stores into the frame of the method it replaced; 0: none.
+ * x86_is_osr - does the code begin like that?
+ * x86_returns - may the instruction that ends at ip be a call? Reads X86_CALL bytes before it.
  */
 #define X86_CALL 8
 bool x86_prolog(const uint8_t *code, size_t size, struct x86_prolog *out);
+bool x86_prolog_simple(const uint8_t *code, size_t size, struct x86_prolog *out);
+bool x86_prolog_osr(const uint8_t *code, size_t size, struct x86_prolog *out);
+uint32_t x86_osr_distance(const uint8_t *code, size_t size);
+bool x86_is_osr(const uint8_t *code, size_t size);
 bool x86_returns(const uint8_t *ip);
 
 /* Bytes of the instruction at code[0]; 0 if it is none, or does not end within size. */

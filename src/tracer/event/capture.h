@@ -2,6 +2,7 @@
 #ifndef SHADOWTRACE_EVENT_CAPTURE_H
 #define SHADOWTRACE_EVENT_CAPTURE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct capture {
     uint32_t node;           /* id in the context tree */
     struct event_ring *ring; /* of the calling thread: differences go there */
     uintptr_t ip;            /* return address of the allocating call; 0: not known */
+    bool walked;             /* the frames are a walk's: only methods and stack pointers are set */
 };
 
 #endif

@@ -43,6 +43,24 @@ static json_t *hooks_json(const struct log *log, const struct stack_totals *tota
     return hooks;
 }
 
+/* --capture walk: stacks that were walked, and those that were not certain, by reason. */
+static json_t *walks_json(struct walk *walk)
+{
+    json_t *object = json_object(), *by = json_object();
+    struct walk_totals totals;
+    uint64_t fallbacks = 0;
+
+    walk_totals_read(walk, &totals);
+    for (unsigned i = WALK_CERTAIN + 1; i < WALK_WHYS; i++) {
+        fallbacks += totals.declined[i];
+        log_set_any(by, walk_why_name((enum walk_why)i), totals.declined[i]);
+    }
+    log_set(object, "taken", totals.taken);
+    log_set(object, "fallbacks", fallbacks);
+    json_object_set_new(object, "fallbacks_by", by);
+    return object;
+}
+
 /* What was asked for, and what came of it. */
 static void set_asked(struct log *log, json_t *line)
 {
@@ -55,6 +73,8 @@ static void set_asked(struct log *log, json_t *line)
     if (log->config.agreement)
         json_object_set_new(line, "snapshots",
                             log_put_snapshots(json_object(), log->config.agreement));
+    if (log->config.walk)
+        json_object_set_new(line, "walks", walks_json(log->config.walk));
     json_object_set_new(line, "events", log_families_json(log));
     if (log->config.samples)
         json_object_set_new(line, "sampling", log_sampling_json(log));

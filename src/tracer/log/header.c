@@ -21,6 +21,7 @@ static const char *capture_name(enum options_capture capture)
 {
     return capture == OPTIONS_CAPTURE_SHADOW ? "shadow"
            : capture == OPTIONS_CAPTURE_BOTH ? "both"
+           : capture == OPTIONS_CAPTURE_WALK ? "walk"
                                              : "snapshot";
 }
 

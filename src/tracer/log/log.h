@@ -20,6 +20,7 @@
 #include "options/options.h"
 #include "samples/alive.h"
 #include "samples/samples.h"
+#include "walk/walk.h"
 #include "stack/stack.h"
 #include "tree/tree.h"
 
@@ -47,6 +48,7 @@ struct log_config {
     const struct clr_guard *guard;         /* what is off on this runtime */
     const _Atomic(uint64_t) *unpatched;    /* what of the allocation fast path of CoreLib stays */
     struct live *live;                     /* what is alive; NULL: no --live */
+    struct walk *walk;                     /* NULL: paths are not walked */
     const struct samples *samples;         /* the runtime's; NULL: all allocations are met */
     const struct alive *alive;             /* of these; NULL: what is alive is not estimated */
     const struct agreement_frames *frames; /* --framework-frames */

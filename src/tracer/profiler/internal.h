@@ -35,6 +35,7 @@
 #include "select/corelib.h"
 #include "select/selection.h"
 #include "thread/names.h"
+#include "walk/walk.h"
 
 #include <shadowtrace/clr/callback.h>
 
@@ -64,6 +65,7 @@ struct profiler {
     struct event_hub hub;
     struct agreement agreement;
     struct check *check;
+    struct walk *walk;                   /* NULL: no --capture walk */
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
     struct session session;

@@ -105,6 +105,8 @@ FORWARD(profiler_attach_complete, (SELF),
 FORWARD(profiler_detach_succeeded, (SELF),
         attach_ended(p))
 FORWARD(module_unload_finished, (SELF, uintptr_t module_id, hresult status),
+        if (p->walk)
+            walk_module_unloaded(p->walk, module_id);
         metadata_module_unloaded(p->metadata, module_id))
 FORWARD(module_unload_started, (SELF, uintptr_t module_id),
         modules_gone(p, module_id);
@@ -129,6 +131,8 @@ FORWARD(dynamic_method_jit_compilation_finished,
         (SELF, uintptr_t function_id, hresult status, int32_t is_safe_to_block),
         events_jit_finished(p->events, function_id, status, true))
 FORWARD(dynamic_method_unloaded, (SELF, uintptr_t function_id),
+        if (p->walk)
+            walk_code_unloaded(p->walk);
         events_dynamic_unloaded(p->events))
 FORWARD(unmanaged_to_managed_transition, (SELF, uintptr_t function_id, int32_t reason),
         events_transition(p->events, function_id, false, reason))
@@ -176,6 +180,8 @@ static void started_by_modules(struct profiler *p)
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
                                        hresult status)
 {
+    if (profiler_of(self)->walk)
+        walk_module_loaded(profiler_of(self)->walk, module_id);
     modules_meet(profiler_of(self), module_id);
     started_by_modules(profiler_of(self));
     selection_load_finished(&profiler_of(self)->selection);
@@ -457,6 +463,8 @@ static hresult on_exception_search_filter_enter(struct clr_callback *self, uintp
 {
     events_exception_filter_enter(profiler_of(self)->events, function_id);
     unhandled_filter_enter(profiler_of(self)->unhandled);
+    if (profiler_of(self)->walk)
+        walk_filter_enter(profiler_of(self)->walk, function_id);
     stack_search_filter_enter(function_id);
     return S_OK;
 }
@@ -464,6 +472,8 @@ static hresult on_exception_search_filter_enter(struct clr_callback *self, uintp
 static hresult on_exception_search_filter_leave(struct clr_callback *self)
 {
     stack_search_filter_leave();
+    if (profiler_of(self)->walk)
+        walk_filter_leave(profiler_of(self)->walk);
     events_exception_filter_leave(profiler_of(self)->events);
     unhandled_filter_leave(profiler_of(self)->unhandled);
     return S_OK;

@@ -106,7 +106,7 @@ static hresult hooks_set(struct profiler *p)
 static hresult event_mask_set(struct profiler *p)
 {
     const struct options *o = &p->options;
-    bool snapshots = options_snapshots(o), keeps = p->selection.keeps_precompiled;
+    bool snapshots = !options_hooked(o), keeps = p->selection.keeps_precompiled;
     const struct {
         bool needed;
         uint32_t low, high;
@@ -117,7 +117,8 @@ static hresult event_mask_set(struct profiler *p)
          COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, 0},
         {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
         {!snapshots, COR_PRF_MONITOR_ENTERLEAVE, 0},
-        {!snapshots || p->unhandled, COR_PRF_MONITOR_EXCEPTIONS, 0},
+        {!snapshots || p->walk || p->unhandled, COR_PRF_MONITOR_EXCEPTIONS, 0},
+        {p->walk, 0, COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS},
         {wire_snapshot_flag(p), COR_PRF_ENABLE_STACK_SNAPSHOT, 0},
         /* Else precompiled code is all refused, or all welcome. */
         {keeps || (snapshots && options_every_object(o)), COR_PRF_MONITOR_CACHE_SEARCHES, 0},
@@ -170,7 +171,7 @@ static hresult start(struct profiler *p)
 
     if (result != S_OK)
         return decline_result(p, "SetEventMask2", result);
-    if (!options_snapshots(&p->options) && (result = hooks_set(p)) != S_OK)
+    if (options_hooked(&p->options) && (result = hooks_set(p)) != S_OK)
         return decline_result(p, "setting the enter and leave hooks", result);
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options);

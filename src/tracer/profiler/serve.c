@@ -258,7 +258,7 @@ void serve_start(struct profiler *p)
                                           .hooks = serve_hooks(p),
                                           .command = p->process.command,
                                           .zero_ns = log_zero_ns(p->log),
-                                          .shadow = !options_snapshots(&p->options),
+                                          .shadow = options_hooked(&p->options),
                                           .live = p->heap != NULL,
                                           .least_sample = p->samples ? OPTIONS_SAMPLE_RUNTIME : 0,
                                           .context = p,

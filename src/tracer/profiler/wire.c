@@ -53,6 +53,8 @@ static void detached(void *context, struct stack *stack)
     unhandled_thread_ended(stack);
     values_thread_ended(stack);
     alloc_thread_ended(stack);
+    if (p->walk)
+        walk_thread_ended(p->walk, stack);
     check_thread_ended(stack);
     thread_ended(stack);
 }
@@ -81,7 +83,7 @@ static int stacks_open(struct profiler *p)
         .expected = clr_runtime_unverified(&p->runtime) && !options_elt2(o) ? registers_expected
                                                                             : NULL,
         .unannounced = p->attached,
-        .call_interval = options_snapshots(o) ? 0 : o->check_calls,
+        .call_interval = options_hooked(o) ? o->check_calls : 0,
         .called = called,
         .context = p};
 
@@ -229,7 +231,7 @@ bool wire_snapshot_flag(const struct profiler *p)
 {
     const struct options *o = &p->options;
 
-    return options_snapshots(o) || o->check_calls || (o->runtime_samples && !options_elt2(o)) ||
+    return !options_hooked(o) || o->check_calls || (o->runtime_samples && !options_elt2(o)) ||
            (o->check && (!options_elt2(o) || o->check == 1));
 }
 
@@ -246,12 +248,17 @@ static int check_open(struct profiler *p)
                                         .ends_early = p->runtime.major < 10,
                                         .reduce = options_chooses_methods(o),
                                         .spared = &p->selection.spared,
-                                        .pinvokes = p->runtime.major >= 11,
+                                        .pinvokes = p->runtime.major >= 11 && options_hooked(o),
                                         .native = o->native,
                                         .log_all = o->capture == OPTIONS_CAPTURE_BOTH,
                                         .toggle_flag = !wire_snapshot_flag(p)};
 
     return check_new(&config, &p->check);
+}
+
+static int walk_open(struct profiler *p)
+{
+    return options_walks(&p->options) ? walk_new(&p->runtime, p->metadata, &p->walk) : 0;
 }
 
 static int check_threads_open(struct profiler *p)
@@ -263,14 +270,14 @@ static int check_threads_open(struct profiler *p)
                                           .hub = &p->hub,
                                           .interval_ms = p->options.check_threads};
 
-    if (config.interval_ms && !options_snapshots(&p->options) &&
+    if (config.interval_ms && options_hooked(&p->options) &&
         check_threads_new(&config, &p->check_threads))
         return -ENOMEM;
     config.interval_ms = 0;
     if (p->options.profile_snapshot && p->runtime.info_version >= 10 &&
         check_threads_new(&config, &p->walker))
         return -ENOMEM;
-    p->profile.source[PROFILE_SHADOW].hz = options_snapshots(&p->options) ? 0 : p->options.profile;
+    p->profile.source[PROFILE_SHADOW].hz = options_hooked(&p->options) ? p->options.profile : 0;
     p->profile.source[PROFILE_SNAPSHOT].hz = p->walker ? p->options.profile : 0;
     return 0;
 }
@@ -345,6 +352,7 @@ static int alloc_open(struct profiler *p)
                                         .hub = &p->hub,
                                         .options = &p->options,
                                         .check = p->check,
+                                        .walk = p->walk,
                                         .live = p->alive ? NULL : p->live,
                                         .alive = p->alive,
                                         .begins = p->selection.begins};
@@ -383,7 +391,7 @@ static int unhandled_open(struct profiler *p)
     const struct unhandled_config config = {.runtime = &p->runtime,
                                             .metadata = p->metadata,
                                             .oldest = oldest_frame,
-                                            .hooks_all = !options_snapshots(&p->options) &&
+                                            .hooks_all = options_hooked(&p->options) &&
                                                          !options_chooses_methods(&p->options),
                                             .tell = tell_unhandled,
                                             .context = p};
@@ -460,9 +468,10 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .executable = p->process.executable,
         .name = p->process.name,
         .command = p->process.command,
-        .measure = options_snapshots(o) || (o->runtime_samples && !compares) ? NULL : measure,
+        .measure = !options_hooked(o) || (o->runtime_samples && !compares) ? NULL : measure,
         .live = p->live,
         .samples = p->samples,
+        .walk = p->walk,
         .alive = p->alive,
         .frames = &p->agreement.frames,
         .profile = o->profile ? &p->profile : NULL,
@@ -488,6 +497,7 @@ int wire(struct profiler *p, char *why, size_t size)
         {tree_open, NULL},
         {threads_open, NULL},
         {check_open, NULL},
+        {walk_open, NULL},
         {check_threads_open, NULL},
         {live_open, NULL},
         {samples_open, NULL},

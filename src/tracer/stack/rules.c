@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-uint32_t stack_rules_off;
+uint64_t stack_rules_off;
 
 static const char *const rule_names[STACK_RULES] = {
     "dead_on_enter", "dead_on_leave",   "filter_frame",    "filter_dispatch", "handler_cut",
@@ -15,7 +15,8 @@ static const char *const rule_names[STACK_RULES] = {
     "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
     "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",   "dynamic_runs",
     "ends_early",    "grace_period",    "live_bounds",     "live_split",      "live_open",
-    "live_merge",    "live_depth",
+    "live_merge",    "live_depth",      "walk_frameless",  "walk_saved_fp",   "walk_osr",
+    "walk_hidden",   "walk_filter",     "walk_hijacked",   "walk_exact",
 };
 
 void stack_rules_read(void)
@@ -24,7 +25,7 @@ void stack_rules_read(void)
 
     for (unsigned i = 0; without && i < STACK_RULES; i++)
         if (strcmp(without, rule_names[i]) == 0)
-            stack_rules_off = 1u << i;
+            stack_rules_off = UINT64_C(1) << i;
 }
 
 #endif

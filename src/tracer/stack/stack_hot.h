@@ -289,10 +289,18 @@ enum stack_rule {
     RULE_LIVE_OPEN,    /* an object without a key stays in its log through a collection */
     RULE_LIVE_MERGE,   /* what comes into a block is sorted in */
     RULE_LIVE_DEPTH,   /* which generations were collected is told by the collection's own event */
+    /* Of walks (src/tracer/walk): */
+    RULE_WALK_FRAMELESS, /* managed code without a frame pointer is told by its prolog */
+    RULE_WALK_SAVED_FP,  /* such code that pushes rbp restores it from there */
+    RULE_WALK_OSR,       /* a body that replaced a running one has that one's frame, too */
+    RULE_WALK_HIDDEN,    /* CoreLib's exception handling has no frames */
+    RULE_WALK_FILTER,    /* a filter runs on its method's frame, above what it passes */
+    RULE_WALK_HIJACKED,  /* a return address that a suspension replaced is none */
+    RULE_WALK_EXACT,     /* where a signal came is no return address */
     STACK_RULES
 };
 #ifdef SHADOWTRACE_NEGATIVE
-extern uint32_t stack_rules_off;
+extern uint64_t stack_rules_off;
 void stack_rules_read(void); /* rules.c; once */
 #define RULE(rule) (!(stack_rules_off >> (rule)&1))
 #else

@@ -59,12 +59,7 @@ static bool is_code(uintptr_t ip)
     return !function || metadata_method_map(self.metadata, function, &method) || !method->hidden;
 }
 
-/*
- * May a word from the stack be a return address? The runtime must not be asked about any other: in
- * a precompiled image it looks for the nearest method before the address that it has prepared, and
- * reads past its table where there is none (ReadyToRunJitManager::JitCodeToMethodInfo; seen on 8).
- */
-static bool may_return_to(uintptr_t word)
+bool machine_may_return_to(uintptr_t word)
 {
     uint8_t code[X86_CALL];
 
@@ -99,7 +94,7 @@ static const uintptr_t *stub_saved(const uintptr_t *frame)
 
     for (const uintptr_t *word = frame + 2;
          word < frame + STUB_WORDS && (uintptr_t)(word + 1) < frame[0]; word++)
-        if (word[0] == frame[0] && may_return_to(word[1]) && is_managed(word[1], &function))
+        if (word[0] == frame[0] && machine_may_return_to(word[1]) && is_managed(word[1], &function))
             return word;
     return NULL;
 }
@@ -155,7 +150,7 @@ bool machine_is_nameless(uintptr_t word)
 {
     uintptr_t function;
 
-    return may_return_to(word) && is_jitted(word) && is_managed(word, &function) && !function;
+    return machine_may_return_to(word) && is_jitted(word) && is_managed(word, &function) && !function;
 }
 
 bool machine_runs(const struct stack_place *place)

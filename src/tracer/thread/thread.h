@@ -14,6 +14,7 @@ struct thread {
     struct events_thread *events; /* src/tracer/events/ */
     struct unhandled_thread *unhandled;
     struct check_thread *check; /* src/tracer/check/ */
+    struct walk_thread *walk;   /* src/tracer/walk/ */
 };
 
 /* thread_init - once, before any event. hub: borrowed; rings are made on it. */

@@ -267,7 +267,7 @@ TEST(prologs_tell_how_far_the_return_address_is)
 
     for (size_t i = 0; i < sizeof(prologs) / sizeof(prologs[0]); i++) {
         const struct prolog *p = &prologs[i];
-        bool known = x86_prolog((const uint8_t *)p->code, p->size, &found);
+        bool known = x86_prolog_simple((const uint8_t *)p->code, p->size, &found);
 
         if (known != p->known || (known && (found.framed != p->framed || found.bytes != p->bytes)))
             fail_msg("%s: %s, %s, %u bytes", p->what, known ? "known" : "not known",
@@ -312,7 +312,9 @@ TEST(any_bytes_are_read_to_an_end)
         }
         struct x86_prolog prolog;
 
-        (void)x86_prolog(code, size, &prolog);
+        (void)x86_prolog_simple(code, size, &prolog);
+        (void)x86_prolog_osr(code, size, &prolog);
+        (void)x86_osr_distance(code, size);
         if (size >= X86_CALL)
             (void)x86_returns(code + size);
         free(code);

@@ -1,0 +1,79 @@
+/* walk/internal.h - what the files of src/tracer/walk/ share. */
+#ifndef SHADOWTRACE_WALK_INTERNAL_H
+#define SHADOWTRACE_WALK_INTERNAL_H
+
+#include "walk/images.h"
+#include "walk/natives.h"
+#include "walk/walk.h"
+
+#include <pthread.h>
+
+struct walk_thread;
+
+struct walk {
+    const struct clr_runtime *runtime;
+    struct metadata *metadata;
+    struct images *images;
+    _Atomic(uint32_t) epoch; /* raised when code was unloaded: rules made before are void */
+    pthread_mutex_t lock;    /* guards the next two; nothing waits under it */
+    struct walk_thread *threads;
+    struct walk_totals ended; /* of threads that have ended */
+};
+
+/* What code at an address is. */
+enum walk_kind {
+    KIND_NATIVE,
+    KIND_MANAGED,
+    KIND_NAMELESS, /* jitted, of no method: snapshots have no frame for it */
+    KIND_HIDDEN,   /* of CoreLib's exception handling: the same */
+    KIND_SIGNAL,   /* what a signal handler returns to: the interrupted registers lie above */
+    KIND_END,      /* the thread's oldest frame */
+    KIND_UNSURE
+};
+
+/* Set in a rule's address where the processor stopped: not a return address. */
+#define WALK_EXACT ((uintptr_t)1 << 63)
+
+/*
+ * From a frame to its caller's: cfa = (by_fp ? rbp : rsp) + cfa; the return address is at
+ * cfa + ret, the saved rbp at cfa + fp unless it is kept; the caller's rsp is the CFA.
+ */
+struct walk_rule {
+    uintptr_t ip;
+    const void *image;              /* native code that may be unloaded: its image; else NULL */
+    struct metadata_method *method; /* of KIND_MANAGED */
+    int32_t cfa, fp, ret;
+    uint32_t distance; /* framed managed code: from its stack pointer up to rbp */
+    uint32_t caller;   /* place of the rule that the caller had last */
+    uint8_t kind, why; /* enum walk_kind; KIND_UNSURE: enum walk_why */
+    bool by_fp, keeps_fp;
+    bool framed;       /* `distance` is set */
+    bool exact_caller; /* the caller's address is where a signal came: made up by the runtime */
+};
+
+/*
+ * managed.c: the rule of code that is not native, in *out, whose ip is set. at: an address in the
+ * instruction. start: of the code that `at` lies in, if known. Returns: WALK_CERTAIN, or why not.
+ */
+enum walk_why walk_managed(struct walk *walk, uintptr_t at, struct walk_rule *out);
+
+/* managed.c, apart from the runtime: what a prolog says. Returns: as above. */
+enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool exact,
+                          struct walk_rule *out);
+
+/* What is kept of a thread: the rules it has met, by address, and its filters. */
+struct walk_rules {
+    uint32_t epoch, count, capacity; /* place 0 is no rule: where callers are first looked for */
+    struct walk_rule *rule;
+    uint32_t *place; /* by hash of the address; twice as many as the capacity */
+};
+
+/*
+ * rules.c: walk_rule_of - the place of the rule for an address; `from` is the one that its callee
+ * has. 0: out of memory. Threads: the owner.
+ */
+uint32_t walk_rule_of(struct walk *walk, struct walk_rules *rules, uintptr_t ip, uint32_t from);
+void walk_rules_forget(struct walk_rules *rules, uint32_t epoch);
+void walk_rules_fini(struct walk_rules *rules);
+
+#endif

@@ -1,0 +1,194 @@
+#include "walk/internal.h"
+
+#include "code/x86.h"
+#include "stack/stack_hot.h"
+#include "thread/machine.h"
+
+#include <string.h>
+
+#define BODIES     32 /* of one method */
+#define RANGES     4  /* of one body */
+#define PROLOG_MAX 64 /* bytes that are looked at of a body whose size is not known */
+
+/* A frame pointer leads to the frame: above it the saved one, then the return address. */
+static void framed(struct walk_rule *out, uint32_t above, uint32_t distance)
+{
+    out->by_fp = true;
+    out->cfa = (int32_t)(above + 2 * sizeof(uintptr_t));
+    out->fp = -out->cfa;
+    out->framed = true;
+    out->distance = distance;
+}
+
+enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool exact,
+                          struct walk_rule *out)
+{
+    struct x86_prolog prolog;
+
+    if (!x86_prolog(code, size, &prolog) || (prolog.leaf && !exact))
+        return WALK_PROLOG;
+    if (at - (uintptr_t)code < prolog.size)
+        return WALK_PROLOG; /* within it: the frame is not whole */
+    if (RULE(RULE_WALK_FRAMELESS) ? prolog.framed : true) {
+        framed(out, 0, prolog.bytes);
+        return WALK_CERTAIN;
+    }
+    out->by_fp = false;
+    out->cfa = (int32_t)(prolog.bytes + sizeof(uintptr_t));
+    out->keeps_fp = !prolog.saved || !RULE(RULE_WALK_SAVED_FP);
+    out->fp = -(int32_t)(prolog.saved + sizeof(uintptr_t));
+    return WALK_CERTAIN;
+}
+
+/* Does the image's own table say the same of this function? */
+static bool confirmed(const struct images_function *function, const struct walk_rule *rule)
+{
+    struct code_frame_info info;
+    uint32_t total;
+
+    if (!unwind_info_read(function->info, function->end, &info))
+        return false;
+    if (rule->framed)
+        return info.saved == 8 && info.bytes == rule->distance + 8 &&
+               (!info.framed || info.frame == rule->distance);
+    total = (uint32_t)rule->cfa - 8;
+    return !info.framed && info.bytes == total &&
+           (rule->keeps_fp ? !info.saved || !RULE(RULE_WALK_SAVED_FP)
+                           : info.saved == (uint32_t)-rule->fp - 8);
+}
+
+/* Where the method's code begins that holds `at`, as the runtime says; NULL: not known. */
+static const uint8_t *method_start(const uintptr_t *start, uint32_t count, uintptr_t at)
+{
+    uintptr_t best = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (start[i] <= at && start[i] > best)
+            best = start[i];
+    return (const uint8_t *)best;
+}
+
+/*
+ * Precompiled code: the table has an entry for a method, and for each of its handlers, which run on
+ * the frame pointer of the method.
+ */
+static enum walk_why precompiled(struct walk *walk, const struct images_function *function,
+                                 const uintptr_t *start, uint32_t count, uintptr_t at,
+                                 struct walk_rule *out)
+{
+    const uint8_t *begins = method_start(start, count, at);
+    struct images_function whole = *function;
+    enum walk_why why;
+
+    if (begins && begins != function->code &&
+        (!images_find(walk->images, (uintptr_t)begins, &whole) || whole.code != begins))
+        return WALK_IMAGE;
+    why = walk_prolog(whole.code, whole.size, begins == function->code ? at : UINTPTR_MAX,
+                      out->ip & WALK_EXACT, out);
+    if (why == WALK_CERTAIN && RULE(RULE_WALK_FRAMELESS) && !confirmed(&whole, out))
+        return WALK_IMAGE;
+    return why;
+}
+
+/*
+ * A body that replaced a running one uses that one's frame, and the caller's frame lies above both.
+ * With several that it may have replaced, the registers that its prolog stores into the old frame
+ * say which it was, or all must have a frame of one size.
+ */
+static enum walk_why replaced(const uint8_t *code, size_t size, const uintptr_t *start,
+                              uint32_t count, struct walk_rule *out)
+{
+    uint32_t saved = x86_osr_distance(code, size), known = 0;
+    struct x86_prolog own, old;
+
+    if (!RULE(RULE_WALK_OSR)) {
+        framed(out, 0, 0);
+        return WALK_CERTAIN;
+    }
+    if (!x86_prolog_osr(code, size, &own))
+        return WALK_OSR;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *other = (const uint8_t *)start[i];
+        uint32_t total;
+
+        if (other == code || x86_is_osr(other, PROLOG_MAX) ||
+            !x86_prolog(other, PROLOG_MAX, &old) || !old.framed)
+            continue;
+        total = old.bytes + 8; /* of the old frame, up to the return address */
+        if (saved && saved + old.pushed - 8 != own.bytes + 8 + 8 + total)
+            continue;
+        if (known && known != total)
+            return WALK_OSR;
+        known = total;
+    }
+    if (!known)
+        return WALK_OSR;
+    framed(out, known + 8, own.bytes);
+    out->fp = -out->cfa;
+    return WALK_CERTAIN;
+}
+
+/* The body among `start` that holds `at`. */
+static enum walk_why jitted(struct walk *walk, const uintptr_t *start, uint32_t count, uintptr_t at,
+                            struct walk_rule *out)
+{
+    struct clr_info *info = walk->runtime->info;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct clr_code_info range[RANGES];
+        uint32_t ranges = 0;
+
+        if (info->vtbl->get_code_info4(info, start[i], RANGES, &ranges, range) < 0)
+            continue;
+        for (uint32_t k = 0; k < ranges && k < RANGES; k++) {
+            const uint8_t *code = (const uint8_t *)range[0].start_address;
+
+            if (at - range[k].start_address >= range[k].size)
+                continue;
+            if (x86_is_osr(code, range[0].size))
+                return replaced(code, range[0].size, start, count, out);
+            return walk_prolog(code, range[0].size, k ? UINTPTR_MAX : at, out->ip & WALK_EXACT,
+                               out);
+        }
+    }
+    return WALK_CODE;
+}
+
+/* What the method is to a snapshot. */
+static enum walk_why name(struct walk *walk, uintptr_t function, struct walk_rule *out)
+{
+    if (!function) {
+        out->kind = KIND_NAMELESS;
+        return WALK_CERTAIN;
+    }
+    if (metadata_method_map(walk->metadata, function, &out->method))
+        return WALK_METHOD;
+    out->kind = out->method->hidden && RULE(RULE_WALK_HIDDEN) ? KIND_HIDDEN : KIND_MANAGED;
+    return WALK_CERTAIN;
+}
+
+enum walk_why walk_managed(struct walk *walk, uintptr_t at, struct walk_rule *out)
+{
+    struct clr_info *info = walk->runtime->info;
+    uintptr_t function = 0, rejit = 0, start[BODIES];
+    struct images_function place;
+    uint32_t count = 0;
+    enum walk_why why;
+
+    if (walk->runtime->info_version < 10)
+        return WALK_CODE;
+    if (!(out->ip & WALK_EXACT) && !machine_may_return_to(out->ip))
+        return WALK_CODE;
+    if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)at, &function, &rejit) < 0)
+        return WALK_CODE;
+    if (info->vtbl->get_native_code_start_addresses(info, function, rejit, BODIES, &count, start) <
+        0)
+        count = 0;
+    count = count < BODIES ? count : BODIES;
+    out->ret = -(int32_t)sizeof(uintptr_t);
+    why = name(walk, machine_function_at(at), out);
+    if (why != WALK_CERTAIN)
+        return why;
+    return images_find(walk->images, at, &place) ? precompiled(walk, &place, start, count, at, out)
+                                                 : jitted(walk, start, count, at, out);
+}

@@ -1,0 +1,81 @@
+/*
+ * walk/walk.h - the calling thread's managed frames, by unwinding the machine's stack: the methods
+ * that DoStackSnapshot gives, at a fraction of its cost, with precompiled code left alone.
+ *
+ * Each return address has one rule, made once: where the caller's frame is, from rsp or rbp.
+ *     natives.c, cfi.c            native code, by its .eh_frame
+ *     managed.c, images.c,
+ *     unwind_info.c               managed code, by its prolog; for precompiled code the UNWIND_INFO
+ *                                 must say the same
+ *     rules.c                     the rules that a thread has met
+ *     walk.c                      the walk, and what filters of exceptions do to it
+ *
+ * A walk that is not certain gives no frames, but the reason. Rules are forgotten when code is
+ * unloaded.
+ */
+#ifndef SHADOWTRACE_WALK_WALK_H
+#define SHADOWTRACE_WALK_WALK_H
+
+#include "clr/runtime.h"
+#include "metadata/metadata.h"
+#include "stack/stack.h"
+
+#include <shadowtrace/log_counters.h>
+
+struct walk;
+
+#define WALK_WHY(name, text, label) WALK_##name,
+enum walk_why { WALK_CERTAIN, SST_WALK_REASONS(WALK_WHY) WALK_WHYS };
+const char *walk_why_name(enum walk_why why);
+
+struct walk_frame {
+    struct metadata_method *method;
+    uintptr_t ip; /* the return address in it, or where the processor raised an exception */
+    uintptr_t sp; /* the caller's stack pointer */
+    bool fault;   /* the latter */
+};
+
+struct walk_stack {
+    const struct walk_frame *frame; /* youngest first; valid until the thread's next walk */
+    size_t count;
+    bool dynamic; /* code of no method, such as a DynamicMethod, is younger than all of them */
+};
+
+int walk_new(const struct clr_runtime *runtime, struct metadata *metadata,
+             struct walk **out); /* 0 or -ENOMEM; the first two are borrowed */
+void walk_free(struct walk *walk);
+
+/*
+ * walk_self - the managed frames of the calling thread, whose stack `stack` is.
+ * Returns: WALK_CERTAIN, or why it is not: then *out has none.
+ * Threads: any, its own. May run: in callbacks; asks the runtime about code that it meets first.
+ */
+enum walk_why walk_self(struct walk *walk, struct stack *stack, struct walk_stack *out);
+
+/*
+ * walk_shadow - the frames of the thread's last walk as those of a shadow stack are, youngest last.
+ * Returns: behind the youngest, and how many in *depth; out of memory: none. Valid until the next
+ *          call.
+ */
+struct frame *walk_shadow(struct walk *walk, struct stack *stack, size_t *depth);
+
+/* From ExceptionSearchFilterEnter and Leave. A filter runs on its method's frame: what lies between
+ * is not on the way from there. */
+void walk_filter_enter(struct walk *walk, uintptr_t function_id);
+void walk_filter_leave(struct walk *walk);
+
+void walk_module_loaded(struct walk *walk, uintptr_t module_id);   /* ModuleLoadFinished */
+void walk_module_unloaded(struct walk *walk, uintptr_t module_id); /* ModuleUnloadFinished */
+void walk_code_unloaded(struct walk *walk);                        /* DynamicMethodUnloaded */
+
+/* The thread of this stack ends. From stack_config.detached. */
+void walk_thread_ended(struct walk *walk, struct stack *stack);
+
+/* What walks there were, over all threads. Threads: any. */
+struct walk_totals {
+    uint64_t taken; /* those that were certain */
+    uint64_t declined[WALK_WHYS];
+};
+void walk_totals_read(struct walk *walk, struct walk_totals *out);
+
+#endif
