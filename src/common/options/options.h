@@ -55,7 +55,7 @@ struct options_patterns {
 /* Every text is valid UTF-8 and not empty; every number is below 2^53. Paths are absolute. */
 struct options {
     enum options_hooks hooks;     /* --hooks auto|elt2|elt3 */
-    enum options_capture capture; /* --capture shadow|snapshot|both */
+    enum options_capture capture; /* --capture shadow|snapshot|both|walk */
     enum options_stacks stacks;   /* --stacks node|inline */
     enum options_log log;         /* --log events|sites */
     enum options_full full;       /* --full wait|drop */

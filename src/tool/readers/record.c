@@ -914,7 +914,7 @@ static void any_live_site(struct report_parser *p, struct report_record *r)
 
 /* What this version knows of each kind, so that what it does not know can be counted. */
 #define MEMBER(form, member, label) #member,
-static const char *const known_members[SST_KIND_COUNT][28] = {
+static const char *const known_members[SST_KIND_COUNT][32] = {
     [SST_KIND_HEADER] = {"format",    "version",     "pid",        "executable",   "command",
                          "runtime",   "hooks",       "capture",    "options",      "clock",
                          "started",   "tracer",      "unverified", "part",         "uncontrolled",
@@ -975,7 +975,7 @@ static const char *const known_members[SST_KIND_COUNT][28] = {
                       "repairs",    "snapshots",   "hooks",       "names_failed", "log_bytes",
                       "part",       "events",      "values",      "unmatched",    "calls",
                       "records",    "rotated_out", "not_written", "file",         "cut_allocs",
-                      "given_back", "sampling",   "off"},
+                      "given_back", "sampling",    "off",         "walks"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

@@ -88,7 +88,9 @@ const struct args_option record_options[] = {
     FIELD("profile-snapshot", NULL,
           "sample by suspending the runtime, too; `shadowtrace compare` compares both"),
     FIELD("hooks", NULL, "hooks for method calls", .group = "How it is recorded"),
-    FIELD("capture", NULL, "where stacks come from"),
+    FIELD("capture", NULL,
+          "where stacks come from; walk: the machine's stack, without hooks, and with the "
+          "precompiled code that the program would use"),
     FIELD("framework-frames", NULL,
           "with --own or --only and --sample: the frames that have no hooks, from a snapshot at "
           "each sample; the log marks them"),

@@ -160,6 +160,19 @@ static int sum_into(json_t *to, const json_t *from)
     return err;
 }
 
+/* What the end record has of --capture walk. */
+static int settle_walks(struct report_checks *c)
+{
+    const json_t *logged = json_object_get(c->end, "walks");
+    json_t *sum = json_object_get(c->sections, "walks");
+
+    if (!json_is_object(logged))
+        return 0;
+    if (!sum && json_object_set_new(c->sections, "walks", sum = json_object()))
+        return -ENOMEM;
+    return sum_into(sum, logged);
+}
+
 /* What a check record has beyond the comparison of allocations with this process's own stacks. */
 static int settle_sections(struct report_checks *c)
 {
@@ -177,7 +190,7 @@ static int settle_sections(struct report_checks *c)
         if (sum_into(sum, logged))
             return -ENOMEM;
     }
-    return 0;
+    return settle_walks(c);
 }
 
 uint64_t report_checks_count(const struct report_checks *c, const char *section, const char *key)

@@ -225,6 +225,37 @@ static const char *accuracy(const struct report_checks *c, const void *of, struc
     return c->compared ? to->text : "-";
 }
 
+/* What a log's own stacks are: those that snapshots are compared with. */
+static const char *own_stack(const struct report_checks *c)
+{
+    return part(c, "walks", NULL) ? "walked stack" : "shadow stack";
+}
+
+static void reason_of_walk(const char *name, char to[80])
+{
+#define REASON(enumerator, text, label) {text, label},
+    static const char *const known[][2] = {SST_WALK_REASONS(REASON)};
+
+    own_name(name, to);
+    for (size_t i = 0; i < COUNT_OF(known); i++)
+        if (strcmp(known[i][0], name) == 0)
+            snprintf(to, 80, "%s", known[i][1]);
+}
+
+static void print_walks(const struct table *t)
+{
+    static const struct sst_counter counters[] = {SST_COUNTERS_WALKS(SST_COUNTER)};
+    static const char section[] = "walks";
+
+    if (!any_by(t, section, NULL, "taken") && !any_by(t, section, NULL, "fallbacks"))
+        return;
+    for (size_t i = 0; i < COUNT_OF(counters); i++)
+        if (counters[i].form == SST_FORM_COUNT)
+            print_row(t, i ? "  " : "", counters[i].label, of_name,
+                      &(struct place){section, NULL, counters[i].key});
+    (void)rows_of_part(t, "    ", section, "fallbacks_by", reason_of_walk);
+}
+
 static void print_sentence(const struct report_checks *c, FILE *out)
 {
     uint64_t shadow = report_quantile(&c->shadow, 0.5),
@@ -239,13 +270,13 @@ static void print_sentence(const struct report_checks *c, FILE *out)
                   : "Nothing was compared: the log has no comparison (record with --check N)",
               out);
     else if (c->equal == c->compared)
-        fprintf(out, "The shadow stack equalled the snapshot in all of %s comparisons",
+        fprintf(out, "The %s equalled the snapshot in all of %s comparisons", own_stack(c),
                 text_count(&a, c->compared));
     else
         fprintf(
             out,
-            "The shadow stack differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
-            text_count(&a, c->mismatched), text_count(&b, c->compared),
+            "The %s differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
+            own_stack(c), text_count(&a, c->mismatched), text_count(&b, c->compared),
             (double)c->equal / (double)c->compared);
     if (c->shadow.count && c->snapshot.count) { /* one slow capture moves a mean by a factor */
         fprintf(out, ";\nthe median capture took %s, the median snapshot %s",
@@ -340,14 +371,17 @@ void print_compare_text(const struct report_checks *checks, const struct print_s
                                       own.colour};
     const struct table t = {checks, count, count > 1 && terminal.width < TEXT_WIDTH ? 28 : 36,
                             count > 1 ? terminal.width < 92 ? 26 : 28 : 20, out};
+    bool walked = false;
 
     for (size_t i = 0; i < count; i++) {
+        walked = walked || part(&checks[i], "walks", NULL);
         text_part(out, "", count > 1 ? names[i] : NULL, ": ");
         print_sentence(&checks[i], out);
     }
     putc('\n', out);
     print_logs(&t, names);
     print_row(&t, "", "Allocations in the log", allocations, NULL);
+    print_walks(&t);
     PRINT_SECTION(&t, "snapshots", SST_COUNTERS_SNAPSHOTS);
     print_row(&t, "  ", "accuracy (equal / compared)", accuracy, NULL);
     print_instructions(&t);
@@ -357,7 +391,7 @@ void print_compare_text(const struct report_checks *checks, const struct print_s
     PRINT_SECTION(&t, "calls", SST_COUNTERS_CALLS);
     PRINT_SECTION(&t, "live", SST_COUNTERS_LIVE);
     fputs("Cost: mean, median, 99%\n", out);
-    print_row(&t, "  ", "shadow stack, one capture", cost,
+    print_row(&t, "  ", walked ? "own stack, one capture" : "shadow stack, one capture", cost,
               &(size_t){offsetof(struct report_checks, shadow)});
     print_row(&t, "  ", "snapshot, one capture", cost,
               &(size_t){offsetof(struct report_checks, snapshot)});

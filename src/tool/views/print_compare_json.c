@@ -192,7 +192,7 @@ static void json_costs(const struct report_checks *c, struct json_writer *w)
 /* Sections that are there if they were asked for when the log was recorded. */
 static void json_asked_for(const struct report_checks *c, struct json_writer *w)
 {
-    static const char *const sections[] = {"registers", "seeds", "calls", "live"};
+    static const char *const sections[] = {"registers", "seeds", "calls", "live", "walks"};
 
     for (size_t i = 0; i < COUNT_OF(sections); i++)
         if (json_object_get(c->sections, sections[i]))
