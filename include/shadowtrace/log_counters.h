@@ -94,21 +94,21 @@
 /* Of the end record's member "walks" (--capture walk). */
 #define SST_COUNTERS_WALKS(X) \
     X(COUNT, taken, "Stacks walked") \
-    X(COUNT, fallbacks, "not certain: by a snapshot instead") \
+    X(COUNT, fallbacks, "uncertain: a snapshot instead") \
     X(BY, fallbacks_by, "")
 
 /* Why a walk was not certain. X(enumerator, text, label) */
 #define SST_WALK_REASONS(X) \
-    X(CODE, "code", "code that the runtime does not know") \
-    X(METHOD, "method", "a method that the runtime does not name") \
-    X(PROLOG, "prolog", "a prolog that is not known") \
-    X(IMAGE, "image", "precompiled code whose image says otherwise") \
-    X(OSR, "osr", "replaced on the stack, by unknown code") \
-    X(NATIVE, "native", "native code without unwind information") \
-    X(HIJACKED, "hijacked", "a return address replaced by a suspension") \
+    X(CODE, "code", "code with no known body") \
+    X(METHOD, "method", "method without a name") \
+    X(PROLOG, "prolog", "unknown prolog") \
+    X(IMAGE, "image", "image and code disagree") \
+    X(OSR, "osr", "on-stack replacement") \
+    X(NATIVE, "native", "no unwind information") \
+    X(HIJACKED, "hijacked", "hijacked return address") \
     X(BOUNDS, "bounds", "off the thread's stack") \
-    X(FILTER, "filter", "in a filter whose start was not seen") \
-    X(DYNAMIC, "dynamic", "perhaps in a handler of a dynamic method") \
+    X(FILTER, "filter", "in an unknown filter") \
+    X(DYNAMIC, "dynamic", "handler of dynamic code") \
     X(LONG, "long", "too deep") \
     X(MEMORY, "memory", "out of memory")
 

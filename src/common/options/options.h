@@ -127,8 +127,7 @@ static inline bool options_every_object(const struct options *o)
 static inline bool options_beginnings(const struct options *o)
 {
     return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->capture != OPTIONS_CAPTURE_WALK &&
-           o->stacks == OPTIONS_STACKS_NODE &&
-           !o->runtime_samples;
+           o->stacks == OPTIONS_STACKS_NODE && !o->runtime_samples;
 }
 
 static inline bool options_elt2(const struct options *o)

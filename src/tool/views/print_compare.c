@@ -273,11 +273,9 @@ static void print_sentence(const struct report_checks *c, FILE *out)
         fprintf(out, "The %s equalled the snapshot in all of %s comparisons", own_stack(c),
                 text_count(&a, c->compared));
     else
-        fprintf(
-            out,
-            "The %s differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
-            own_stack(c), text_count(&a, c->mismatched), text_count(&b, c->compared),
-            (double)c->equal / (double)c->compared);
+        fprintf(out, "The %s differed from the snapshot in %s of %s comparisons (accuracy %.6g)",
+                own_stack(c), text_count(&a, c->mismatched), text_count(&b, c->compared),
+                (double)c->equal / (double)c->compared);
     if (c->shadow.count && c->snapshot.count) { /* one slow capture moves a mean by a factor */
         fprintf(out, ";\nthe median capture took %s, the median snapshot %s",
                 text_ns(&n, (double)shadow), text_ns(&m, (double)snapshot));

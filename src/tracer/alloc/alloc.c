@@ -63,7 +63,6 @@ struct alloc_thread {
     struct config_settings config;   /* what it works with; see config/config.h */
     uint64_t told_sample;            /* sampling rate that the writer has been told */
     bool walked;                     /* the latest path is a walk's (--capture walk) */
-    uintptr_t walked_ip;             /* of its youngest frame */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
     uint32_t waits[WAITS_CACHE];     /* nodes that the writer was told of */
@@ -645,7 +644,6 @@ static __attribute__((noinline)) void posted(struct alloc *a, struct alloc_threa
         if (!capture->top)
             return;
         capture->walked = true;
-        capture->ip = t->walked_ip;
     }
     if (wanted)
         compare(a, t, capture);
@@ -691,8 +689,8 @@ static uint32_t site_captured(struct alloc *a, struct alloc_thread *t,
 }
 
 /* The site of a walk's youngest frame. */
-static uint32_t site_walked(struct alloc *a, struct alloc_thread *t,
-                            const struct walk_stack *stack, const struct metadata_class *class)
+static uint32_t site_walked(struct alloc *a, struct alloc_thread *t, const struct walk_stack *stack,
+                            const struct metadata_class *class)
 {
     const struct walk_frame *leaf = stack->frame;
 
@@ -717,7 +715,6 @@ static uint32_t node_walked(struct alloc *a, struct alloc_thread *t, const struc
     for (size_t i = stack.count; i-- > 0;)
         node = tree_next(a->config.tree, node, (uintptr_t)stack.frame[i].method,
                          i + 1 < stack.count ? stack.frame[i + 1].ip : 0);
-    t->walked_ip = stack.count ? stack.frame[0].ip : 0;
     *site = site_walked(a, t, &stack, (const struct metadata_class *)of->class);
     return node;
 }

@@ -102,26 +102,18 @@ static bool equal(const struct check_walk *walk, const struct capture *capture)
     return true;
 }
 
-/* Of equal stacks: the allocating instruction. */
-static void compare_site(struct check_walk *walk, const struct capture *capture)
+/* Of equal stacks: registers of every frame, and the allocating instruction. */
+static void compare_registers(struct check_walk *walk, const struct capture *capture)
 {
     struct agreement *a = walk->check->config.agreement;
     bool same;
 
-    if (!walk->count)
-        return;
-    same = capture->ip == walk->frame[0].ip;
-    add_relaxed(&a->sites, 1);
-    add_relaxed(same ? &a->sites_equal : &a->sites_unknown, same || !capture->ip);
-}
-
-/* Of equal stacks: registers of every frame, and the allocating instruction. */
-static void compare_registers(struct check_walk *walk, const struct capture *capture)
-{
     if (!walk->count || !check_walk_copy(walk, capture->top, walk->count))
         return;
     check_registers(walk, walk->shadow);
-    compare_site(walk, capture);
+    same = capture->ip == walk->frame[0].ip;
+    add_relaxed(&a->sites, 1);
+    add_relaxed(same ? &a->sites_equal : &a->sites_unknown, same || !capture->ip);
 }
 
 static void mismatch(struct check_walk *walk, const struct capture *capture, hresult result)
@@ -191,9 +183,7 @@ void check_compare(struct check *check, const struct capture *capture)
         count_cost(check, capture, after - before);
         count_equal(check, capture);
         stack_forget_repairs(capture->stack);
-        if (capture->walked)
-            compare_site(walk, capture);
-        else
+        if (!capture->walked)
             compare_registers(walk, capture);
     } else if (!capture->walked && capture->depth && ended_early(walk, capture, result)) {
         add_relaxed(&agreement->ended_early, 1);

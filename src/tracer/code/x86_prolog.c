@@ -96,8 +96,8 @@ static bool take_probes(struct cursor *c, bool *probes, uint32_t *bytes)
     }
     if (!limit)
         return true;
-    if (limit > 0 || !(TAKES(c, "\xE8") || TAKES(c, "\xFF\x15")) ||
-        !take_number(c, 4, &ignored) || !TAKES(c, "\x49\x8B\xE3")) /* mov rsp, r11 */
+    if (limit > 0 || !(TAKES(c, "\xE8") || TAKES(c, "\xFF\x15")) || !take_number(c, 4, &ignored) ||
+        !TAKES(c, "\x49\x8B\xE3")) /* mov rsp, r11 */
         return false;
     *bytes = (uint32_t)-limit;
     return true;

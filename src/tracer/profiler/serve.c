@@ -193,7 +193,7 @@ int serve_open(struct profiler *p)
 
 const char *serve_hooks(const struct profiler *p)
 {
-    if (options_snapshots(&p->options))
+    if (!options_hooked(&p->options))
         return "none";
     return options_elt2(&p->options) ? "elt2" : "elt3";
 }

@@ -15,8 +15,8 @@ static const char *const rule_names[STACK_RULES] = {
     "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
     "in_wrapper",    "suspended",       "unhooked_throws", "unhooked_gone",   "dynamic_runs",
     "ends_early",    "grace_period",    "live_bounds",     "live_split",      "live_open",
-    "live_merge",    "live_depth",      "walk_frameless",  "walk_saved_fp",   "walk_osr",
-    "walk_hidden",   "walk_filter",     "walk_hijacked",   "walk_exact",
+    "live_merge",    "live_depth",      "walk_frameless",  "walk_osr",        "walk_hidden",
+    "walk_filter",   "walk_exact",
 };
 
 void stack_rules_read(void)

@@ -30,11 +30,11 @@ struct stack_dispatch {
     uint32_t pending; /* oldest frame that was reported unwound and is not cut yet, or STACK_NONE */
     uint32_t
         mark; /* depth at the latest report: frames from here on were entered since, and are live */
-    uintptr_t searched; /* FunctionID that the search reported last */
-    bool guessed;       /* pending is a guess; a report replaces it */
-    bool searching;     /* first pass: nobody has been found to handle it */
+    uintptr_t searched;    /* FunctionID that the search reported last */
+    bool guessed;          /* pending is a guess; a report replaces it */
+    bool searching;        /* first pass: nobody has been found to handle it */
     bool unhooked_finally; /* the finally entered last is of a method without hooks */
-    uintptr_t thrown;   /* stack pointer when it was thrown: what the search calls lies below */
+    uintptr_t thrown;      /* stack pointer when it was thrown: what the search calls lies below */
 };
 
 /* A dispatch that waits for managed code inside of it: a filter, a FirstChanceException handler. */
@@ -291,11 +291,9 @@ enum stack_rule {
     RULE_LIVE_DEPTH,   /* which generations were collected is told by the collection's own event */
     /* Of walks (src/tracer/walk): */
     RULE_WALK_FRAMELESS, /* managed code without a frame pointer is told by its prolog */
-    RULE_WALK_SAVED_FP,  /* such code that pushes rbp restores it from there */
     RULE_WALK_OSR,       /* a body that replaced a running one has that one's frame, too */
     RULE_WALK_HIDDEN,    /* CoreLib's exception handling has no frames */
     RULE_WALK_FILTER,    /* a filter runs on its method's frame, above what it passes */
-    RULE_WALK_HIJACKED,  /* a return address that a suspension replaced is none */
     RULE_WALK_EXACT,     /* where a signal came is no return address */
     STACK_RULES
 };

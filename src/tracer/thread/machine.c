@@ -150,7 +150,8 @@ bool machine_is_nameless(uintptr_t word)
 {
     uintptr_t function;
 
-    return machine_may_return_to(word) && is_jitted(word) && is_managed(word, &function) && !function;
+    return machine_may_return_to(word) && is_jitted(word) && is_managed(word, &function) &&
+           !function;
 }
 
 bool machine_runs(const struct stack_place *place)

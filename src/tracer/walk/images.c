@@ -157,10 +157,9 @@ bool images_find(const struct images *images, uintptr_t ip, struct images_functi
         function = unwind_info_find((const void *)functions, count, (uint32_t)(ip - base));
         if (!function)
             return false;
-        *out = (struct images_function){(const uint8_t *)(base + function->begin),
-                                        function->end - function->begin,
-                                        (const uint8_t *)(base + function->info),
-                                        (const uint8_t *)(base + size)};
+        *out = (struct images_function){
+            (const uint8_t *)(base + function->begin), function->end - function->begin,
+            (const uint8_t *)(base + function->info), (const uint8_t *)(base + size)};
         return true;
     }
     return false;

@@ -27,9 +27,9 @@ int images_add(struct images *images, uintptr_t module_id);
 void images_remove(struct images *images, uintptr_t module_id);
 
 struct images_function {
-    const uint8_t *code;        /* of a method, or of one of its handlers */
+    const uint8_t *code; /* of a method, or of one of its handlers */
     uint32_t size;
-    const uint8_t *info, *end;  /* UNWIND_INFO, and where the image ends */
+    const uint8_t *info, *end; /* UNWIND_INFO, and where the image ends */
 };
 
 /* images_find - the function that holds `ip`, in an image that stays loaded meanwhile. */

@@ -35,7 +35,7 @@ enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool e
     }
     out->by_fp = false;
     out->cfa = (int32_t)(prolog.bytes + sizeof(uintptr_t));
-    out->keeps_fp = !prolog.saved || !RULE(RULE_WALK_SAVED_FP);
+    out->keeps_fp = !prolog.saved;
     out->fp = -(int32_t)(prolog.saved + sizeof(uintptr_t));
     return WALK_CERTAIN;
 }
@@ -53,8 +53,7 @@ static bool confirmed(const struct images_function *function, const struct walk_
                (!info.framed || info.frame == rule->distance);
     total = (uint32_t)rule->cfa - 8;
     return !info.framed && info.bytes == total &&
-           (rule->keeps_fp ? !info.saved || !RULE(RULE_WALK_SAVED_FP)
-                           : info.saved == (uint32_t)-rule->fp - 8);
+           (rule->keeps_fp ? !info.saved : info.saved == (uint32_t)-rule->fp - 8);
 }
 
 /* Where the method's code begins that holds `at`, as the runtime says; NULL: not known. */

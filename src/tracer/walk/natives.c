@@ -36,7 +36,7 @@ static bool segment_find(const struct dl_find_object *object, struct cfi_table *
     const ElfW(Ehdr) *file = object->dlfo_map_start;
     const uint8_t *start = object->dlfo_map_start, *end = object->dlfo_map_end;
     uintptr_t base = object->dlfo_link_map->l_addr;
-    const ElfW(Phdr) *segment;
+    const ElfW(Phdr) * segment;
 
     if (end - start < (ptrdiff_t)sizeof(*file) || memcmp(file->e_ident, ELFMAG, SELFMAG) != 0 ||
         file->e_phentsize != sizeof(*segment) || file->e_phoff > 4096 || file->e_phnum > 64)

@@ -25,8 +25,7 @@ static enum walk_why native(const struct natives_place *place, uintptr_t at, boo
             return WALK_CERTAIN;
         }
         /* To stop a thread the runtime replaces a return address by one of its own functions. */
-        if (RULE(RULE_WALK_HIJACKED))
-            return WALK_HIJACKED;
+        return WALK_HIJACKED;
     }
     if (!place->table.header || !cfi_find(&place->table, at, &rule))
         return WALK_NATIVE;
@@ -37,7 +36,8 @@ static enum walk_why native(const struct natives_place *place, uintptr_t at, boo
     out->cfa = rule.cfa;
     out->fp = rule.fp;
     out->ret = rule.ret;
-    out->exact_caller = RULE(RULE_WALK_EXACT) && !rule.ends && rule.ret != -(int32_t)sizeof(uintptr_t);
+    out->exact_caller =
+        RULE(RULE_WALK_EXACT) && !rule.ends && rule.ret != -(int32_t)sizeof(uintptr_t);
     return WALK_CERTAIN;
 }
 

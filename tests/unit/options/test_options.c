@@ -107,6 +107,7 @@ static void fill(struct options *o)
     }
     o->log =
         OPTIONS_LOG_EVENTS; /* with stacks inline, capture both: the choices that go together */
+    o->capture = OPTIONS_CAPTURE_BOTH;
     o->own = false;         /* with only */
     o->live = false;        /* with what leaves allocations out; the next three are of it */
     o->check_live = 0;
@@ -158,6 +159,7 @@ TEST(defaults_are_left_out)
         {OPTIONS_CAPTURE_SHADOW, 0, true, "{\"version\":1,\"check\":0}"},
         {OPTIONS_CAPTURE_SNAPSHOT, 0, false, "{\"version\":1,\"capture\":\"snapshot\"}"},
         {OPTIONS_CAPTURE_BOTH, 1, false, "{\"version\":1,\"capture\":\"both\"}"},
+        {OPTIONS_CAPTURE_WALK, 1000, false, "{\"version\":1,\"capture\":\"walk\"}"},
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -261,6 +263,10 @@ TEST(choices_that_contradict_each_other_are_refused)
     assert_refused("{\"version\":1,\"own\":true,\"only\":[\"A.*\"]}", "own and only contradict");
     assert_refused("{\"version\":1,\"own\":true,\"capture\":\"snapshot\"}",
                    "own or exclude and capture contradict");
+    assert_refused("{\"version\":1,\"own\":true,\"capture\":\"walk\"}",
+                   "own or exclude and capture contradict");
+    assert_refused("{\"version\":1,\"events\":[\"calls\"],\"capture\":\"walk\"}",
+                   "it sets no hooks that could tell of calls");
     assert_refused("{\"version\":1,\"capture\":\"both\",\"check\":5}",
                    "check and capture contradict");
     assert_refused("{\"version\":1,\"capture\":\"snapshot\",\"check\":1}",

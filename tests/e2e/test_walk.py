@@ -1,0 +1,119 @@
+"""
+--capture walk: at each allocation the stack that is unwound from the machine's equals the runtime's own snapshot, on every
+program that makes and unmakes frames; with one rule of the walk switched off it does not. What is not certain is counted.
+"""
+from harness import ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, TOOL, built, each, full, lane, needs, run, tool, tool_json
+from test_compiler import command as compilation
+from test_negative import rule_names
+
+PROGRAMS = {'Exceptions': (), 'Boundaries': (), 'Native': (), 'Faults': (), 'Async': (), 'TailCalls': (), 'Tiers': (), 'Generics': (),
+            'Dynamic': (), 'Unload': (), 'Threads': (), 'Rules': None}
+# What a walk may leave to a snapshot, beside a return address that a suspension has replaced: handlers of dynamic methods, which
+# nobody tells of, filters around them, and what was interrupted where an abort is thrown; bodies that .NET 11 does not tell of.
+UNCERTAIN = {'Native': ('dynamic',), 'Dynamic': ('dynamic',), 'Rules': ('dynamic', 'filter'), 'Threads': ('code',),
+             'Tiers': ('code', 'filter')}
+SETTINGS = {'default': {}, 'no tiers': {'DOTNET_TieredCompilation': '0'}, 'no profile': {'DOTNET_TieredPGO': '0'},
+            'nothing precompiled': {'DOTNET_ReadyToRun': '0'}, 'server GC': {'DOTNET_gcServer': '1'},
+            'legacy exceptions': {'DOTNET_LegacyExceptionHandling': '1'}}
+
+
+def some_of(program, framework, settings):
+    """Outside the lane: each program once, on one framework or another."""
+    turn = sorted(PROGRAMS).index(program)
+    return settings == 'default' and framework == FRAMEWORKS[turn % len(FRAMEWORKS)]
+
+
+def judged(t, r, may=()):
+    """The end record, of a recording in which all that was walked and compared is equal."""
+    t.equal(r.status, 0, str(r))
+    end = r.log.end
+    snapshots, walks = end['snapshots'], end['walks']
+    t.equal((snapshots['mismatched'], end['lost']), (0, 0), 'different, lost: %s' % snapshots)
+    t.equal(snapshots['compared'] + snapshots['refused'], walks['taken'], 'compared')
+    t.equal(walks['taken'] + walks['fallbacks'], end['seen'], 'walks')
+    t.equal(sum(walks['fallbacks_by'].values()), walks['fallbacks'], 'reasons')
+    t.equal([reason for reason in walks['fallbacks_by'] if reason not in may + ('hijacked',)], [], 'reasons: %s' % walks)
+    t.note('%d equal, %d refused, %d fallbacks' % (snapshots['equal'], snapshots['refused'], walks['fallbacks']))
+    return end
+
+
+@lane('walk', sample=some_of)
+@needs('program', framework='framework')
+@each('program', *PROGRAMS)
+@each('framework', *FRAMEWORKS)
+@each('settings', *SETTINGS)
+def test_every_walk_equals_the_snapshot(t, program, framework, settings):
+    scale = full('walk', [], ['--scale', '5'])
+    command = PROGRAM.command(program, framework) + (scale if PROGRAMS[program] is not None else [])
+    r = t.record(command, '--capture', 'walk', '--log', 'sites', check=1, env=dict(ENVIRONMENT, **SETTINGS[settings]))
+    end = judged(t, r, UNCERTAIN.get(program, ()))
+    t.true(end['snapshots']['equal'] > 500, '%d equal' % end['snapshots']['equal'])
+
+
+@lane('walk')
+def test_walks_of_the_compiler_are_all_certain(t):
+    end = judged(t, t.record(compilation(t, 'made')[0], '--capture', 'walk', '--log', 'sites', check=1))
+    t.equal(end['walks']['fallbacks'], 0, 'fallbacks')
+    t.true(end['snapshots']['equal'] > 100_000, '%d equal' % end['snapshots']['equal'])
+
+
+@needs('KnownAllocs')
+def test_a_walk_leaves_the_program_as_it_is(t):
+    """No method is hooked, and each allocation has its whole path, down to Main, and the instruction."""
+    r = t.record(PROGRAM.command('KnownAllocs'), '--capture', 'walk')
+    log = r.log
+    t.equal((log.header['capture'], log.header['hooks'], log.end['hooks']['calls']), ('walk', 'none', 0), 'header, hooks')
+    paths = [(a, [log.methods[m]['name'] for m in log.stack(a['node'])]) for a in log.allocs]
+    own = [(a, path) for a, path in paths if path and path[0].startswith('Known.')]
+    t.true(len(own) > 1000, '%d allocations of own methods, of %d' % (len(own), len(paths)))
+    t.equal([a for a, _ in own if 'il' not in a][:3], [], 'without an instruction')
+    t.equal([path for _, path in own if '.Main(' not in path[-1] and 'Thread' not in path[-1]][:3], [], 'from elsewhere')
+    t.equal(tool('validate', r.path).status, 0, 'validate')
+
+
+@needs('Dynamic')
+def test_compare_tells_of_walks(t):
+    r = t.record(PROGRAM.command('Dynamic'), '--capture', 'walk', check=1)
+    walks = r.log.end['walks']
+    t.true(walks['fallbacks'] > 0, 'fallbacks: %s' % walks)
+    t.equal(tool_json('compare', '--format=json', r.path)['walks'], walks, 'in JSON')
+    text = tool('compare', r.path).text
+    t.true('The walked stack equalled the snapshot in all of' in text, text)
+    t.true('handler of dynamic code' in text, text)
+
+
+def test_what_needs_hooks_is_refused(t):
+    for more in ('--events', 'calls'), ('--own',), ('--args', '*'), ('--profile', '10'):
+        r = run([TOOL, 'record', '--capture', 'walk', *more, '--', 'true'])
+        t.equal(r.status, 2, str(r))
+        t.true('--capture' in r.errors and '"snapshot"' not in r.errors, r.errors)
+
+
+# rule: framework, program, arguments
+RULES = {
+    'walk_frameless': ('net10.0', 'Exceptions', ''),
+    'walk_osr': ('net10.0', 'Tiers', ''),
+    'walk_hidden': ('net10.0', 'Exceptions', ''),
+    'walk_filter': ('net10.0', 'Exceptions', ''),
+    'walk_exact': ('net10.0', 'Faults', ''),
+}
+
+
+def test_every_rule_has_a_row(t):
+    t.equal({rule for rule in rule_names() if rule.startswith('walk_')}, set(RULES), 'rules')
+
+
+@needs('Exceptions')
+@needs('Tiers')
+@needs('Faults')
+@each('rule', *RULES)
+def test_without(t, rule):
+    """In a build that can switch it off: then stacks differ, or are no longer certain."""
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    framework, program, arguments = RULES[rule]
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT=rule)
+    r = t.record(PROGRAM.command(program, framework) + arguments.split(), '--capture', 'walk', '--log', 'sites', check=1, env=env)
+    end = r.log.end
+    t.equal(r.status, 0, str(r))
+    t.true(end['snapshots']['mismatched'] + end['walks']['fallbacks'] > 0, 'without %s nothing differs: %s' % (rule, end['snapshots']))
+    t.note('%d differ, %d fall back' % (end['snapshots']['mismatched'], end['walks']['fallbacks']))
