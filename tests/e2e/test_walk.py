@@ -38,7 +38,7 @@ def judged(t, r, may=()):
 
 
 @lane('walk', sample=some_of)
-@needs('program', framework='framework')
+@needs('program')
 @each('program', *PROGRAMS)
 @each('framework', *FRAMEWORKS)
 @each('settings', *SETTINGS)
