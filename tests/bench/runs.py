@@ -49,6 +49,7 @@ MODES = [
     Mode('only', 'ours, --only own assembly', 'ours', '--only', 'OWN'),
     Mode('only-sites', 'ours, --only own assembly, sites', 'ours', '--only', 'OWN', '--log', 'sites'),
     Mode('only-record', 'the same by `record`', 'record', '--only', 'OWN'),
+    Mode('walk', 'walk at each allocation, sites, --check 0', 'ours', '--capture', 'walk', '--log', 'sites', '--check', '0'),
     Mode('snapshot', 'snapshot at each allocation', 'ours', '--capture', 'snapshot'),
     Mode('trace', 'dotnet-trace gc-verbose (samples)', 'trace'),
 ]
