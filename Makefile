@@ -54,8 +54,11 @@ ifneq ($(WERROR),)
 WARN += -Werror
 endif
 OPT ?= -O2 -g
+# TLS descriptors: glibc places the library's thread-local data in static TLS if there is room. musl has no room for a library
+# that is loaded later, and refuses the initial-exec model (hooks/near.c). On arm64 descriptors are the compilers' default.
+TLS := -ftls-model=global-dynamic $(if $(filter x86_64,$(CPU)),-mtls-dialect=gnu2)
 CPPFLAGS_ALL = -D_GNU_SOURCE -DSHADOWTRACE_VERSION='"$(VERSION)"' -Iinclude -I$(BUILD)/gen $(RULES_OFF) $(CPPFLAGS)
-CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer -ftls-model=initial-exec \
+CFLAGS_ALL = -std=c11 $(OPT) $(WARN) -fPIC -fvisibility=hidden -fno-omit-frame-pointer $(TLS) \
              $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=undefined) $(if $(FUZZING),-fsanitize-coverage=trace-pc '-DREPORT_LINE_MAX=((size_t)16384)') $(if $(findstring thread,$(SAN)),-Wno-tsan) \
              $(PKG_CFLAGS) $(CFLAGS)
 LDFLAGS_ALL = $(if $(SAN),-fsanitize=$(SAN)) $(LDFLAGS)
@@ -316,25 +319,35 @@ $(NUPKG): $(PACKED) $(SHIM) $(addprefix $(NUGET)/,pack.py shadowtrace.nuspec REA
 $(NUPKG:.nupkg=.debug.tar.gz): $(PACKED)
 	$(call say,TAR,$@)tar -C $(PACKAGE)/debug --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - .build-id | gzip -9n >$@
 
-$(NATIVE)/libshadowtrace.so: $(LIB_OBJ) $(PACKAGE)/obj/glibc.o $(COMMON) $(NATIVE)/liburcu-mb.so.8
-	$(linked) $(CC) -shared $(LIB_FLAGS) $(filter-out %.so.8,$^) $(PACKAGE_FLAGS) $(NATIVE)/liburcu-mb.so.8 -ljansson -lm
+# The library runs under musl, too: it and what lies beside it need no library and no symbol of glibc that musl does not have.
+BESIDE := $(addprefix $(NATIVE)/,liburcu-mb.so.8 libjansson.so.4)
+$(NATIVE)/libshadowtrace.so: $(LIB_OBJ) $(PACKAGE)/obj/glibc.o $(COMMON) $(BESIDE)
+	$(linked) $(CC) -shared $(LIB_FLAGS) $(filter-out $(BESIDE),$^) $(PACKAGE_FLAGS) $(BESIDE) -lm
 	$(Q)tests/tls-size $@
 
 $(NATIVE)/shadowtrace: $(CMD_OBJ) $(PACKAGE)/obj/start.o $(PACKAGE)/obj/glibc.o $(COMMON) $(STANDINS)
 	$(linked) $(CC) $(filter-out $(STANDINS),$^) $(PACKAGE_FLAGS) $(LIBS_CMD)
 
-# The flavour that the library uses, as liburcu's src/Makefile.am makes it, with the headers that Debian configured.
+linked_beside = $(linked) $(CC) -shared -fPIC $(TLS) -O2 -g -D_GNU_SOURCE -Wl,-soname,$(@F) -Wl,-z,now,-z,relro -Wl,--no-undefined
+
+# The flavour that the library uses, as liburcu's src/Makefile.am makes it, with the headers that Debian configured. With TLS
+# descriptors it takes part of the static TLS that the library needs, so a reader is not aligned: 48 bytes, not 384.
 $(NATIVE)/liburcu-mb.so.8: $(PACKAGE)/liburcu/source $(STANDINS)
-	$(linked) $(CC) -shared -fPIC -O2 -g -DRCU_MB -D_GNU_SOURCE -I$</include -I$</src \
-	  $(addprefix $</src/,urcu.c urcu-pointer.c compat_arch.c compat_futex.c) -Wl,-soname,liburcu-mb.so.8 \
-	  -Wl,-z,now,-z,relro -Wl,--no-undefined $(PACKAGE_FLAGS)
+	$(Q)mkdir -p $(<D)/urcu/static && sed 's/ *__attribute__((aligned(CAA_CACHE_LINE_SIZE)))//' $</include/urcu/static/urcu-common.h \
+	  >$(<D)/urcu/static/urcu-common.h
+	$(linked_beside) -DRCU_MB -I$(<D) -I$</include -I$</src $(addprefix $</src/,urcu.c urcu-pointer.c compat_arch.c compat_futex.c) $(PACKAGE_FLAGS)
 
-$(PACKAGE)/liburcu/source: $(NUGET)/liburcu.sh
-	$(call say,GET,$@)sh $< $(@D) && touch $@
+# As jansson's src/Makefile.am makes it; Debian's jansson_config.h is that of any system. What configure finds is given here.
+JANSSON_HAS := ENDIAN_H FCNTL_H SCHED_H UNISTD_H SYS_PARAM_H SYS_STAT_H SYS_TIME_H SYS_TYPES_H STDINT_H CLOSE GETPID GETTIMEOFDAY \
+               OPEN READ SCHED_YIELD STRTOLL ATOMIC_BUILTINS SYNC_BUILTINS LOCALECONV
+JANSSON_FLAGS := $(JANSSON_HAS:%=-DHAVE_%) -DUSE_URANDOM -DINITIAL_HASHTABLE_ORDER=3
+$(NATIVE)/libjansson.so.4: $(PACKAGE)/jansson/source $(STANDINS)
+	$(Q){ echo '$(@F) {'; sed '1s/.*/global:/; s/[a-z0-9_]$$/&;/' $</src/jansson.def; echo 'local: *; };'; } >$(<D)/version.map
+	$(Q): >$(<D)/jansson_private_config.h
+	$(linked_beside) -w $(JANSSON_FLAGS) -I$(<D) -I$</src -Wl,--version-script=$(<D)/version.map $</src/*.c $(PACKAGE_FLAGS)
 
-$(NATIVE)/libjansson.so.4:
-	@mkdir -p $(@D)
-	$(Q)cp -L "$$($(CC) -print-file-name=$(@F))" $@ && chmod 755 $@
+$(PACKAGE)/liburcu/source $(PACKAGE)/jansson/source: $(PACKAGE)/%/source: $(NUGET)/source.sh
+	$(call say,GET,$@)sh $< $* $(if $(filter liburcu,$*),liburcu-dev,libjansson-dev) $(@D) && touch $@
 
 $(PACKAGE)/obj/%.o: $(NUGET)/%.c
 	@mkdir -p $(@D)

@@ -19,13 +19,15 @@
 #include <stdint.h>
 
 /*
- * For SetEnterLeaveFunctionHooks3, in two forms (elt3.S). The argument is where the stub says, not
- * where C would look. A tail call ends its method as a return does.
+ * For SetEnterLeaveFunctionHooks3, in three forms (elt3.S). The argument is where the stub says,
+ * not where C would look. A tail call ends its method as a return does.
  */
 void hook_enter3_far(uintptr_t client_id);
 void hook_leave3_far(uintptr_t client_id);
 void hook_enter3_near(uintptr_t client_id);
 void hook_leave3_near(uintptr_t client_id);
+void hook_enter3_dtv(uintptr_t client_id);
+void hook_leave3_dtv(uintptr_t client_id);
 
 /*
  * pair: one enter and leave of `method` at `sp`, through the stubs as jitted code would call them.
@@ -37,10 +39,24 @@ struct elt3_hooks {
 };
 void elt3_pair_far(uintptr_t method, uintptr_t sp);
 void elt3_pair_near(uintptr_t method, uintptr_t sp);
+void elt3_pair_dtv(uintptr_t method, uintptr_t sp);
 
 /*
- * hooks_elt3 - those of this process: near, if it may write code; else far. Threads: one at first,
- * while nobody runs them yet; then any.
+ * far: bytes from the thread pointer, set by hooks_elt3(). dtv: bytes into the DTV, set by
+ * hooks_safe().
+ */
+extern intptr_t hook_words_distance;
+extern uintptr_t hook_words_slot;
+
+/*
+ * hooks_safe - can this library reach its thread-local data without changing a register? Call it
+ * first: if it returns false, no thread of the program may run code of the library.
+ */
+bool hooks_safe(void);
+
+/*
+ * hooks_elt3 - the hooks of this process, where they are safe: near, if their code may be written;
+ * else far; dtv without static TLS. Threads: one at first, while no thread runs them yet; then any.
  */
 const struct elt3_hooks *hooks_elt3(void);
 

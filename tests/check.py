@@ -193,7 +193,7 @@ def exports(build, totals):
 
 def product(build, totals):
     yield 'product: exported symbols are those of tests/exports', exports, build, totals
-    yield job('product: thread-local data fits an initial-exec library',
+    yield job('product: thread-local data fits the static TLS of glibc',
               [os.path.join(ROOT, 'tests/tls-size'), os.path.join(build, 'libshadowtrace.so')], 60, totals)
     for header in files_in(os.path.join(ROOT, 'include/shadowtrace'), '.h'):
         yield job('product: <%s> compiles alone' % os.path.relpath(header, os.path.join(ROOT, 'include')),

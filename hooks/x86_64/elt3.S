@@ -20,15 +20,23 @@ hook_places:
         .text
 
 /*
- * The hooks in two forms. A library learns only when it is loaded how far its thread-local words
- * lie from the thread's own. `far` loads that distance each time, as it is linked to, and names a
- * word of struct stack_words as `%fs:WORD\at`, at being a register. In `near` at is blank: the
- * distance is a part of each instruction, where near.c writes it, if it may: notes of these places
- * are in hook_places.
+ * The hooks in three forms (near.c chooses). Where a thread's own words lie is known only when the
+ * library is loaded. A word of struct stack_words is `\base WORD\at`: `at` names the register that
+ * THREAD_WORDS loads.
+ *   near  In static TLS, at the same distance from the thread pointer in every thread. The distance
+ *         is part of each instruction, where near.c writes it; hook_places lists these places. `at`
+ *         is blank.
+ *   far   In static TLS; each hook loads the distance.
+ *   dtv   In a block that each thread's vector (DTV) points to: musl, whose layout near.c checks.
  */
-        .macro THREAD_WORDS at, to
-        .ifnb   \at
-        movq    stack_words@gottpoff(%rip), %\to
+        .macro THREAD_WORDS form, to, by
+        .ifc    \form, far
+        movq    hook_words_distance(%rip), %\to
+        .endif
+        .ifc    \form, dtv
+        movq    hook_words_slot(%rip), %\to
+        movq    %fs:8, %\by
+        movq    (%\by,%\to), %\to
         .endif
         .endm
 
@@ -42,11 +50,11 @@ hook_places:
         .endm
 
 /* The new frame, its method as the hook got it. slow: no stack, full, pending, or dead frames. */
-        .macro PUSH_FRAME at, slow
-        THREAD_WORDS "\at", rax
-        movq    %fs:STACK_TOP\at, %r10
+        .macro PUSH_FRAME form, base, at, slow
+        THREAD_WORDS \form, rax, r10
+        movq    \base STACK_TOP\at, %r10
         NOTE    "\at", 0
-        cmpq    %fs:STACK_LIMIT\at, %r10
+        cmpq    \base STACK_LIMIT\at, %r10
         NOTE    "\at", 0
         jae     \slow
         cmpq    %r15, FRAME_SP-FRAME_SIZE(%r10)
@@ -58,11 +66,11 @@ hook_places:
         .endm
 
 /* Seen from now on. Slots before state: x86 keeps the order of stores. */
-        .macro SHOW_FRAME at
+        .macro SHOW_FRAME base, at
         addq    $FRAME_SIZE, %r10
-        movq    %r10, %fs:STACK_TOP\at
+        movq    %r10, \base STACK_TOP\at
         NOTE    "\at", 0
-        addq    $STACK_STATE_ENTER, %fs:STACK_STATE\at
+        addq    $STACK_STATE_ENTER, \base STACK_STATE\at
         NOTE    "\at", 4
         .endm
 
@@ -72,7 +80,7 @@ hook_places:
  * May change: rax, r10, r11, flags. Keeps all else, the arguments in rdi rsi rdx rcx r8 r9 and
  * xmm0-7 above all.
  */
-        .macro ENTER name, at
+        .macro ENTER name, form, base, at
         .globl  \name
         .hidden \name
         .type   \name, @function
@@ -81,8 +89,8 @@ hook_places:
         .cfi_startproc
         testb   $STACK_RESUMABLE, %r14b
         jnz     2f
-        PUSH_FRAME "\at", 1f
-        SHOW_FRAME "\at"
+        PUSH_FRAME \form, "\base", "\at", 1f
+        SHOW_FRAME "\base", "\at"
         ret
 1:      SAVE_ALL
         movq    %r14, %rdi
@@ -98,9 +106,9 @@ hook_places:
         leal    2(%rax,%rax), %eax
         testb   %al, %r14b
         jz      3f
-        PUSH_FRAME "\at", 1b
+        PUSH_FRAME \form, "\base", "\at", 1b
         andq    $~STACK_TAGS, FRAME_METHOD(%r10)
-        SHOW_FRAME "\at"
+        SHOW_FRAME "\base", "\at"
         ret
 3:      SAVE_ALL
         leaq    SAVED_ARGUMENTS(%rsp), %rdx
@@ -120,22 +128,22 @@ hook_places:
  * .NET 10 let a hook change it. A tail call ends its frame just the same; its arguments are set up
  * after the hook.
  */
-        .macro LEAVE name, at
+        .macro LEAVE name, form, base, at
         .globl  \name
         .hidden \name
         .type   \name, @function
         .p2align 6
 \name:
         .cfi_startproc
-        THREAD_WORDS "\at", r9
-        movq    %fs:STACK_TOP\at, %r8
+        THREAD_WORDS \form, r9, r8
+        movq    \base STACK_TOP\at, %r8
         NOTE    "\at", 0
         cmpq    %rsi, FRAME_SP-FRAME_SIZE(%r8)    /* the top frame ends: the usual case */
         jne     1f                                /* dead frames above it, or an orphan */
         subq    $FRAME_SIZE, %r8
-        movq    %r8, %fs:STACK_TOP\at
+        movq    %r8, \base STACK_TOP\at
         NOTE    "\at", 0
-        addq    $STACK_STATE_LEAVE, %fs:STACK_STATE\at
+        addq    $STACK_STATE_LEAVE, \base STACK_STATE\at
         NOTE    "\at", 4
         ret
 1:      SAVE_ALL
@@ -177,12 +185,15 @@ hook_places:
         .size   \name, .-\name
         .endm
 
-        ENTER   hook_enter3_far, "(%rax)"
-        LEAVE   hook_leave3_far, "(%r9)"
-        PAIR    elt3_pair_far, hook_enter3_far, hook_leave3_far
-        ENTER   hook_enter3_near
-        LEAVE   hook_leave3_near
-        PAIR    elt3_pair_near, hook_enter3_near, hook_leave3_near
+        .macro FORM form, base, enter_at, leave_at
+        ENTER   hook_enter3_\form, \form, "\base", "\enter_at"
+        LEAVE   hook_leave3_\form, \form, "\base", "\leave_at"
+        PAIR    elt3_pair_\form, hook_enter3_\form, hook_leave3_\form
+        .endm
+
+        FORM    far, "%fs:", "(%rax)", "(%r9)"
+        FORM    near, "%fs:"
+        FORM    dtv, "stack_words@dtpoff+", "(%rax)", "(%r9)"
 
         .globl  hook_empty3
         .hidden hook_empty3

@@ -43,6 +43,7 @@ tests      man                  man-db
 tests      mandoc               mandoc
 tests      docker-compose       docker-compose
 tests      systemd-analyze      systemd
+tests      /lib/ld-musl-x86_64.so.1 musl
 browsers   firefox-esr          firefox-esr
 packages   dh                   debhelper
 packages   lintian              lintian

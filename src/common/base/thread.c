@@ -5,6 +5,9 @@
 #include <signal.h>
 #include <time.h>
 
+#define STACK_BYTES \
+    ((size_t)1536 << 10) /* at least: musl's default is 128 KiB. As .NET's on musl */
+
 static struct {
     pthread_t thread;
     _Atomic(bool) started, joined;
@@ -14,13 +17,20 @@ static _Atomic(unsigned) count;
 int thread_start(pthread_t *thread, void *(*main)(void *), void *context)
 {
     sigset_t all, before;
+    pthread_attr_t attributes;
+    size_t room = 0;
     unsigned at;
-    int err;
+    int err = pthread_attr_init(&attributes);
 
+    if (err)
+        return -err;
+    if (!pthread_attr_getstacksize(&attributes, &room) && room < STACK_BYTES)
+        pthread_attr_setstacksize(&attributes, STACK_BYTES);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    err = pthread_create(thread, NULL, main, context);
+    err = pthread_create(thread, &attributes, main, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
     if (!err && (at = add_relaxed(&count, 1)) < THREADS_JOINED) {
         threads[at].thread = *thread;
         store_release(&threads[at].started, true);

@@ -2,6 +2,7 @@
 
 #include "base/buffer.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +72,7 @@ int output_open(const struct cli_command *command, const char *path, FILE *stand
 /* Returns: 0 or an errno; EEXIST: somebody else made a file of that name meanwhile. */
 static int give_name(const struct output *o)
 {
-    if (!renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->path, RENAME_NOREPLACE))
+    if (!rename_noreplace(o->temporary, o->path))
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return errno;

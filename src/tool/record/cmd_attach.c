@@ -130,6 +130,8 @@ static int begin(struct attachment *a, long pid, struct record_why *why)
     if (status == CLI_OK)
         status = record_library_usable(library, why);
     if (status == CLI_OK)
+        status = running_fits(&a->process, library, why);
+    if (status == CLI_OK)
         status = signals_take(&a->signals, why);
     if (status == CLI_OK)
         status = make_folder(a, why);
@@ -201,12 +203,20 @@ static void wait_for_end(struct attachment *a)
     client_close(&client);
 }
 
+/* A process that keeps libraries has it mapped for good. */
+static bool is_inside(const struct attachment *a, bool keeps)
+{
+    return keeps ? state_of(a) == RECORD_STATE_RECORDING
+                 : dotnet_mapped(a->process.pid, RUNNING_LIBRARY);
+}
+
 /* The runtime unloads the library once no thread is in it any more. */
 static void wait_for_unload(const struct attachment *a)
 {
     uint64_t until = clock_ns() + PATIENCE;
+    bool keeps = running_keeps(&a->process);
 
-    while (runs(a) && dotnet_mapped(a->process.pid, RUNNING_LIBRARY)) {
+    while (runs(a) && is_inside(a, keeps)) {
         if (clock_ns() >= until) {
             cli_complain(&cmd_attach,
                          "process %ld still has the library loaded; it records "

@@ -45,6 +45,8 @@ static int check_start(const struct record_args *r, const char *command, char pa
         status = record_options_check_output(&r->options, why);
     if (status == CLI_OK)
         status = record_library_usable(library, why);
+    if (status == CLI_OK)
+        status = record_library_fits(library, path, path, why);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* record/elf.h - what is asked of an executable: its CPU, symbols by name, a string in it. */
+/* record/elf.h - what is asked of an executable: its CPU, C library, symbols, strings. */
 #ifndef SHADOWTRACE_RECORD_ELF_H
 #define SHADOWTRACE_RECORD_ELF_H
 
@@ -13,6 +13,22 @@ struct record_elf {
 
 /* Returns: 0, or -ENOEXEC if it is no ELF file. It may be damaged: it is read, never mapped. */
 int record_elf_open(struct record_elf *elf, int fd);
+
+enum record_libc {
+    RECORD_LIBC_UNKNOWN, /* a static program, a script, another CPU's, a damaged file */
+    RECORD_LIBC_GLIBC,
+    RECORD_LIBC_MUSL,
+};
+
+/* The C library of the program at `path`, by the dynamic linker that it names. */
+enum record_libc record_elf_libc(const char *path);
+
+/*
+ * Calls `found` for each library that the file needs, by DT_NEEDED, until it returns true.
+ * Returns: whether it did.
+ */
+typedef bool record_elf_name(void *context, const char *name);
+bool record_elf_needs(const struct record_elf *elf, record_elf_name *found, void *context);
 
 /* Is one of these a symbol, by every string table? A stripped static program has none. */
 bool record_elf_names(const struct record_elf *elf, const char *const *names);

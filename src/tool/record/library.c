@@ -4,9 +4,12 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "command/command.h"
+#include "record/elf.h"
+#include "record/target.h"
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -143,6 +146,75 @@ int record_library_check(const char *path, struct record_why *why)
     if (!strncmp(wrong, path, length) && !strncmp(wrong + length, ": ", 2))
         wrong += length + 2; /* dlerror names the file first; so do we */
     return record_refuse(why, CLI_IO, "cannot load %s: %s", path, wrong);
+}
+
+/* What a C library cannot load of the library that is in `folder`. */
+struct misfit {
+    enum record_libc libc;
+    int folder_length;
+    const char *library;
+    char name[256];
+};
+
+/* Names that musl takes for itself. Source: musl's ldso/dynlink.c, load_library. */
+static bool is_of_musl(const char *name)
+{
+    static const char *const own[] = {"libc.", "libpthread.", "libm.", "libdl.", "librt."};
+
+    for (size_t i = 0; i < COUNT_OF(own); i++)
+        if (!strncmp(name, own[i], strlen(own[i])))
+            return true;
+    return false;
+}
+
+static bool is_misfit(void *context, const char *name)
+{
+    struct misfit *m = context;
+    char beside[PATH_MAX];
+    bool fits = m->libc == RECORD_LIBC_MUSL ? is_of_musl(name) : strncmp(name, "libc.musl-", 10);
+
+    if (!fits && m->libc == RECORD_LIBC_MUSL) {
+        int size = snprintf(beside, sizeof(beside), "%.*s%s", m->folder_length, m->library, name);
+
+        fits = size < (int)sizeof(beside) && !access(beside, R_OK);
+    }
+    if (!fits)
+        snprintf(m->name, sizeof(m->name), "%s", name);
+    return !fits;
+}
+
+static bool is_launcher(const char *program)
+{
+    enum record_target kind = record_target_kind(program);
+
+    return kind == RECORD_TARGET_LAUNCHER || kind == RECORD_TARGET_SINGLE_FILE;
+}
+
+int record_library_fits(const char *library, const char *program, const char *name,
+                        struct record_why *why)
+{
+    const char *slash = strrchr(library, '/');
+    struct misfit m = {.libc = record_elf_libc(program),
+                       .library = library,
+                       .folder_length = slash ? (int)(slash + 1 - library) : 0};
+    struct record_elf elf;
+    bool found = false;
+    int fd = m.libc == RECORD_LIBC_UNKNOWN ? -1 : open(library, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        found = !record_elf_open(&elf, fd) && record_elf_needs(&elf, is_misfit, &m);
+        close(fd);
+    }
+    if (!found || !is_launcher(program))
+        return CLI_OK;
+    if (m.libc == RECORD_LIBC_GLIBC)
+        return record_refuse(why, CLI_IO, "%s is a program for glibc, and %s is for musl (%s)",
+                             name, library, m.name);
+    return record_refuse(
+        why, CLI_IO,
+        "%s is a program for musl, and %s is for glibc: it needs %s; set " RECORD_LIBRARY_VARIABLE
+        " to the library of the NuGet package",
+        name, library, m.name);
 }
 
 int record_library_usable(char path[PATH_MAX], struct record_why *why)

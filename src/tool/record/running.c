@@ -11,6 +11,7 @@
 #include "process/client.h"
 #include "process/profiling.h"
 #include "record/elf.h"
+#include "record/library.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,19 +40,45 @@ static int check_version(const struct dotnet_process *p, struct record_why *why)
     return CLI_OK;
 }
 
+static void executable_of(const struct dotnet_process *p, char path[64])
+{
+    snprintf(path, 64, "/proc/%ld/exe", p->pid);
+}
+
+int running_fits(const struct dotnet_process *p, const char *library, struct record_why *why)
+{
+    char program[64], name[64];
+
+    executable_of(p, program);
+    snprintf(name, sizeof(name), "process %ld", p->pid);
+    return record_library_fits(library, program, name, why);
+}
+
+bool running_keeps(const struct dotnet_process *p)
+{
+    char program[64];
+
+    executable_of(p, program);
+    return record_elf_libc(program) == RECORD_LIBC_MUSL;
+}
+
 /*
  * Has it the library? One that does not answer is being unloaded, or has just been loaded: soon it
  * is gone, or answers. status: what it answers; NULL if it does not.
  */
-static bool is_traced(long pid, struct client *client, json_t **status)
+static bool is_traced(const struct dotnet_process *p, struct client *client, json_t **status)
 {
     static const struct timespec step = {0, STEP_NS};
     uint64_t until_ns = clock_ns() + SETTLE_NS;
 
-    for (*status = NULL; dotnet_mapped(pid, RUNNING_LIBRARY); nanosleep(&step, NULL))
-        if (!client_ask_once(client, pid, json_pack("{s:s}", "command", "status"), status) ||
-            clock_ns() >= until_ns)
+    for (*status = NULL; dotnet_mapped(p->pid, RUNNING_LIBRARY); nanosleep(&step, NULL)) {
+        if (!client_ask_once(client, p->pid, json_pack("{s:s}", "command", "status"), status))
             return true;
+        if (running_keeps(p))
+            return false; /* of a recording that has ended */
+        if (clock_ns() >= until_ns)
+            return true;
+    }
     return false;
 }
 
@@ -62,7 +89,7 @@ static int check_traced(const struct dotnet_process *p, struct record_why *why)
     json_t *status = NULL;
     bool attached;
 
-    if (!is_traced(p->pid, &client, &status))
+    if (!is_traced(p, &client, &status))
         return CLI_OK;
     if (!status)
         return record_refuse(why, CLI_IO,
@@ -197,8 +224,12 @@ static int write_copy(const struct deputy *d, void *context, int *out)
     return err;
 }
 
-/* Libraries that ours needs, as this process has them: it has loaded it, to see whether it can. */
+/*
+ * Libraries that ours needs. One beside it comes first, as its run path says; this process may have
+ * loaded another of the same name. Else as this process has it: it has loaded ours, as a check.
+ */
 struct copies {
+    const char *library;
     const struct dotnet_process *process;
     const struct deputy *deputy;
     int folder;
@@ -220,25 +251,34 @@ static int copy(const struct copies *c, const char *from)
                : CLI_OK;
 }
 
+static bool beside(const char *file, const char *name, char path[PATH_MAX])
+{
+    int folder = (int)(path_base_name(file) - file);
+
+    return snprintf(path, PATH_MAX, "%.*s%s", folder, file, name) < PATH_MAX;
+}
+
 static int copy_needed(struct dl_phdr_info *info, size_t size, void *context)
 {
     static const char *const needed[] = {"liburcu-mb.so", "libjansson.so"};
     struct copies *c = context;
     const char *name = path_base_name(info->dlpi_name);
+    char path[PATH_MAX];
 
     (void)size;
     for (size_t i = 0; c->status == CLI_OK && i < COUNT_OF(needed); i++)
         if (!strncmp(name, needed[i], strlen(needed[i])))
-            c->status = copy(c, info->dlpi_name);
+            c->status = copy(
+                c, beside(c->library, name, path) && !access(path, R_OK) ? path : info->dlpi_name);
     return c->status != CLI_OK;
 }
 
 int running_library(const struct dotnet_process *p, const struct deputy *d, const char *library,
                     int folder, const char *inside, char path[PATH_MAX], struct record_why *why)
 {
-    struct copies copies = {p, d, folder, inside, why, CLI_OK};
+    struct copies copies = {library, p, d, folder, inside, why, CLI_OK};
 
-    if (!*p->root) {
+    if (!*p->root && !running_keeps(p)) {
         snprintf(path, PATH_MAX, "%s", library);
         return CLI_OK;
     }

@@ -18,9 +18,20 @@
 int running_check(const struct dotnet_process *p, struct record_why *why);
 
 /*
- * running_library - the library as that process can load it. Of another root (a container): a
- * copy, with the libraries that it needs, which a deputy writes into the open `folder`; `inside`
- * is that folder as the process has it.
+ * running_fits - can the process's C library load the library? Returns: CLI_OK; or CLI_IO.
+ */
+int running_fits(const struct dotnet_process *p, const char *library, struct record_why *why);
+
+/*
+ * running_keeps - is the process one of musl, whose dlclose unloads nothing? To load the same file
+ * again would give it the old library, as its recording left it.
+ */
+bool running_keeps(const struct dotnet_process *p);
+
+/*
+ * running_library - the library as that process can load it. For another root (a container), and
+ * for a process that keeps libraries: a copy, with the libraries that it needs, which a deputy
+ * writes into the open `folder`; `inside` is that folder as the process has it.
  * Returns: CLI_OK with its path there; or CLI_IO.
  */
 int running_library(const struct dotnet_process *p, const struct deputy *d, const char *library,

@@ -1,6 +1,7 @@
 #include "collect/heap_file.h"
 
 #include "base/memory.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -400,7 +401,7 @@ static int give_name(const struct heap_file *f)
     snprintf(own, sizeof(own), "/proc/self/fd/%d", f->fd);
     if (!f->part)
         return linkat(AT_FDCWD, own, AT_FDCWD, f->path, AT_SYMLINK_FOLLOW) ? -errno : 0;
-    if (!renameat2(AT_FDCWD, f->part, AT_FDCWD, f->path, RENAME_NOREPLACE))
+    if (!rename_noreplace(f->part, f->path))
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -errno;

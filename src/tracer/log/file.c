@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "log/zstd.h"
 
 #include <errno.h>
@@ -375,7 +376,7 @@ static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
         err = part_name(file, n, older);
         if (err)
             return err;
-        if (!renameat2(AT_FDCWD, file->path, AT_FDCWD, older, RENAME_NOREPLACE))
+        if (!rename_noreplace(file->path, older))
             return (int)n;
         if (errno != EEXIST)
             return -errno;

@@ -4,6 +4,7 @@
 #include "base/library.h"
 #include "base/memory.h"
 #include "base/memory_scope.h"
+#include "base/system.h"
 #include "base/thread.h"
 #include "clr/com.h"
 #include "clr/scope.h"
@@ -103,7 +104,7 @@ void attach_thread_destroyed(struct profiler *p, uintptr_t thread_id)
 
     if (p->runtime.info->vtbl->get_thread_info(p->runtime.info, thread_id, &os) != S_OK || !os)
         return;
-    if (os == (uint32_t)gettid() || (tgkill(getpid(), (pid_t)os, 0) && errno == ESRCH))
+    if (os == (uint32_t)gettid() || (thread_kill(getpid(), (pid_t)os, 0) && errno == ESRCH))
         stack_thread_ended(os);
 }
 

@@ -28,6 +28,11 @@
 struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
 /* The program runs on unprofiled, and the user hears why. */
+/* On glibc only: musl always has a form of the hooks that is safe (hooks/near.c). */
+#define NO_STATIC_TLS \
+    "the program's libraries have used up glibc's static TLS, which the hooks need; set " \
+    "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1024; the program ran unprofiled"
+
 static hresult decline(struct profiler *p, const char *why)
 {
     if (p->control)
@@ -201,6 +206,8 @@ hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char 
         return decline(p, why);
     if (p->options.process.count && !options_match(&p->options.process, p->process.name))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* not asked for */
+    if (!hooks_safe())
+        return decline(p, NO_STATIC_TLS);
     if (clr_runtime_read(&p->runtime, info, why, sizeof(why)))
         return decline(p, why);
 #ifdef SHADOWTRACE_NEGATIVE

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 
 #include "support/x86_64/canary.h"
+#include "support/x86_64/forms.h"
 #include "support/test.h"
 
 #include <errno.h>
@@ -50,10 +51,11 @@ static void call(void (*hook)(void), const struct canary *in, uint64_t may_chang
 
 static uint64_t seed;
 
-/* The two forms of the hooks, as chance has it: what one pushes the other pops. */
+/* The forms of the hooks, chosen by the seed: what one pushes another pops. */
 static const struct elt3_hooks forms[] = {{hook_enter3_far, hook_leave3_far, elt3_pair_far},
-                                          {hook_enter3_near, hook_leave3_near, elt3_pair_near}};
-#define FORM (&forms[seed * UINT64_C(0x9E3779B97F4A7C15) >> 63])
+                                          {hook_enter3_near, hook_leave3_near, elt3_pair_near},
+                                          {hook_enter3_dtv, hook_leave3_dtv, elt3_pair_dtv}};
+#define FORM (&forms[(seed * UINT64_C(0x9E3779B97F4A7C15) >> 32) % COUNT_OF(forms)])
 
 static void enter_at(unsigned method, unsigned level, const char *file, int line)
 {
@@ -77,7 +79,7 @@ static void leave_at(void (*hook)(uintptr_t), unsigned method, unsigned level, c
     call((void (*)(void))hook, &in, LEAVE_MAY_CHANGE, file, line);
 }
 
-#define ENTER(method, level)    enter_at(method, level, __FILE__, __LINE__)
+#define ENTER(method, level) enter_at(method, level, __FILE__, __LINE__)
 #define LEAVE(method, level) leave_at(FORM->leave, method, level, __FILE__, __LINE__)
 
 static void expect_depth(uint32_t depth)
@@ -235,7 +237,7 @@ static int start(void **state)
 
     (void)state;
     clock_start();
-    assert_ptr_equal(hooks_elt3()->enter, hook_enter3_near); /* so that it is written */
+    forms_prepare();
     return stack_start(&config);
 }
 
@@ -249,7 +251,7 @@ static int over(void **state)
         stack_self = &stack_none;
         stack_words_give(s);
         store_relaxed(&stack_words.state, 0); /* the next is another thread's */
-        store_release(&s->gone, true); /* as its key's destructor does */
+        store_release(&s->gone, true);        /* as its key's destructor does */
     }
     while (stack_reclaim())
         ;

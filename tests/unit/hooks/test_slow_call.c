@@ -8,6 +8,7 @@
 #include "stack/stack_hot.h"
 
 #include "support/x86_64/canary.h"
+#include "support/x86_64/forms.h"
 #include "support/test.h"
 
 #include <stdio.h>
@@ -18,8 +19,9 @@ _Thread_local struct stack_words stack_words;
 #define fake stack_words
 
 static const struct elt3_hooks forms[] = {{hook_enter3_far, hook_leave3_far, elt3_pair_far},
-                                          {hook_enter3_near, hook_leave3_near, elt3_pair_near}};
-#define FORM(seed) (&forms[(seed) / 2 % 2])
+                                          {hook_enter3_near, hook_leave3_near, elt3_pair_near},
+                                          {hook_enter3_dtv, hook_leave3_dtv, elt3_pair_dtv}};
+#define FORM(seed) (&forms[(seed) / 2 % COUNT_OF(forms)])
 
 static uintptr_t machine[64];
 #define SP ((uintptr_t)&machine[32])
@@ -87,16 +89,15 @@ static int setup(void **state)
     return 0;
 }
 
-/* So that the near form is written. */
-static int near(void **state)
+static int prepare(void **state)
 {
     (void)state;
-    assert_ptr_equal(hooks_elt3()->enter, hook_enter3_near);
+    forms_prepare();
     return 0;
 }
 
 TEST_EACH(setup, NULL);
-TEST_GROUP(near, NULL);
+TEST_GROUP(prepare, NULL);
 
 static uint64_t changed_by(void (*hook)(void), const struct canary *in)
 {
@@ -232,10 +233,8 @@ TEST(leave_keeps_its_promise_on_the_fast_path)
         store_relaxed(&frames[1].sp, SP);
         fake.top = frames + 2;
         store_relaxed(&fake.state, STATE_ENTER);
-        assert_int_equal(
-            changed_by_leave(seed, FORM(seed)->leave, 0x1230, SP) &
-                ~LEAVE_MAY_CHANGE,
-            0);
+        assert_int_equal(changed_by_leave(seed, FORM(seed)->leave, 0x1230, SP) & ~LEAVE_MAY_CHANGE,
+                         0);
         assert_int_equal(left, 0);
         assert_ptr_equal(fake.top, frames + 1);
         assert_int_equal(STATE_DEPTH(load_relaxed(&fake.state)), 0);
@@ -246,10 +245,8 @@ TEST(leave_keeps_its_promise_above_a_hostile_callee)
 {
     for (uint64_t seed = 1; seed < 50; seed++) {
         setup(NULL);
-        assert_int_equal(
-            changed_by_leave(seed, FORM(seed)->leave, 0x1230, SP) &
-                ~LEAVE_MAY_CHANGE,
-            0);
+        assert_int_equal(changed_by_leave(seed, FORM(seed)->leave, 0x1230, SP) & ~LEAVE_MAY_CHANGE,
+                         0);
         assert_int_equal(left, 1);
         assert_true(seen_method == 0x1230);
         assert_true(seen_sp == SP);

@@ -140,3 +140,62 @@ TEST(a_library_of_another_version_is_refused)
     assert_true(compile("cut.so", SAYING(",\\\"tracer\\\":\\\"0.9")));
     assert_int_equal(check("cut.so"), CLI_OK); /* says none */
 }
+
+static void expect_fit(const char *library, const char *program, const char *says)
+{
+    char file[2 * PATH_MAX];
+
+    snprintf(file, sizeof(file), "%s/%s", test_folder, library);
+    why.text[0] = '\0';
+    assert_int_equal(record_library_fits(file, program, "app", &why), *says ? CLI_IO : CLI_OK);
+    if (*says)
+        assert_says(why.text, says);
+    else
+        assert_string_equal(why.text, "");
+    assert_null(strchr(why.text, '\n'));
+}
+
+#define LAUNCHER "const char host[] = \"libhostfxr.so\"; void _start(void) {}"
+
+static bool link_as(const char *name, const char *code, const char *flags)
+{
+    char command[2 * PATH_MAX];
+
+    snprintf(command, sizeof(command), "%s.c", name);
+    write_text(command, code, 0600);
+    snprintf(command, sizeof(command), "cc -nostdlib -fPIC -o %s %s.c %s 2>/dev/null", name, name,
+             flags);
+    return system(command) == 0;
+}
+
+TEST(a_library_of_another_c_library_is_refused_by_the_programs_elf_header)
+{
+    if (!link_as("musl", LAUNCHER, "-pie -Wl,-dynamic-linker,/lib/ld-musl-x86_64.so.1")) {
+        print_message("no C compiler here\n");
+        skip();
+    }
+    assert_true(link_as("gnu", LAUNCHER, "-pie -Wl,-dynamic-linker,/lib64/ld-linux-x86-64.so.2"));
+    assert_true(link_as("wrapper", "void _start(void) {}",
+                        "-pie -Wl,-dynamic-linker,/lib/ld-musl-x86_64.so.1"));
+    assert_true(link_as("libc.musl-x86_64.so.1", "int of_musl;",
+                        "-shared -Wl,-soname,libc.musl-x86_64.so.1"));
+    assert_true(link_as("liburcu-mb.so.8", "int of_urcu;", "-shared -Wl,-soname,liburcu-mb.so.8"));
+    mkdir("packed", 0700);
+    assert_true(compile("both.so", "int DllGetClassObject(void) { return 0; }"));
+    assert_true(link_as("needs.so", "extern int of_urcu; int *get(void) { return &of_urcu; }",
+                        "-shared ./liburcu-mb.so.8"));
+    assert_true(link_as("alpine.so", "extern int of_musl; int *get(void) { return &of_musl; }",
+                        "-shared ./libc.musl-x86_64.so.1"));
+    expect_fit("both.so", "musl", ""); /* needs libc.so.6, which musl takes for itself */
+    expect_fit("both.so", "gnu", "");
+    expect_fit("needs.so", "gnu", "");
+    expect_fit("needs.so", "musl", ""); /* liburcu is beside it */
+    assert_int_equal(rename("needs.so", "packed/needs.so"), 0);
+    expect_fit("packed/needs.so", "musl", "app is a program for musl, and ");
+    expect_fit("packed/needs.so", "musl", "needs.so is for glibc: it needs liburcu-mb.so.8");
+    expect_fit("packed/needs.so", "wrapper", ""); /* what it starts is not known */
+    expect_fit("packed/needs.so", "absent", "");
+    expect_fit("alpine.so", "musl", "");
+    expect_fit("alpine.so", "gnu", "app is a program for glibc, and ");
+    expect_fit("alpine.so", "gnu", "alpine.so is for musl (libc.musl-x86_64.so.1)");
+}

@@ -16,6 +16,7 @@
 
 typedef int (*callback)(int);
 typedef int (*callback_wide)(int, int64_t, double, float, int, int64_t, double, int, int, int64_t);
+typedef double (*floats)(double, double, double, double, double, double, double, double);
 
 struct pair {
     int32_t first;
@@ -39,6 +40,7 @@ API void e2e_sort(int *values, int count, int (*compare)(const void *, const voi
 API int e2e_threads(callback call, int threads, int calls, int pause_us);
 API int e2e_thread_destructor(callback call, int rounds);
 API int e2e_thread_waves(callback call, int waves, int threads);
+API int e2e_thread_floats(floats call, int threads);
 API int e2e_fork_exec(char *const *arguments);
 API int e2e_fork_exit(int status);
 API int e2e_vfork_exec(char *const *arguments);
@@ -180,6 +182,30 @@ int e2e_threads(callback call, int threads, int calls, int pause_us)
     }
     free(jobs);
     return started == threads ? sum : -1;
+}
+
+/* The first call of each thread has floating-point arguments. Returns: how many results were wrong. */
+static void *call_floats(void *argument)
+{
+    floats call = (floats)(uintptr_t)argument;
+
+    return call(1, 2, 4, 8, 16, 32, 64, 128) == 255 ? NULL : argument;
+}
+
+int e2e_thread_floats(floats call, int threads)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < threads; i++) {
+        pthread_t thread;
+        void *result;
+
+        if (pthread_create(&thread, NULL, call_floats, (void *)(uintptr_t)call))
+            return -1;
+        pthread_join(thread, &result);
+        wrong += result != NULL;
+    }
+    return wrong;
 }
 
 int e2e_thread_waves(callback call, int waves, int threads)
