@@ -171,16 +171,32 @@ int symbols_points(const struct symbols *symbols, uint32_t method,
 struct search {
     uint32_t il;
     bool hidden; /* the last point at or before il */
+    bool begun;  /* a point at or before il */
     struct symbols_point best;
 };
 
+static bool is_visible(const struct symbols_point *point)
+{
+    return !point->hidden && point->line; /* line 0 is nowhere */
+}
+
+/*
+ * Code that the compiler puts before the first statement belongs to that statement: a closure's
+ * display class is allocated at a hidden point at offset 0.
+ */
 static int search_point(void *context, const struct symbols_point *point)
 {
     struct search *search = context;
 
-    if (point->il > search->il)
-        return 1;                                   /* they only rise */
-    search->hidden = point->hidden || !point->line; /* line 0 is nowhere */
+    if (point->il > search->il) { /* they only rise */
+        if (search->best.line || !search->begun)
+            return 1;
+        if (is_visible(point))
+            search->best = *point;
+        return is_visible(point);
+    }
+    search->begun = true;
+    search->hidden = !is_visible(point);
     if (!search->hidden)
         search->best = *point;
     return 0;

@@ -91,15 +91,15 @@ struct symbols_line {
     uint32_t document; /* id for symbols_document and the like */
     uint32_t line, column, end_line, end_column;
     uint32_t il; /* where the statement's code begins */
-    bool hidden; /* the code asked for is the compiler's own; this is the statement before it */
+    bool hidden; /* the code asked for is the compiler's own; this is the statement next to it */
 };
 
 /*
  * symbols_line - the statement whose code holds IL offset il: the sequence point at or before it,
- * or the visible one before that if it is hidden.
+ * or the visible one before that if it is hidden; the next visible one if none is before it.
  * method:  metadata token, 0x06......
  * Returns: 0 and *out; -EINVAL for a token that is no method of the assembly; -ENODATA when the
- *          method has no line there (no points, none before il, only hidden ones); -EBADMSG when
+ *          method has no line there (no points, none at or before il, only hidden ones); -EBADMSG when
  *          the method's points are damaged: all of them are checked each time, so that a damaged
  *          method gives no line at all.
  * Owns:    out->file belongs to symbols and lives as long.

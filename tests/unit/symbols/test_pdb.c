@@ -100,12 +100,21 @@ TEST(hidden_code_belongs_to_the_statement_before_it_and_says_so)
     symbols_free(s);
 }
 
+TEST(hidden_code_before_all_statements_belongs_to_the_first)
+{
+    struct symbols *s = load_good();
+
+    line_is(s, METHOD(5), 0, "/src/A.cs:70000,1-70000,2 from 7 hidden");
+    line_is(s, METHOD(5), 6, "/src/A.cs:70000,1-70000,2 from 7 hidden");
+    symbols_free(s);
+}
+
 TEST(one_of_several_instructions_has_a_line_if_all_have_the_same)
 {
     static const struct {
         uint32_t method, first, last, line;
-    } cases[] = {{1, 0, 3, 10}, {1, 0, 8, 10}, {1, 0, 9, 0},      {1, 9, 40, 8},
-                 {3, 2, 3, 0},  {5, 6, 7, 0},  {5, 7, 299, 70000}};
+    } cases[] = {{1, 0, 3, 10}, {1, 0, 8, 10},    {1, 0, 9, 0},       {1, 9, 40, 8},
+                 {3, 2, 3, 0},  {5, 6, 7, 70000}, {5, 7, 299, 70000}, {5, 6, 300, 0}};
     struct symbols *s = load_good();
     struct symbols_line line;
 
@@ -138,7 +147,6 @@ TEST(no_line_where_there_is_none)
     snprintf(invalid, sizeof(invalid), "%d", -EINVAL);
     line_is(s, METHOD(2), 0, none);          /* no points */
     line_is(s, METHOD(4), 2, none);          /* only hidden ones */
-    line_is(s, METHOD(5), 6, none);          /* before the first visible one */
     line_is(s, METHOD(1), 0x20000000, none); /* no offset of IL */
     line_is(s, METHOD(1), UINT32_MAX, none); /* the JIT's "no mapping" */
     line_is(s, METHOD(0), 0, invalid);
