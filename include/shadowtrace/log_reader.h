@@ -29,6 +29,7 @@
     X(IMAGE, "image") \
     X(THREAD, "thread") \
     X(NODE, "node") \
+    X(INLINED, "inlined") \
     X(ALLOC, "alloc") \
     X(VALUES, "values") \
     X(SITE, "site") \

@@ -76,6 +76,7 @@ const struct options_field options_fields[] = {
     FLAG(paused),
     FLAG(no_inline),
     FLAG(no_lines),
+    FLAG(rich),
     FLAG(optimized),
     FLAG(no_control),
     FIELD(profile, COUNT, NULL, 0, 1000),

@@ -96,6 +96,7 @@ struct options {
     bool no_inline;                        /* --no-inline: COR_PRF_DISABLE_INLINING */
     bool optimized;                        /* --optimized: no tiered compilation */
     bool no_lines;                         /* --no-lines: call paths by method, no IL offsets */
+    bool rich;                             /* --rich: rich debug info of the JIT */
     uint32_t profile;      /* --profile HZ: sample the stacks of all threads; 0 off */
     bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking */
     bool no_control;       /* --no-control: no socket */

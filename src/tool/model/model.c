@@ -28,6 +28,7 @@ int model_new(const struct model_options *options, struct report_problems *probl
                                                .slice_ns = d->slice_ns,
                                                .slices_max = d->slices_max,
                                                .by_clock = d->by_clock,
+                                               .physical = options->physical,
                                                .live = options->live,
                                                .instead = options->instead,
                                                .event = options->event,

@@ -386,9 +386,10 @@ void report_defs_fini(struct report_defs *d)
     table_free(&d->methods);
     memory_free(d->threads);
     report_ids_free(&d->thread_ids);
-    memory_free_all(d->paths, d->plain);
+    memory_free_all(d->paths, d->plain, d->frames);
     index_free(&d->path_index);
     report_ids_free(&d->path_ids);
+    report_ids_free(&d->frame_ids);
     for (size_t i = 0; i < d->block_count; i++)
         memory_free(d->blocks[i]);
     memory_free_all(d->blocks, d->strings);
@@ -518,6 +519,57 @@ static int named_path(struct report_defs *d, uint32_t parent, int32_t il, const 
     return err ? err : path_add(d, &path, out);
 }
 
+static int add_inlined(struct report_defs *d, const struct report_record *r)
+{
+    const struct report_inlined *i = &r->inlined;
+    struct report_inlining frame = {.il = i->il};
+    int err;
+
+    if (i->parent && !(frame.parent = ids_get(&d->frame_ids, i->parent)))
+        return report_defs_unusable(d, r, "parent");
+    err = report_defs_method(d, i->method, r->at, &frame.method);
+    if (err)
+        return err;
+    if (!array_reserve(&d->frames, &d->frame_capacity, d->frame_count + 1))
+        return -ENOMEM;
+    d->frames[d->frame_count++] = frame;
+    return ids_set(&d->frame_ids, i->id, (uint32_t)d->frame_count - 1);
+}
+
+/* The innermost of the frames that an id stands for; NULL: none, or none are to be shown. */
+static const struct report_inlining *inlined_frame(const struct report_defs *d, uint32_t id)
+{
+    uint32_t found = id && !d->physical ? ids_get(&d->frame_ids, id) : 0;
+
+    return found ? &d->frames[found - 1] : NULL;
+}
+
+#define INLINED_DEPTH 64 /* of frames in each other; what lies further out is left out */
+
+/*
+ * The frames of inlined methods go on from the path of the method that they were inlined into. *il:
+ * of the call in that method, or of the allocation; then that in the innermost frame.
+ */
+static int inlined_path(struct report_defs *d, uint32_t id, uint32_t *path, int32_t *il)
+{
+    const struct report_inlining *frame = inlined_frame(d, id), *frames[INLINED_DEPTH];
+    size_t depth = 0;
+    int err = 0;
+
+    for (; frame && depth < INLINED_DEPTH;
+         frame = frame->parent ? &d->frames[frame->parent - 1] : NULL)
+        frames[depth++] = frame;
+    while (!err && depth > 0) {
+        struct report_path next = {.parent = *path, .il = *il};
+
+        frame = frames[--depth];
+        next.method = frame->method & INT32_MAX;
+        err = path_add(d, &next, path);
+        *il = frame->il;
+    }
+    return err;
+}
+
 static int add_node(struct report_defs *d, const struct report_record *r)
 {
     const struct report_node *n = &r->node;
@@ -536,6 +588,8 @@ static int add_node(struct report_defs *d, const struct report_record *r)
     }
     if (!err)
         err = report_defs_method(d, n->method, r->at, &method);
+    if (!err && n->inlined)
+        err = inlined_path(d, n->inlined, &path.parent, &path.il);
     if (err)
         return err;
     path.method = method & INT32_MAX;
@@ -562,15 +616,17 @@ static int add_header(struct report_defs *d, const struct report_record *r)
     report_ids_free(&d->methods.ids);
     report_ids_free(&d->thread_ids);
     report_ids_free(&d->path_ids);
+    report_ids_free(&d->frame_ids);
     return 0;
 }
 
 int report_defs_add(struct report_defs *d, const struct report_record *r)
 {
     static int (*const add[SST_KIND_COUNT])(struct report_defs *, const struct report_record *) = {
-        [SST_KIND_HEADER] = add_header, [SST_KIND_MODULE] = add_named,
-        [SST_KIND_CLASS] = add_named,   [SST_KIND_METHOD] = add_named,
-        [SST_KIND_THREAD] = add_thread, [SST_KIND_NODE] = add_node};
+        [SST_KIND_HEADER] = add_header,  [SST_KIND_MODULE] = add_named,
+        [SST_KIND_CLASS] = add_named,    [SST_KIND_METHOD] = add_named,
+        [SST_KIND_THREAD] = add_thread,  [SST_KIND_NODE] = add_node,
+        [SST_KIND_INLINED] = add_inlined};
 
     return add[r->kind] ? add[r->kind](d, r) : 0;
 }
@@ -659,6 +715,7 @@ int report_defs_expect(struct report_defs *d, const struct report_record *r)
     case SST_KIND_METHOD:
     case SST_KIND_IMAGE:
     case SST_KIND_THREAD:
+    case SST_KIND_INLINED:
     case SST_KIND_NODE: /* what these name they look up themselves */
     case SST_KIND_LIVE:
     case SST_KIND_LIVE_TOTAL:
@@ -750,13 +807,25 @@ int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
 {
     int err = UNLIKELY(a->stack != NULL) ? report_defs_inline_path(d, a, out)
                                          : report_defs_path(d, a->node, at, out);
+    int32_t il = a->il;
 
+    if (UNLIKELY(!err && a->inlined && !a->cut))
+        err = inlined_path(d, a->inlined, out, &il);
     if (UNLIKELY(!err &&
                  a->cut)) /* above the frame that allocates lies what was kept of its path */
         return named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
     if (UNLIKELY(!err && a->call == SST_CALL_DYNAMIC))
-        return named_path(d, *out, a->il, REPORT_PATH_DYNAMIC, out);
+        return named_path(d, *out, il, REPORT_PATH_DYNAMIC, out);
     return err;
+}
+
+int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *a)
+{
+    const struct report_inlining *frame = inlined_frame(d, a->inlined);
+
+    if (a->cut || a->call == SST_CALL_DYNAMIC)
+        return REPORT_NO_IL;
+    return frame ? frame->il : a->il;
 }
 
 int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out)

@@ -75,6 +75,12 @@ struct report_path {
     "(dynamic method)"     /* of the frame of a dynamic method, which the log has no node of */
 #define REPORT_PATH_LOST 1 /* the id was never defined: nothing is known of the callers */
 
+/* An inlined frame: what it calls or makes is at `il` of the method. */
+struct report_inlining {
+    uint32_t method, parent; /* parent: 1 + its number; 0: it was inlined into a node's method */
+    int32_t il;
+};
+
 struct report_string {
     const char *text;
     uint32_t size;
@@ -92,6 +98,10 @@ struct report_defs {
     uint32_t *plain; /* by path: number + 1 of the same without beginnings; 0: nobody asked */
     size_t plain_capacity;
     struct report_ids path_ids;
+    struct report_inlining *frames; /* of inlined methods; their own ids are in frame_ids */
+    size_t frame_count, frame_capacity;
+    struct report_ids frame_ids;
+    bool physical; /* inlined frames are left out; set before anything is read */
     struct report_string *strings;
     size_t string_count, string_capacity;
     struct index string_index;
@@ -148,6 +158,9 @@ int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a
 /* The path of an allocation, by node or inline stack; Returns: as report_defs_inline_path. */
 int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
                            struct report_place at, uint32_t *out);
+
+/* The IL offset in the innermost frame of that path; REPORT_NO_IL. */
+int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *a);
 
 /* A path as the machine's stack has it, wherever its frames were begun. Returns: 0 or -ENOMEM. */
 int report_defs_plain(struct report_defs *d, uint32_t *path);

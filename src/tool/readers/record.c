@@ -251,6 +251,7 @@ enum { /* members seen: one twice is jansson's business */
        SAW_VALUES = 65536,
        SAW_CUT = 131072,
        SAW_BEGUN = 262144,
+       SAW_INLINED = 1u << 30,
        SAW_GC = 524288,
        SAW_SITE = 1048576,
        SAW_SURVIVED = 2097152,
@@ -353,6 +354,7 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("values", SAW_VALUES, hand_id(at, 1, &values))
+    READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &a->inlined))
     READ_MEMBER("allocs", SAW_ALLOCS, hand_unsigned(at, &a->allocs))
     READ_UNOPTIMISED(a->il, a->unoptimised)
     return hand_unknown(at, unknown);
@@ -422,6 +424,7 @@ static const char *hand_live_site_member(const char *at, void *record, unsigned 
     READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
     READ_MEMBER("il", SAW_IL, hand_il(at, &a->il))
     READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
+    READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &a->inlined))
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
@@ -443,6 +446,7 @@ static inline const char *hand_node_member(const char *at, void *record, unsigne
     READ_MEMBER("call", SAW_CALL, hand_call(at, &n->call))
     READ_MEMBER("filter", SAW_FILTER, hand_bool(at, &n->filter))
     READ_MEMBER("begun", SAW_BEGUN, hand_id(at, 1, &n->begun))
+    READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &n->inlined))
     return hand_unknown(at, unknown);
 }
 
@@ -810,6 +814,16 @@ static void any_alloc(struct report_parser *p, enum sst_kind kind, struct report
     any_stack(p, a);
     any_id(p, "class", 1, !a->type, &a->class_id);
     any_id(p, "node", 0, !a->stack, &a->node);
+    any_id(p, "inlined", 1, false, &a->inlined);
+}
+
+static void any_inlined(struct report_parser *p, struct report_inlined *i)
+{
+    *i = (struct report_inlined){.il = REPORT_NO_IL};
+    any_id(p, "id", 1, true, &i->id);
+    any_id(p, "parent", 1, false, &i->parent);
+    any_id(p, "method", 1, true, &i->method);
+    any_il(p, "il", &i->il);
 }
 
 static void any_node(struct report_parser *p, struct report_node *n)
@@ -820,6 +834,7 @@ static void any_node(struct report_parser *p, struct report_node *n)
     any_id(p, "parent", 0, true, &n->parent);
     any_id(p, "method", 1, true, &n->method);
     any_id(p, "begun", 1, false, &n->begun);
+    any_id(p, "inlined", 1, false, &n->inlined);
     n->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
     any_il(p, "il", &n->il);
 }
@@ -926,13 +941,14 @@ static const char *const known_members[SST_KIND_COUNT][32] = {
     [SST_KIND_IMAGE] = {"id", "path", "base", "build_id"},
     [SST_KIND_THREAD] = {"id", "os", "name", "end"},
     [SST_KIND_NODE] = {"id", "parent", "begun", "method", "il", "il_last", "call", "filter",
-                       "snapshot"},
+                       "snapshot", "inlined"},
+    [SST_KIND_INLINED] = {"id", "parent", "method", "il", "il_last"},
     [SST_KIND_ALLOC] = {"t", "thread", "class", "bytes", "node", "il", "heap", "weight", "stack",
-                        "type", "values", "args", "cut", "il0", "il_last", "call"},
+                        "type", "values", "args", "cut", "il0", "il_last", "call", "inlined"},
     [SST_KIND_VALUES] = {"id", "t", "thread", "method", "parent", "call", "depth", "args",
                          "returns", "out"},
     [SST_KIND_SITE] = {"node", "il", "class", "thread", "allocs", "bytes", "heap", "weight",
-                       "stack", "type", "t", "cut", "il0", "il_last", "call"},
+                       "stack", "type", "t", "cut", "il0", "il_last", "call", "inlined"},
     [SST_KIND_SNAPSHOT] = {"t", "thread", "refused", "stack", "native"},
     [SST_KIND_CHECK] = {"t", SST_COUNTERS_SNAPSHOTS(MEMBER) "shadow", "snapshot", "shadow_ns",
                         "snapshot_ns", "by_depth", "instructions", "registers", "threads", "seeds",
@@ -964,7 +980,8 @@ static const char *const known_members[SST_KIND_COUNT][32] = {
                           "cost"},
     [SST_KIND_SAMPLING] = {"t", "sampler", "since", "before", "before_most", "own"},
     [SST_KIND_LIVE_SITE] = {"id", "node", "il", "il_last", "call", "il0", "cut", "class",
-                            "unloaded", "gc", "survived", "survived_bytes", "died", "opening"},
+                            "unloaded", "gc", "survived", "survived_bytes", "died", "opening",
+                            "inlined"},
     [SST_KIND_LIVE] = {"site", "gc", "survived", "survived_bytes", "died", "opening"},
     [SST_KIND_LIVE_TOTAL] = {"t", "gc", "depth", "full", "pause", "pauses", "table_ns", "allocs",
                              "bytes", "memory", "memory_most", "exact", "why", "grows", "opening"},
@@ -1022,6 +1039,8 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
         any_alloc(p, out->kind, &out->alloc);
     else if (out->kind == SST_KIND_NODE)
         any_node(p, &out->node);
+    else if (out->kind == SST_KIND_INLINED)
+        any_inlined(p, &out->inlined);
     else if (out->kind == SST_KIND_CALLS)
         any_calls(p, &out->calls);
     else if (out->kind == SST_KIND_LIVE_SITE)

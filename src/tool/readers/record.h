@@ -24,7 +24,9 @@ struct report_alloc {
     double weight;   /* bytes this stands for; 0: not sampled, it stands for itself */
     uint32_t thread; /* 0: a site of all threads */
     uint32_t class_id, node;
-    int32_t il;       /* of the allocation; REPORT_NO_IL */
+    uint32_t
+        inlined; /* the frame that allocates, if it was inlined; 0: it was not, or nobody says */
+    int32_t il;  /* of the allocation; REPORT_NO_IL */
     bool unoptimised; /* made by unoptimised code only: not there when nobody records */
     enum sst_heap heap;
     bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
@@ -38,15 +40,16 @@ struct report_alloc {
     bool unloaded; /* of one: its path is not known any more */
 };
 
-/* The IL offset in the innermost frame of its path (report_defs_alloc_path). */
-static inline int32_t report_alloc_il(const struct report_alloc *a)
-{
-    return a->cut || a->call == SST_CALL_DYNAMIC ? REPORT_NO_IL : a->il;
-}
+/* A frame of an inlined method. il: of what it calls or makes. */
+struct report_inlined {
+    uint32_t id, parent, method; /* parent: inlined into; 0: into the method of a node */
+    int32_t il;
+};
 
 struct report_node {
     uint32_t id, parent, method;
-    int32_t il; /* of the call, in the parent's method; REPORT_NO_IL: call says why not */
+    uint32_t inlined; /* the frame that calls, as in an allocation */
+    int32_t il;       /* of the call, in the parent's method; REPORT_NO_IL: call says why not */
     enum sst_call call;
     bool filter;    /* a filter's second frame of its method */
     uint32_t begun; /* node; 0: not said */
@@ -81,6 +84,7 @@ struct report_record {
     union {
         struct report_alloc alloc; /* alloc, site, live_site */
         struct report_node node;
+        struct report_inlined inlined;
         struct report_batch calls;
     };
     struct report_live_line live; /* live, and of a live_site what is in its line */

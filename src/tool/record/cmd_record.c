@@ -101,7 +101,7 @@ static void clean_up(const struct record_args *r, const char *folder)
 static int run_command(struct record_args *r, char **argv, const char *path, const char *library,
                        struct record_why *why)
 {
-    struct record_environment environment = {{{NULL, NULL}}};
+    struct record_environment environment = {.count = 0};
     struct record_progress progress;
     struct record_child child = {.path = path, .argv = argv, .environment = &environment};
     char folder[PATH_MAX];

@@ -21,33 +21,39 @@ int record_environment_make(struct record_environment *e, const char *library,
     if (!utf8_valid(library))
         return record_refuse(
             why, CLI_IO, "%s is not UTF-8; .NET cannot load a library from such a path", library);
-    *e = (struct record_environment){{
-        [RECORD_ENABLE] = {"CORECLR_ENABLE_PROFILING", memory_strdup("1")},
-        [RECORD_PROFILER] = {"CORECLR_PROFILER", memory_strdup(OPTIONS_CLSID)},
-        [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
-        [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
-        /* A collection beside the program frees memory that is used again before it ends. */
-        [RECORD_CONCURRENT] = {(o->live && !o->sample) || o->heap_at_exit ? "DOTNET_gcConcurrent"
-                                                                          : NULL,
-                               memory_strdup("0")},
-    }};
+    *e = (struct record_environment){
+        .count = RECORD_VARIABLES,
+        .set = {
+            [RECORD_ENABLE] = {"CORECLR_ENABLE_PROFILING", memory_strdup("1")},
+            [RECORD_PROFILER] = {"CORECLR_PROFILER", memory_strdup(OPTIONS_CLSID)},
+            [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
+            [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
+            [RECORD_RICH] = {o->rich && !o->no_lines ? "DOTNET_RichDebugInfo" : NULL,
+                             memory_strdup("1")},
+            /* A collection beside the program frees memory that is used again before it ends. */
+            [RECORD_CONCURRENT] = {(o->live && !o->sample) || o->heap_at_exit
+                                       ? "DOTNET_gcConcurrent"
+                                       : NULL,
+                                   memory_strdup("0")},
+        }};
     for (size_t i = 0; i < COUNT_OF(e->set); i++)
         if (!e->set[i].value)
             return record_refuse(why, CLI_IO, "out of memory");
+    e->count = 0;
+    for (size_t i = 0; i < COUNT_OF(e->set); i++) {
+        if (e->set[i].name)
+            e->set[e->count++] = e->set[i];
+        else
+            memory_free(e->set[i].value);
+    }
     return CLI_OK;
 }
 
 void record_environment_fini(struct record_environment *e)
 {
-    for (size_t i = 0; i < COUNT_OF(e->set); i++)
+    for (size_t i = 0; i < e->count; i++)
         memory_free(e->set[i].value);
     memset(e, 0, sizeof(*e));
-}
-
-/* Of variables that are set: the last one is only for --live. */
-static size_t count(const struct record_environment *e)
-{
-    return COUNT_OF(e->set) - !e->set[RECORD_CONCURRENT].name;
 }
 
 /* "NAME=VALUE", of one that is set here or has to go? */
@@ -55,7 +61,7 @@ static bool is_replaced(const struct record_environment *e, const char *variable
 {
     size_t length = strcspn(variable, "=");
 
-    for (size_t i = 0; i < count(e); i++)
+    for (size_t i = 0; i < e->count; i++)
         if (strlen(e->set[i].name) == length && !memcmp(e->set[i].name, variable, length))
             return true;
     return strlen(RECORD_UNSET) == length && !memcmp(RECORD_UNSET, variable, length);
@@ -68,7 +74,7 @@ char **record_environment_list(const struct record_environment *e)
 
     while (environ[own])
         own++;
-    for (size_t i = 0; i < count(e); i++)
+    for (size_t i = 0; i < e->count; i++)
         text += strlen(e->set[i].name) + strlen(e->set[i].value) + sizeof("=");
     list = memory_alloc((own + COUNT_OF(e->set) + 1) * sizeof(*list) + text);
     if (!list)
@@ -77,7 +83,7 @@ char **record_environment_list(const struct record_environment *e)
     for (size_t i = 0; i < own; i++)
         if (!is_replaced(e, environ[i]))
             list[kept++] = environ[i];
-    for (size_t i = 0; i < count(e); i++) {
+    for (size_t i = 0; i < e->count; i++) {
         list[kept++] = at;
         at += sprintf(at, "%s=%s", e->set[i].name, e->set[i].value) + 1;
     }
@@ -174,7 +180,7 @@ static void print_json(FILE *out, const struct record_environment *e)
 {
     struct buffer b = BUFFER_INIT;
 
-    for (size_t i = 0; i < count(e); i++) {
+    for (size_t i = 0; i < e->count; i++) {
         buffer_char(&b, i ? ',' : '{');
         buffer_json_string(&b, e->set[i].name);
         buffer_char(&b, ':');
@@ -193,7 +199,7 @@ static void print_runsettings(FILE *out, const struct record_environment *e)
 
     buffer_text(&b, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<RunSettings>\n"
                     "  <RunConfiguration>\n    <EnvironmentVariables>\n");
-    for (size_t i = 0; i < count(e); i++) {
+    for (size_t i = 0; i < e->count; i++) {
         buffer_format(&b, "      <%s>", e->set[i].name);
         xml_text(&b, e->set[i].value);
         buffer_format(&b, "</%s>\n", e->set[i].name);
@@ -219,7 +225,7 @@ int record_environment_print(const struct record_environment *e, enum env_format
         print_json(out, e);
         return CLI_OK;
     }
-    for (size_t i = 0; i < count(e); i++)
+    for (size_t i = 0; i < e->count; i++)
         if (holds_no_control(format) && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
                                  "%s contains a line break or another control character, which a "
@@ -229,7 +235,7 @@ int record_environment_print(const struct record_environment *e, enum env_format
         print_runsettings(out, e);
         return CLI_OK;
     }
-    for (size_t i = 0; i < count(e); i++) {
+    for (size_t i = 0; i < e->count; i++) {
         if (format == ENV_SHELL) {
             fprintf(out, "export %s=", e->set[i].name);
             record_print_quoted(out, e->set[i].value);

@@ -13,7 +13,8 @@ enum {
     RECORD_PROFILER,
     RECORD_PATH,
     RECORD_OPTIONS,
-    RECORD_CONCURRENT, /* only with --live: its name is NULL otherwise */
+    RECORD_RICH,       /* only with --rich */
+    RECORD_CONCURRENT, /* only with --live */
     RECORD_VARIABLES
 };
 
@@ -22,6 +23,7 @@ struct record_environment {
         const char *name;
         char *value; /* UTF-8 */
     } set[RECORD_VARIABLES];
+    size_t count; /* that are set: the first */
 };
 
 /* Wins over CORECLR_PROFILER_PATH, with no way back if it fails to load. */

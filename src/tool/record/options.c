@@ -103,6 +103,9 @@ const struct args_option record_options[] = {
           .unit = 1000000),
     FIELD("native", NULL, "native frames, where logged snapshots have a run of them (libunwind)"),
     FIELD("no-lines", NULL, "record call paths by method only: no IL offsets, no lines"),
+    FIELD("rich", NULL,
+          "ask the JIT (.NET 9 and later) which methods it inlined: what they allocate has its own "
+          "line, in optimised code too"),
     FIELD("optimized", NULL,
           "compile everything, your own code too, optimised from its first call: no tiers"),
     FIELD("no-inline", NULL, "keep the JIT from inlining, so that every call is seen"),

@@ -241,7 +241,7 @@ static int key_of(struct report_cells *c, const struct report_record *r, struct 
     }
     if (o->processes)
         key->process = (uint32_t)c->processes.count;
-    key->il = o->ils ? report_alloc_il(a) : REPORT_NO_IL;
+    key->il = o->ils ? report_defs_alloc_il(&c->defs, a) : REPORT_NO_IL;
     key->unoptimised = a->unoptimised;
     if (c->slice_ns)
         key->slice = (uint32_t)((c->ahead + a->t) / c->slice_ns);
@@ -434,7 +434,10 @@ int report_cells_init(struct report_cells *c, const struct report_cells_options 
     c->batch = memory_alloc(BATCH * sizeof(*c->batch));
     report_log_init(&c->log);
     report_live_init(&c->live, options->live);
-    return report_defs_init(&c->defs, problems) || !c->batch ? -ENOMEM : 0;
+    if (report_defs_init(&c->defs, problems) || !c->batch)
+        return -ENOMEM;
+    c->defs.physical = options->physical;
+    return 0;
 }
 
 void report_cells_fini(struct report_cells *c)

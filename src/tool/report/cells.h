@@ -75,6 +75,7 @@ struct report_cells_options {
     enum report_live_question live;
     bool instead;
     uint32_t thread; /* cells of this one only: id in the log; 0 all */
+    bool physical;   /* inlined methods have no frames */
     bool steady;     /* none of what only unoptimised code makes */
     /*
      * Gets each allocation that cells are kept of, in the log's order, while logs are read; not

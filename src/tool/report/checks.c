@@ -458,7 +458,10 @@ int report_checks_init(struct report_checks *c, struct report_problems *problems
     c->consumer.record = on_record;
     c->consumer.context = c;
     c->sections = json_object();
-    return !c->sections ? -ENOMEM : report_defs_init(&c->defs, problems);
+    if (!c->sections || report_defs_init(&c->defs, problems))
+        return -ENOMEM;
+    c->defs.physical = true; /* snapshots know nothing of inlined methods */
+    return 0;
 }
 
 void report_checks_fini(struct report_checks *c)

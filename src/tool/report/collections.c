@@ -77,7 +77,7 @@ int collections_alloc(struct collections *c, const struct report_record *r)
     const struct report_alloc *a = &r->alloc;
     struct collections_share key = {.at = (uint32_t)order_first(c->all, c->count, sizeof(*c->all),
                                                                 began_by, &a->t),
-                                    .il = report_alloc_il(a)},
+                                    .il = report_defs_alloc_il(c->defs, a)},
                              *share;
     bool last = key.at == c->count;
     uint64_t bytes = a->weight > 0 ? (uint64_t)a->weight : a->bytes;

@@ -246,7 +246,8 @@ static int add_site(struct report_live *l, const struct report_live_site *site, 
 static int take_site(struct report_live *l, struct report_defs *defs, const struct report_record *r)
 {
     const struct report_alloc *a = &r->alloc;
-    struct report_live_site site = {.il = report_alloc_il(a), .unoptimised = a->unoptimised};
+    struct report_live_site site = {.il = report_defs_alloc_il(defs, a),
+                                    .unoptimised = a->unoptimised};
     int err;
 
     if (report_ids_get(&l->ids, a->id))

@@ -65,7 +65,8 @@ int report_sites_new(enum report_by by, const struct report_filter *filter,
         .types = ils || by == REPORT_BY_TYPE || filter->type || filter->method || filter->chosen,
         .threads = by == REPORT_BY_THREAD,
         .thread = filter->thread,
-        .steady = filter->steady};
+        .steady = filter->steady,
+        .physical = filter->physical};
     struct report_sites *s = memory_zalloc(1, sizeof(*s));
 
     *out = NULL;

@@ -37,6 +37,7 @@ struct report_filter {
     const char *method; /* the same of any frame of the path */
     uint32_t thread;    /* id in the log; 0 all */
     bool steady;        /* without objects that only unoptimised code makes */
+    bool physical;      /* inlined methods have no frames */
     bool chosen;        /* the caller chooses cells by path and type: report_sites_cells */
 };
 

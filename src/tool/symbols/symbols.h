@@ -99,9 +99,9 @@ struct symbols_line {
  * or the visible one before that if it is hidden; the next visible one if none is before it.
  * method:  metadata token, 0x06......
  * Returns: 0 and *out; -EINVAL for a token that is no method of the assembly; -ENODATA when the
- *          method has no line there (no points, none at or before il, only hidden ones); -EBADMSG when
- *          the method's points are damaged: all of them are checked each time, so that a damaged
- *          method gives no line at all.
+ *          method has no line there (no points, none at or before il, only hidden ones);
+ *          -EBADMSG when the method's points are damaged: all of them are checked each time, so
+ *          that a damaged method gives no line at all.
  * Owns:    out->file belongs to symbols and lives as long.
  * Threads: any, also at once.
  */

@@ -351,8 +351,10 @@ static int read_log(struct annotate *a, const char *log, struct report_problems 
 {
     struct reading_options reading = {0};
     struct reading_progress progress;
-    int err = report_sites_new(REPORT_BY_SITE, &a->filter, problems, &a->sites);
+    int err;
 
+    a->filter.physical = a->physical;
+    err = report_sites_new(REPORT_BY_SITE, &a->filter, problems, &a->sites);
     if (err)
         return cli_failed(&cmd_annotate, -ENOMEM);
     reading_progress_init(&progress, &reading);

@@ -276,6 +276,7 @@ static int run(void *into, const struct args *args, FILE *out)
                                "--view %s knows objects by what makes them, not by "
                                "thread",
                                views[a->view]);
+    a->filter.physical = a->physical;
     a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
     if (print_stack_choose(&a->stack, &a->top, &cmd_diff, args, a->format == READING_JSON,
                            a->inline_stacks))

@@ -228,6 +228,7 @@ static int report(struct report_args *a, char **logs, FILE *out)
     report_problems_init(&problems);
     report_stacks_init(&a->tables);
     a->print.problems = &problems;
+    a->filter.physical = a->physical;
     status = cli_failed(&cmd_report, report_sites_new(a->print.by, &a->filter, &problems, &sites));
     if (!status && a->reading.rows) {
         status = from_rows_read(&cmd_report, &a->filters.window, logs, SIZE_MAX, &a->from);

@@ -71,7 +71,7 @@ struct alloc_thread {
         struct metadata_class *class;
     } cache[CLASS_CACHE];
     struct {
-        uintptr_t ip, method;
+        uintptr_t ip, method, class; /* class: where it is part of what a site is */
         uint32_t id;
     } site[SITE_CACHE];
 };
@@ -441,12 +441,14 @@ INTO_CALLER bool allocating_instruction(struct alloc *a, struct frame *top, size
 static uint32_t site_at(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
                         const struct metadata_class *class)
 {
-    unsigned at = (unsigned)(ip ^ ip >> 9) & (SITE_CACHE - 1);
+    uintptr_t of = a->config.sites->config.by_target ? (uintptr_t) class : 0;
+    unsigned at = (unsigned)(ip ^ ip >> 9 ^ of >> 5) & (SITE_CACHE - 1);
 
-    if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method)) {
+    if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method || t->site[at].class != of)) {
         t->site[at].id = tree_site_alloc(a->config.sites, method, ip, (uintptr_t) class);
         t->site[at].ip = ip;
         t->site[at].method = method;
+        t->site[at].class = of;
     }
     return t->site[at].id;
 }

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "base/peek.h"
+#include "rich/rich.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -35,9 +36,10 @@ static bool body_offset(const struct code_body *body, uintptr_t ip, uint32_t *of
 struct site_hint {
     struct metadata_method *callee;
     const struct metadata_class *made;
-    bool unnamed; /* it was reached through a delegate, or a pointer */
-    bool fault;   /* nothing was called: the statement is asked for */
-    bool sure;    /* only an operand that names the callee counts */
+    bool unnamed;      /* it was reached through a delegate, or a pointer */
+    bool fault;        /* nothing was called: the statement is asked for */
+    bool sure;         /* only an operand that names the callee counts */
+    uint32_t *inlined; /* NULL: not asked for */
 };
 
 static bool is_real(const struct clr_debug_il_to_native_map *entry)
@@ -96,16 +98,15 @@ static void view_close(struct view *view)
         memory_free(view->copy);
 }
 
-/* The method that the call before an offset goes to, or NULL. The entry is that of the call. */
+/* The method that the call before an offset goes to, or NULL. `from`: of an instruction before. */
 static struct metadata_method *callee_at(struct metadata *metadata,
                                          const struct metadata_method *method,
-                                         const struct code_body *body,
-                                         const struct clr_debug_il_to_native_map *entry,
+                                         const struct code_body *body, uint32_t from,
                                          uint32_t offset)
 {
     struct metadata_method *callee = NULL;
-    size_t left, size = offset + 1 - entry->native_start_offset;
-    uintptr_t address = body_address(body, entry->native_start_offset, &left);
+    size_t left, size = offset + 1 - from;
+    uintptr_t address = body_address(body, from, &left);
     struct view view;
 
     if (!address || size > left || size > CODE_MAX)
@@ -220,7 +221,7 @@ static int32_t named_call(const struct code_rank *in, uint32_t offset)
 
     if (!entry || entry->il_offset != in->entry->il_offset)
         return IL_UNKNOWN;
-    hint.callee = callee_at(in->metadata, in->method, in->body, entry, offset);
+    hint.callee = callee_at(in->metadata, in->method, in->body, entry->native_start_offset, offset);
     if (!hint.callee)
         return IL_UNKNOWN;
     target = target_of(in->metadata, &hint, &rank.rank);
@@ -336,7 +337,7 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
     else if (entry->il_offset == EPILOG)
         from = IL_NOWHERE;
     if (hint->made)
-        through.callee = callee_at(metadata, method, body, of, offset);
+        through.callee = callee_at(metadata, method, body, of->native_start_offset, offset);
     rank = (struct code_rank){{read_rank, finder == il_find ? read_between : NULL},
                               metadata,
                               method,
@@ -381,6 +382,10 @@ void code_bodies_free(struct metadata_method *method)
         next = body->next;
         body_free(body);
     }
+    if (load_relaxed(&method->pieces))
+        il_pieces_free(load_relaxed(&method->pieces));
+    memory_free(load_relaxed(&method->pieces));
+    rich_bodies_free(method);
 }
 
 /*
@@ -569,6 +574,40 @@ static void bodies_add(struct metadata *metadata, struct metadata_method *method
         memory_free(start);
 }
 
+/*
+ * Where methods were inlined, rich debug info tells what the runtime's map does not: that answer is
+ * the only one. Returns: false: there is none.
+ */
+static bool rich_il(struct metadata *metadata, struct metadata_method *method,
+                    const struct code_body *body, uint32_t offset, const struct site_hint *hint,
+                    int32_t *il)
+{
+    struct site_hint through = {.callee = NULL};
+    struct il_target targets[3];
+    const struct rich_body *rich;
+    size_t count = 0;
+    uint32_t native;
+
+    if (!hint->inlined || body->ranges != 1)
+        return false;
+    rich = code_rich(metadata, method, body->start + offset, offset, &native);
+    if (!rich)
+        return false;
+    if (hint->made && native != RICH_NONE)
+        through.callee = callee_at(metadata, method, body, native, offset);
+    if (through.callee) {
+        targets[count++] = target_of(metadata, &through, NULL);
+        if (makes_for_others(through.callee))
+            targets[count++] = target_of(metadata, hint, NULL);
+    } else if (!hint->fault) {
+        targets[count++] = target_of(metadata, hint, NULL);
+    }
+    if (hint->callee)
+        targets[count++] = target_of(metadata, &(struct site_hint){.unnamed = true}, NULL);
+    *il = code_rich_il(metadata, method, rich, offset, targets, count, hint->inlined);
+    return true;
+}
+
 static int32_t body_il(struct metadata *metadata, struct metadata_method *method,
                        const struct code_body *body, uint32_t offset, const struct site_hint *hint)
 {
@@ -576,6 +615,8 @@ static int32_t body_il(struct metadata *metadata, struct metadata_method *method
     struct code_body *whole;
     int32_t il;
 
+    if (rich_il(metadata, method, body, offset, hint, &il))
+        return il;
     if (!body->sole)
         return mapped_il(metadata, method, body, offset, hint);
     target = target_of(metadata, hint, NULL);
@@ -655,25 +696,27 @@ int32_t code_il_outside(struct metadata *metadata, struct metadata_method *metho
 }
 
 int32_t code_il_call(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
-                     struct metadata_method *callee)
+                     struct metadata_method *callee, uint32_t *inlined)
 {
-    return site(metadata, method, ip, &(struct site_hint){.callee = callee});
+    return site(metadata, method, ip, &(struct site_hint){.callee = callee, .inlined = inlined});
 }
 
 int32_t code_il_alloc(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
-                      struct metadata_class *made)
+                      struct metadata_class *made, uint32_t *inlined)
 {
     if (made)
         metadata_class_resolve(metadata, made);
-    return site(metadata, method, ip, &(struct site_hint){.made = made});
+    return site(metadata, method, ip, &(struct site_hint){.made = made, .inlined = inlined});
 }
 
-int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip)
+int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                        uint32_t *inlined)
 {
-    return site(metadata, method, ip, &(struct site_hint){.unnamed = true});
+    return site(metadata, method, ip, &(struct site_hint){.unnamed = true, .inlined = inlined});
 }
 
-int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip)
+int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                      uint32_t *inlined)
 {
-    return site(metadata, method, ip, &(struct site_hint){.fault = true});
+    return site(metadata, method, ip, &(struct site_hint){.fault = true, .inlined = inlined});
 }

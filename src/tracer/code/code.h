@@ -16,22 +16,26 @@
  * where a statement calls more than once, that tells which instruction it was. What was made may
  * have been by a method without hooks: then the machine code tells whom the instruction calls, or
  * which calls run right before and after it.
+ * inlined: NULL, or what gets the innermost frame of those that were inlined into `method` there
+ *          (code/inlined.h), 0: none; the offset is that of the call of the outermost.
  * Returns: the offset, or several (base/il.h), >= 0; or one of enum code_il: CODE_IL_UNMAPPED if
  *          nothing tells.
  * Threads: as metadata_method_resolve. Asks the runtime for ranges and maps, once per body of code;
  *          on a managed thread a collection may run: an ObjectID from before is worthless after it.
  */
 int32_t code_il_call(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
-                     struct metadata_method *callee);
+                     struct metadata_method *callee, uint32_t *inlined);
 int32_t code_il_alloc(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
-                      struct metadata_class *made);
-int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
+                      struct metadata_class *made, uint32_t *inlined);
+int32_t code_il_unnamed(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                        uint32_t *inlined);
 
 /*
  * code_il_fault - the first IL offset of the statement in which the processor raised an exception,
  * as the runtime maps it. Returns, threads: as code_il_call.
  */
-int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
+int32_t code_il_fault(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                      uint32_t *inlined);
 
 /*
  * code_unoptimised_alloc - would the program not make the allocation at `ip`, instruction `il`,

@@ -40,6 +40,24 @@ const struct code_body *code_body_find(const struct metadata *metadata,
 struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *code, size_t size,
                                     uintptr_t address);
 
+/*
+ * inlining.c: code_rich - rich debug info of the body that holds ip, if methods were inlined there.
+ * Returns: NULL: none, or nothing was; *native: where the code of the call's entry begins.
+ * code_rich_il - the instruction in the method at `offset` of its code, by the first of the
+ * targets that any fits; count 0: the statement. *inlined: frames within it (code/inlined.h), 0:
+ * none. Returns: as code_il_call; CODE_IL_UNMAPPED: it is not certain.
+ */
+struct rich_body;
+const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
+                                  uintptr_t ip, uint32_t offset, uint32_t *native);
+int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
+                     const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
+                     size_t count, uint32_t *inlined);
+
+/* inlined.c: the number of a frame; 0: there are too many, or no memory. */
+uint32_t code_inlined_number(struct metadata *metadata, const struct metadata_method *method,
+                             int32_t il, uint32_t parent);
+
 /* The IL of a method. Returns: whether it is known, and has any. */
 bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
                 struct il_code *out);

@@ -3,10 +3,10 @@
 #include "stack/stack.h"
 
 /* A call that led on through a dynamic method. */
-static int32_t resolve_dynamic(struct metadata *metadata, const struct tree_site *site)
+static int32_t resolve_dynamic(struct metadata *metadata, struct tree_site *site)
 {
     int32_t il = code_il_unnamed(metadata, (struct metadata_method *)site->method,
-                                 site->ip & ~TREE_IP_DYNAMIC);
+                                 site->ip & ~TREE_IP_DYNAMIC, &site->inlined);
 
     return il < 0 ? CODE_IL_DYNAMIC : il | CODE_IL_VIA_DYNAMIC;
 }
@@ -24,7 +24,7 @@ void code_resolve_call(struct metadata *metadata, struct tree_site *call)
     else if (call->ip & TREE_IP_DYNAMIC)
         il = resolve_dynamic(metadata, call);
     else if (method && call->ip && call->ip != FRAME_RET_FILTER)
-        il = code_il_call(metadata, inside, call->ip, method);
+        il = code_il_call(metadata, inside, call->ip, method, &call->inlined);
     store_release(&call->il, il); /* after the method's text; pairs with the writer's acquire */
 }
 
@@ -37,10 +37,10 @@ void code_resolve_alloc(struct metadata *metadata, struct tree_site *alloc)
     if (alloc->ip & TREE_IP_DYNAMIC) {
         il = resolve_dynamic(metadata, alloc);
     } else if (alloc->ip & TREE_IP_FAULT) {
-        il = code_il_fault(metadata, inside, alloc->ip & ~TREE_IP_FAULT);
+        il = code_il_fault(metadata, inside, alloc->ip & ~TREE_IP_FAULT, &alloc->inlined);
     } else {
-        il = code_il_alloc(metadata, inside, alloc->ip, class);
-        if (code_unoptimised_alloc(metadata, inside, alloc->ip, il, class))
+        il = code_il_alloc(metadata, inside, alloc->ip, class, &alloc->inlined);
+        if (!alloc->inlined && code_unoptimised_alloc(metadata, inside, alloc->ip, il, class))
             il |= CODE_IL_UNOPTIMISED;
     }
     store_release(&alloc->il, il);

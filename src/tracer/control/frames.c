@@ -106,7 +106,7 @@ static char *put_call(struct frames *f, const struct stack_copied *frame,
 
     if (known->ip != above->ret || known->method != method || known->callee != callee ||
         known->filter != filter) {
-        int32_t il = code_il_call(f->metadata, method, above->ret, callee);
+        int32_t il = code_il_call(f->metadata, method, above->ret, callee, NULL);
 
         *known = (struct known_call){
             .ip = above->ret, .method = method, .callee = callee, .filter = filter};

@@ -69,6 +69,8 @@ static void put_line(struct log *log, struct log_thread *thread, const struct ev
     if (!whole)
         at = LOG_PUT_NUMBER(at, ",\"node\":", log_node_id(log, event->node));
     at = log_put_il(at, il);
+    if (LIKELY(!tree_is_cut(event->node)))
+        at = log_put_inlined(at, log_site_inlined(log, event->site));
     if (thread->values && thread->values_ticks == event->ticks)
         at = LOG_PUT_NUMBER(at, ",\"values\":", thread->values);
     if (LIKELY(!whole && !thread->sample && event_heap(event) == EVENT_HEAP_NORMAL &&
@@ -116,6 +118,8 @@ int log_write_alloc(struct log *log, struct log_thread *thread, const struct eve
 
     if (!err && il == CODE_IL_PENDING)
         err = -EAGAIN;
+    if (!err && UNLIKELY(log_site_inlined(log, event->site)))
+        err = log_define_inlined(log, log_site_inlined(log, event->site));
     if (err)
         return err;
     if (UNLIKELY(tree_is_cut(event->node)))

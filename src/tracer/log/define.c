@@ -1,7 +1,9 @@
 #include "log/internal.h"
 
 #include "base/array.h"
+#include "base/decimal.h"
 #include "base/memory.h"
+#include "code/inlined.h"
 #include "owner/owner.h"
 
 #include <errno.h>
@@ -103,6 +105,54 @@ int log_define_method(struct log *log, const struct metadata_method *method)
     return define_named(log, &named);
 }
 
+static int define_frame(struct log *log, struct code_inlined *frame, uint32_t number)
+{
+    struct buffer *b = &log->file.buffer;
+    size_t mark;
+    int err = log_define_method(log, frame->method);
+    char *line, *at;
+
+    if (err)
+        return err;
+    if (log_file_full(log))
+        return -ENOSPC;
+    mark = b->size;
+    line = at = buffer_reserve(b, LOG_LINE);
+    if (!line)
+        return log_line_drop(log, mark);
+    at = LOG_PUT_NUMBER(at, "{\"kind\":\"inlined\",\"id\":", number);
+    if (frame->parent)
+        at = LOG_PUT_NUMBER(at, ",\"parent\":", frame->parent);
+    at = LOG_PUT_NUMBER(at, ",\"method\":", frame->method->id);
+    at = log_put_il(at, frame->il);
+    b->size += (size_t)(at - line);
+    err = log_line_end(log, SST_KIND_INLINED, mark);
+    if (!err)
+        frame->written = log->part;
+    return err;
+}
+
+/* What a frame was inlined into comes first. */
+int log_define_inlined(struct log *log, uint32_t number)
+{
+    for (;;) {
+        struct code_inlined *frame = code_inlined_at(log->config.metadata, number), *parent;
+        uint32_t open = number;
+        int err;
+
+        if (!frame || log_has(log, frame->written))
+            return 0;
+        while ((parent = code_inlined_at(log->config.metadata, frame->parent)) &&
+               !log_has(log, parent->written)) {
+            open = frame->parent;
+            frame = parent;
+        }
+        err = define_frame(log, frame, open);
+        if (err)
+            return err;
+    }
+}
+
 static bool call_ready(const struct tree_site *call)
 {
     return tree_site_il(call) != TREE_IL_PENDING &&
@@ -139,6 +189,8 @@ static int define_one(struct log *log, struct tree_node *node)
         return 0; /* it is told with its children */
     err =
         log_define_method(log, (const struct metadata_method *)tree_method(log->config.tree, node));
+    if (!err)
+        err = log_define_inlined(log, tree_call(log->config.tree, node)->inlined);
     if (err)
         return err;
     if (log_file_full(log))

@@ -61,6 +61,11 @@ char *log_put_il(char *at, int32_t il)
     return at;
 }
 
+char *log_put_inlined(char *at, uint32_t inlined)
+{
+    return inlined ? LOG_PUT_NUMBER(at, ",\"inlined\":", inlined) : at;
+}
+
 int log_format_node(struct log *log, const struct tree_node *node)
 {
     struct buffer *b = &log->file.buffer;
@@ -83,6 +88,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
         at = LOG_PUT_NUMBER(at, ",\"begun\":", log_node_number(log, begun));
     at = LOG_PUT_NUMBER(at, ",\"method\":", ((const struct metadata_method *)call->target)->id);
     at = log_put_il(at, il);
+    at = log_put_inlined(at, call->inlined);
     b->size += (size_t)(at - line);
     buffer_text(b, call_member(il));
     if (log->config.options->framework_frames &&

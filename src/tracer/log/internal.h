@@ -398,6 +398,7 @@ static inline uint32_t log_node_id(const struct log *log, uint32_t node)
 void log_put_node(struct log *log, uint32_t node);
 void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node);
 char *log_put_il(char *at, int32_t il);
+char *log_put_inlined(char *at, uint32_t inlined); /* `,"inlined":N`, if there is one */
 int log_format_node(struct log *log, const struct tree_node *node); /* 0 or -ENOMEM */
 
 /* Of an allocating instruction: see code/resolve.h. */
@@ -409,7 +410,12 @@ static inline int32_t log_site_il(const struct log *log, uint32_t site)
 /* define.c: definitions; 0, -EAGAIN while somebody has yet to name it, -ENOMEM, -ENOSPC: full */
 int log_define_class(struct log *log, const struct metadata_class *class);
 int log_define_method(struct log *log, const struct metadata_method *method);
-int log_define_node(struct log *log, uint32_t id); /* of a cut path: what there is of it */
+int log_define_node(struct log *log, uint32_t id);        /* of a cut path: what there is of it */
+int log_define_inlined(struct log *log, uint32_t number); /* 0: nothing to do */
+static inline uint32_t log_site_inlined(const struct log *log, uint32_t site)
+{
+    return site ? tree_site_at(log->config.sites, site)->inlined : 0;
+}
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
 static inline bool log_has(const struct log *log, uint32_t written) /* of a record */
 {

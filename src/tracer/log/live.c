@@ -97,7 +97,8 @@ static int begin_site(struct log *log, uint32_t id, const struct site *site, boo
     if (gone)
         at = LOG_PUT(at, ",\"unloaded\":true");
     else if (!tree_is_cut(site->node))
-        at = log_put_il(at, log_site_il(log, site->site));
+        at = log_put_inlined(log_put_il(at, log_site_il(log, site->site)),
+                             log_site_inlined(log, site->site));
     at = LOG_PUT_NUMBER(at, ",\"class\":", class_id);
     b->size += (size_t)(at - first);
     if (!gone)
@@ -201,6 +202,8 @@ static int define_held(struct log *log, uint32_t id, const struct site *site, st
         err = log_define_node(log, site->node);
     if (!err && !gone && log_site_il(log, site->site) == CODE_IL_PENDING)
         err = -EAGAIN;
+    if (!err && !gone)
+        err = log_define_inlined(log, log_site_inlined(log, site->site));
     if (!err && !gone)
         err = note_place(log, id, site, class);
     return err ? err : begin_site(log, id, site, gone, line);

@@ -252,6 +252,8 @@ static int write_line(struct log *log, const struct row *row)
         return log_line_drop(log, mark);
     at = LOG_PUT_NUMBER(at, "{\"kind\":\"site\",\"node\":", log_node_id(log, row->node));
     at = log_put_il(at, il);
+    if (LIKELY(!tree_is_cut(row->node)))
+        at = log_put_inlined(at, log_site_inlined(log, row->site));
     at = LOG_PUT_NUMBER(at, ",\"class\":", class_of(row)->id);
     if (LIKELY(log_ids_has(&log->defined_threads, row->thread)))
         at = LOG_PUT_NUMBER(at, ",\"thread\":", row->thread);
@@ -273,6 +275,8 @@ static int write_row(struct log *log, const struct row *row)
         err = log_define_node(log, row->node);
     if (!err && log_site_il(log, row->site) == CODE_IL_PENDING)
         err = -EAGAIN;
+    if (!err)
+        err = log_define_inlined(log, log_site_inlined(log, row->site));
     if (!err)
         err = write_line(log, row);
     if (err)

@@ -89,12 +89,13 @@ struct metadata {
     pthread_t thread;
     bool started;
     struct parker parker;
-    struct gate gate;              /* its rounds */
-    _Atomic(bool) stopping;        /* a round ends early */
-    _Atomic(uintptr_t) resolver;   /* pthread_self(), once it runs */
-    void *memo;                    /* of code/, the resolver's own; memory_free ends it */
-    _Atomic(struct steps *) steps; /* the same, of all threads; NULL: not needed yet */
-    uint32_t resolved;             /* classes up to this id have their text; the resolver's */
+    struct gate gate;                       /* its rounds */
+    _Atomic(bool) stopping;                 /* a round ends early */
+    _Atomic(uintptr_t) resolver;            /* pthread_self(), once it runs */
+    _Atomic(struct code_inlines *) inlines; /* of code/: inlined frames; NULL: none */
+    void *memo;                             /* of code/, the resolver's own; memory_free ends it */
+    _Atomic(struct steps *) steps;          /* the same, of all threads; NULL: not needed yet */
+    uint32_t resolved; /* classes up to this id have their text; the resolver's */
 };
 
 static inline struct metadata_module_entry *

@@ -42,6 +42,7 @@ struct metadata_config {
     void (*forget)(
         struct metadata_method *method); /* frees its bodies, before it is made another's */
     struct owners *owners; /* tells whose code modules are; NULL: not known; borrowed */
+    bool rich_trusted;     /* of rich debug info, offsets of inlined calls are right */
     bool types_by_name;    /* metadata_type_find() is used: metadata of what is unloaded is kept */
     unsigned pause_ms;     /* between rounds while there is work; 0: 2 */
     unsigned idle_ms;      /* at most, after rounds without; 0: 50 */

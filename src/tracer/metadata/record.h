@@ -74,6 +74,8 @@ struct metadata_method {
     _Atomic(uint64_t) verdict;  /* a higher folder's: are its allocations recorded? 0: not asked */
     _Atomic(const char *) text; /* NULL until resolved; freed with the record */
     _Atomic(struct code_body *) bodies; /* known native code, newest first; of code/ */
+    _Atomic(struct il_pieces *) pieces; /* of its IL, if it was inlined; of code/; NULL: not made */
+    _Atomic(struct rich_body *) rich;   /* what the JIT said of its code, newest first; of rich/ */
 };
 
 #endif

@@ -8,6 +8,7 @@
 #include "base/thread.h"
 #include "clr/com.h"
 #include "clr/scope.h"
+#include "code/inlined.h"
 #include "options/json.h"
 #include "profiler/modules.h"
 #include "profiler/profiler.h"
@@ -113,6 +114,8 @@ void attach_ended(struct profiler *p)
     if (!p->attached)
         return;
     thread_join_all();
+    if (p->metadata)
+        code_inlined_free(p->metadata);
     if (p->metadata)
         metadata_free(p->metadata);
     clr_scope_close();

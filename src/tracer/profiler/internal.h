@@ -30,6 +30,7 @@
 #include "options/options.h"
 #include "owner/owner.h"
 #include "profiler/process.h"
+#include "rich/rich.h"
 #include "sampler/sampler.h"
 #include "samples/samples.h"
 #include "select/corelib.h"
@@ -69,6 +70,8 @@ struct profiler {
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
     struct session session;
+    struct rich rich;
+    bool has_rich;             /* its session is to be started */
     struct live *live;         /* NULL: no --live */
     struct heap *heap;         /* NULL: no --live, or that is estimated */
     struct samples *samples;   /* NULL: the runtime samples nothing for us */

@@ -309,7 +309,7 @@ static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_i
     struct profiler *p = profiler_of(self);
 
     complete_stack(p);
-    if (options_records(&p->options, OPTIONS_ALLOC))
+    if (options_records(&p->options, OPTIONS_ALLOC) && LIKELY(!rich_caused(&p->rich)))
         alloc_record(p->alloc, object_id, class_id);
     else
         alloc_meet(p->alloc, object_id, class_id);
@@ -359,6 +359,12 @@ static hresult on_garbage_collection_finished(struct clr_callback *self)
     return S_OK;
 }
 
+static hresult on_event_pipe_provider_created(struct clr_callback *self, uintptr_t provider)
+{
+    rich_provider_created(&profiler_of(self)->rich, provider);
+    return S_OK;
+}
+
 static hresult
 on_event_pipe_event_delivered(struct clr_callback *self, uintptr_t provider, uint32_t event_id,
                               uint32_t event_version, uint32_t metadata_blob_size,
@@ -369,7 +375,8 @@ on_event_pipe_event_delivered(struct clr_callback *self, uintptr_t provider, uin
 {
     const struct session_event event = {event_id, event_version, event_data_size, event_data};
 
-    session_delivered(&profiler_of(self)->session, &event);
+    if (!rich_delivered(&profiler_of(self)->rich, provider, event_id, event_data, event_data_size))
+        session_delivered(&profiler_of(self)->session, &event);
     return S_OK;
 }
 
@@ -553,7 +560,8 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
     X(conditional_weak_table_element_references) X(finalizeable_object_queued) \
     X(rejit_compilation_started) X(rejit_compilation_finished) \
     X(dynamic_method_jit_compilation_started) X(dynamic_method_jit_compilation_finished) \
-    X(dynamic_method_unloaded) X(event_pipe_event_delivered) X(load_as_notification_only)
+    X(dynamic_method_unloaded) X(event_pipe_event_delivered) X(event_pipe_provider_created) \
+    X(load_as_notification_only)
 /* clang-format on */
 
 /* On this CPU the caller takes its arguments away again: one function does for every idle slot. */

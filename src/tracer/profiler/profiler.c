@@ -180,6 +180,8 @@ static hresult start(struct profiler *p)
         return decline_result(p, "setting the enter and leave hooks", result);
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options);
+    if (p->has_rich)
+        rich_start(&p->rich); /* without it, lines are told as before .NET 9 */
     serve_start(p);
     if (threads_start(p))
         return decline(p, "no thread could be started");

@@ -80,8 +80,8 @@ static int stacks_open(struct profiler *p)
         .runs = machine_runs,
         .suspends = options_elt2(o) || p->runtime.major < 10 ? NULL : suspends,
         .begun = begun,
-        .expected = clr_runtime_unverified(&p->runtime) && !options_elt2(o) ? registers_expected
-                                                                            : NULL,
+        .expected =
+            clr_runtime_unverified(&p->runtime) && !options_elt2(o) ? registers_expected : NULL,
         .unannounced = p->attached,
         .call_interval = options_hooked(o) ? o->check_calls : 0,
         .called = called,
@@ -131,6 +131,7 @@ static int metadata_open(struct profiler *p)
     const struct options *o = &p->options;
     const struct metadata_config config = {.tiers = tiers(p),
                                            .forget = code_bodies_free,
+                                           .rich_trusted = rich_trusted(p->runtime.major),
                                            .info = p->runtime.info,
                                            .info_version = p->runtime.info_version,
                                            .owners = p->owners,
@@ -185,11 +186,23 @@ static void alloc_created(void *context, struct tree_site *alloc)
     }
 }
 
+/* A process that was attached to has bodies of which nothing was said. */
+static void rich_open(struct profiler *p)
+{
+    p->has_rich = !p->attached && p->options.rich && !p->options.no_lines &&
+                  !p->options.runtime_samples && options_records(&p->options, OPTIONS_ALLOC) &&
+                  rich_wanted(&p->runtime);
+    if (p->has_rich)
+        rich_init(&p->rich, p->metadata, &p->runtime);
+}
+
 static int tree_open(struct profiler *p)
 {
     const struct tree_config calls = {p->options.max_nodes, call_created, p, unloads};
-    const struct tree_sites_config allocs = {MAX_SITES, alloc_created, p};
+    struct tree_sites_config allocs = {MAX_SITES, alloc_created, p, false};
 
+    rich_open(p);
+    allocs.by_target = p->has_rich;
     if (tree_new(&calls, &p->tree) || tree_sites_new(&allocs, &p->sites))
         return -ENOMEM;
     p->resolver = (struct code_resolver){

@@ -10,7 +10,7 @@
  * again once all who may stand on it are gone. Look-up is wait-free, insertion lock-free.
  */
 
-_Static_assert(sizeof(struct tree_site) == 40,
+_Static_assert(sizeof(struct tree_site) == 48,
                "the tree looks at one for each node that it passes");
 
 int tree_sites_new(const struct tree_sites_config *config, struct tree_sites **out)
@@ -48,7 +48,7 @@ void tree_sites_free(struct tree_sites *sites)
 struct key {
     uintptr_t method, ip, target;
     uint32_t under;
-    bool any_target;
+    bool any_target, unhashed; /* unhashed: the target is not part of the hash */
 };
 
 static uint32_t chain_find(const struct tree_sites *sites, uint32_t at, const struct key *key)
@@ -78,6 +78,7 @@ static uint32_t make(struct tree_sites *sites, const struct key *key)
     site->target = key->target;
     site->under = key->under;
     site->outside = TREE_INSIDE;
+    site->inlined = 0;
     store_relaxed(&site->il, TREE_IL_PENDING);
     if (sites->config.created)
         sites->config.created(sites->config.context, site);
@@ -106,7 +107,7 @@ uint32_t tree_sites_reopened(struct tree_sites *sites, uint32_t id)
 static uint32_t find_or_make(struct tree_sites *sites, const struct key *key)
 {
     _Atomic(uint32_t) *first = tree_bucket(&sites->buckets, key->method, key->ip,
-                                           key->any_target ? key->under : key->target ^ key->under);
+                                           key->unhashed ? key->under : key->target ^ key->under);
     uint32_t head = load_acquire(first); /* pairs with the release that pushes */
     uint32_t made = 0, found;
 
@@ -129,12 +130,12 @@ static uint32_t find_or_make(struct tree_sites *sites, const struct key *key)
 uint32_t tree_site_call(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t target,
                         uint32_t under)
 {
-    return find_or_make(sites, &(struct key){method, ip, target, under, false});
+    return find_or_make(sites, &(struct key){method, ip, target, under, false, false});
 }
 
 uint32_t tree_site_alloc(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t class)
 {
-    return find_or_make(sites, &(struct key){method, ip, class, 0, true});
+    return find_or_make(sites, &(struct key){method, ip, class, 0, !sites->config.by_target, true});
 }
 
 struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id)

@@ -36,6 +36,7 @@ struct tree_site {
     /* Of a call: the method called (0: see tree_go_on). Of an allocation: the class met first. */
     uintptr_t target;
     _Atomic(int32_t) il;    /* TREE_IL_PENDING until resolved (release) */
+    uint32_t inlined;       /* the resolver's, with il: frames of methods that were inlined; or 0 */
     _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
     uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
     _Atomic(uint8_t) state; /* enum tree_state */
@@ -47,6 +48,7 @@ struct tree_sites_config {
     /* A new site, on the thread that made it, before any other thread can find it; may be NULL. */
     void (*created)(void *context, struct tree_site *site);
     void *context;
+    bool by_target; /* an allocation's is part of what it is: one call may stand for several */
 };
 
 /* Fields are sites.c's own; here for the inline functions. */

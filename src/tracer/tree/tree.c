@@ -19,7 +19,7 @@ _Static_assert(sizeof(struct tree_node) == 16, "see tree.h");
 
 int tree_new(const struct tree_config *config, struct tree **out)
 {
-    struct tree_sites_config calls = {config->max_nodes, config->created, config->context};
+    struct tree_sites_config calls = {config->max_nodes, config->created, config->context, false};
     struct tree *tree = memory_zalloc(1, sizeof(*tree));
     uint32_t root;
 

@@ -203,12 +203,12 @@ TEST_GROUP(map_code, NULL);
 
 static int32_t call(uintptr_t offset, uintptr_t callee)
 {
-    return code_il_call(metadata, caller, CODE + offset, callee ? method_of(callee) : NULL);
+    return code_il_call(metadata, caller, CODE + offset, callee ? method_of(callee) : NULL, NULL);
 }
 
 static int32_t alloc(uintptr_t offset, uintptr_t class_id)
 {
-    return code_il_alloc(metadata, caller, CODE + offset, class_of(class_id));
+    return code_il_alloc(metadata, caller, CODE + offset, class_of(class_id), NULL);
 }
 
 TEST(a_return_address_belongs_to_the_call_before_it)
@@ -216,7 +216,7 @@ TEST(a_return_address_belongs_to_the_call_before_it)
     assert_int_equal(call(0x50, FIRST), 33);             /* the last byte of the statement at 32 */
     assert_int_equal(call(0x41, FIRST), 33);             /* its first */
     assert_int_equal(call(0x51, 0), il_several(65, 70)); /* nothing tells which */
-    assert_int_equal(code_il_call(metadata, caller, CODE + 0x50, NULL), 33);
+    assert_int_equal(code_il_call(metadata, caller, CODE + 0x50, NULL, NULL), 33);
 }
 
 TEST(code_that_belongs_to_no_statement_says_so)
@@ -225,7 +225,7 @@ TEST(code_that_belongs_to_no_statement_says_so)
     assert_int_equal(call(0xA4, 0), CODE_IL_UNMAPPED); /* epilog */
     assert_int_equal(call(0x34, LAMBDA), CODE_IL_UNMAPPED);
     assert_int_equal(call(0xA9, LAMBDA), CODE_IL_UNMAPPED);
-    assert_int_equal(code_il_call(metadata, caller, 0, NULL), CODE_IL_NONE);
+    assert_int_equal(code_il_call(metadata, caller, 0, NULL, NULL), CODE_IL_NONE);
 }
 
 TEST(code_without_a_mapping_inside_a_statement_is_that_statements)
@@ -335,14 +335,14 @@ TEST(code_that_may_have_been_unloaded_is_asked_for_again)
 
 TEST(cold_code_counts_on_from_hot_code)
 {
-    assert_int_equal(code_il_call(metadata, caller, COLD + 0x10, method_of(GROW)), 130);
-    assert_int_equal(code_il_call(metadata, caller, COLD + 0x11, NULL),
+    assert_int_equal(code_il_call(metadata, caller, COLD + 0x10, method_of(GROW), NULL), 130);
+    assert_int_equal(code_il_call(metadata, caller, COLD + 0x11, NULL, NULL),
                      CODE_IL_STUB); /* past its end */
 }
 
 TEST(every_body_of_a_method_is_found_and_asked_for_once)
 {
-    assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET)), 70);
+    assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), NULL), 70);
     assert_int_equal(call(0x50, FIRST), 33);
     assert_int_equal(load_relaxed(&info.maps), 2);
     for (int i = 0; i < 10; i++)
@@ -354,12 +354,12 @@ TEST(the_only_instruction_that_calls_needs_no_map)
 {
     struct metadata_method *sole = method_of(SOLE);
 
-    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(FIRST), NULL), 1);
     assert_int_equal(load_relaxed(&info.maps), 0);
     /* What no operand names is looked for by the map, and so is all that follows. */
-    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(LAMBDA)), 1);
-    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 4, NULL), CODE_IL_UNMAPPED);
-    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(FIRST)), 1);
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(LAMBDA), NULL), 1);
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 4, NULL, NULL), CODE_IL_UNMAPPED);
+    assert_int_equal(code_il_call(metadata, sole, SOLE_CODE + 0x10, method_of(FIRST), NULL), 1);
     assert_int_equal(load_relaxed(&info.maps), 1);
 }
 
@@ -369,12 +369,12 @@ TEST(outside_of_the_method_it_says_where)
     char *heap = malloc(64);
 
     (void)data;
-    assert_int_equal(code_il_call(metadata, caller, OTHER_CODE + 4, NULL), CODE_IL_OTHER);
-    assert_int_equal(code_il_call(metadata, NULL, CODE + 0x50, NULL), CODE_IL_OTHER);
-    assert_int_equal(code_il_call(metadata, caller, DYNAMIC_CODE + 4, NULL), CODE_IL_DYNAMIC);
-    assert_int_equal(code_il_call(metadata, caller, STUB_CODE + 4, NULL), CODE_IL_STUB);
-    assert_int_equal(code_il_call(metadata, caller, (uintptr_t)heap + 8, NULL), CODE_IL_STUB);
-    assert_int_equal(code_il_call(metadata, caller, (uintptr_t)(void *)&printf + 1, NULL),
+    assert_int_equal(code_il_call(metadata, caller, OTHER_CODE + 4, NULL, NULL), CODE_IL_OTHER);
+    assert_int_equal(code_il_call(metadata, NULL, CODE + 0x50, NULL, NULL), CODE_IL_OTHER);
+    assert_int_equal(code_il_call(metadata, caller, DYNAMIC_CODE + 4, NULL, NULL), CODE_IL_DYNAMIC);
+    assert_int_equal(code_il_call(metadata, caller, STUB_CODE + 4, NULL, NULL), CODE_IL_STUB);
+    assert_int_equal(code_il_call(metadata, caller, (uintptr_t)heap + 8, NULL, NULL), CODE_IL_STUB);
+    assert_int_equal(code_il_call(metadata, caller, (uintptr_t)(void *)&printf + 1, NULL, NULL),
                      CODE_IL_NATIVE);
     free(heap);
 }
@@ -402,7 +402,7 @@ TEST(a_body_for_which_memory_ran_out_is_asked_for_again)
 
     do {
         memory_fail_after(n++);
-        il = code_il_call(metadata, caller, CODE + 0x50, NULL);
+        il = code_il_call(metadata, caller, CODE + 0x50, NULL, NULL);
         memory_fail_after(-1);
         assert_true(il == 33 || il == CODE_IL_UNMAPPED);
     } while (il != 33);

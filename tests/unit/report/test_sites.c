@@ -396,3 +396,46 @@ TEST(many_sites_are_all_found_again)
     }
     assert_int_equal(bytes, 960000);
 }
+
+/* Main has Add inlined, and Add has Make: Make allocates, and Add calls Save. */
+static const char inlined[] = DEFINITIONS
+    "{\"kind\":\"method\",\"id\":3,\"name\":\"App.Add()\",\"module\":1}\n"
+    "{\"kind\":\"method\",\"id\":4,\"name\":\"App.Make()\",\"module\":1}\n"
+    "{\"kind\":\"inlined\",\"id\":1,\"method\":3,\"il\":11}\n"
+    "{\"kind\":\"inlined\",\"id\":2,\"parent\":1,\"method\":4,\"il\":4}\n"
+    "{\"kind\":\"node\",\"id\":3,\"parent\":1,\"method\":2,\"il\":7,\"inlined\":1}\n"
+    "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":400,\"node\":1,\"il\":7,"
+    "\"inlined\":2}\n"
+    "{\"kind\":\"alloc\",\"t\":2,\"thread\":1,\"class\":1,\"bytes\":40,\"node\":3,\"il\":3}\n";
+
+/* "Method@il < ...", leaf first. */
+static void frames_are(size_t index, const char *expected)
+{
+    const struct report_defs *d = report_sites_defs(sites);
+    const struct report_row of = row(index);
+    char text[200] = "";
+    int32_t il = of.il;
+
+    for (uint32_t path = of.path; path != REPORT_PATH_EMPTY; path = report_path(d, path)->parent) {
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s@%d", *text ? " < " : "",
+                 report_method(d, report_path(d, path)->method)->name, il);
+        il = report_path(d, path)->il;
+    }
+    assert_string_equal(text, expected);
+}
+
+TEST(inlined_methods_are_frames_of_the_path)
+{
+    read_text(REPORT_BY_SITE, &everything, inlined);
+    frames_are(0, "App.Make()@4 < App.Add()@11 < App.Main()@7");
+    frames_are(1, "App.Work(System.Int32)@3 < App.Add()@11 < App.Main()@7");
+}
+
+TEST(physical_paths_are_those_of_the_machine)
+{
+    const struct report_filter physical = {.physical = true};
+
+    read_text(REPORT_BY_SITE, &physical, inlined);
+    frames_are(0, "App.Main()@7");
+    frames_are(1, "App.Work(System.Int32)@3 < App.Main()@7");
+}

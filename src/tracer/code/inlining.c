@@ -1,0 +1,342 @@
+/*
+ * Which instruction of which method, inlined ones included, native code is of, by rich debug info.
+ * The info tells statements: the last entry before a return address has a node of the inline tree
+ * and the statement's offset. What was called, or made, tells the instruction in it. If none
+ * fits, the code belongs to a caller: the JIT moves the allocation of an object into the first
+ * statement of its inlined constructor.
+ *
+ * What is not certain stays unknown: a line of the caller's would be a wrong one.
+ */
+#include "code/inlined.h"
+#include "code/internal.h"
+
+#include "base/memory.h"
+#include "rich/rich.h"
+
+#include <string.h>
+
+#define MOST_DEPTH 64
+#define MOST_CALLS 64
+
+struct inlining {
+    struct metadata *metadata;
+    struct metadata_method *root;
+    const struct rich_body *body;
+    uint32_t entry; /* of the map */
+    bool trusted;   /* offsets of nodes are right */
+    const struct il_target *target;
+};
+
+/* Instructions that fit as well as any. */
+struct found {
+    unsigned fit;
+    uint32_t count, at[MOST_CALLS];
+};
+
+struct range {
+    uint32_t from, to;
+};
+
+static bool stays(const struct metadata_method *method)
+{
+    return !method->collectible && !metadata_method_entry(method)->recheck && method->module;
+}
+
+/* The method of a node; NULL: none that stays. */
+static struct metadata_method *method_of(const struct inlining *in, uint32_t node)
+{
+    struct metadata_method *method;
+
+    if (!node)
+        return in->root;
+    if (metadata_method_map(in->metadata, in->body->node[node].function, &method) || !stays(method))
+        return NULL;
+    metadata_method_resolve(in->metadata, method);
+    return method;
+}
+
+/* Kept with the method. NULL: it has no IL, or there is no memory. */
+static const struct il_pieces *pieces_of(struct metadata *metadata, struct metadata_method *method)
+{
+    struct il_pieces *pieces = load_acquire(&method->pieces), *known = NULL;
+    struct il_code il;
+
+    if (pieces || !code_il_of(metadata, method, &il))
+        return pieces;
+    pieces = memory_zalloc(1, sizeof(*pieces));
+    if (!pieces)
+        return NULL;
+    if (il_pieces_new(method, &il, NULL, 0, pieces)) {
+        memory_free(pieces);
+        return NULL;
+    }
+    if (cas_acq_rel(&method->pieces, &known, pieces))
+        return pieces;
+    il_pieces_free(pieces);
+    memory_free(pieces);
+    return known;
+}
+
+/* Where the statement that holds an offset ends. */
+static uint32_t statement_end(const struct il_pieces *pieces, uint32_t il)
+{
+    for (uint32_t i = 0; i < pieces->count; i++)
+        if (pieces->piece[i].statement && pieces->piece[i].at > il)
+            return pieces->piece[i].at;
+    return IL_NOWHERE;
+}
+
+static void find_in(const struct metadata_method *method, const struct il_pieces *pieces,
+                    struct range range, const struct il_target *target, struct found *found)
+{
+    struct il_match match;
+
+    il_match_init(&match, method, target);
+    found->fit = FIT_NAME;
+    found->count = 0;
+    for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
+        struct il_instruction *instruction = &pieces->reach[i];
+        unsigned fit = instruction->at < range.from || instruction->at >= range.to
+                           ? 0
+                           : il_match_fit(&match, instruction, false);
+
+        if (fit < found->fit)
+            continue;
+        if (fit > found->fit)
+            found->count = 0;
+        found->fit = fit;
+        if (found->count < MOST_CALLS)
+            found->at[found->count] = instruction->at;
+        found->count++;
+    }
+}
+
+/* Of the inlined calls of a node's method by the same parent: how many, and which one it is. */
+static uint32_t siblings(const struct inlining *in, uint32_t node, const char *text,
+                         uint32_t *place)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 1; i < in->body->nodes; i++) {
+        const struct metadata_method *method;
+
+        if (in->body->node[i].parent != in->body->node[node].parent)
+            continue;
+        method = i == node ? NULL : method_of(in, i);
+        if (i == node)
+            *place = count++;
+        else if (method && strcmp(metadata_method_text(method), text) == 0)
+            count++;
+    }
+    return count;
+}
+
+/* The only one of those found that lies in the statement in which the parent was last. */
+static int32_t in_last_statement(const struct inlining *in, uint32_t parent,
+                                 const struct il_pieces *pieces, const struct found *found)
+{
+    int32_t il = IL_UNKNOWN;
+    uint32_t from = IL_NOWHERE, to, count = 0;
+
+    for (uint32_t i = 0; i <= in->entry; i++)
+        if (in->body->map[i].node == parent)
+            from = in->body->map[i].il;
+    if (from == IL_NOWHERE)
+        return IL_UNKNOWN;
+    to = statement_end(pieces, from);
+    for (uint32_t i = 0; i < found->count && i < MOST_CALLS; i++)
+        if (found->at[i] >= from && found->at[i] < to) {
+            il = (int32_t)found->at[i];
+            count++;
+        }
+    return count == 1 && found->count <= MOST_CALLS ? il : IL_UNKNOWN;
+}
+
+/* Where the parent calls the node's method. */
+static int32_t call_of(const struct inlining *in, uint32_t node)
+{
+    uint32_t parent = in->body->node[node].parent, place = 0;
+    struct metadata_method *caller, *callee = method_of(in, node);
+    const struct il_pieces *pieces;
+    struct il_target target = {.memo = in->target->memo};
+    struct found found;
+
+    if (in->trusted)
+        return (int32_t)in->body->node[node].il;
+    caller = method_of(in, parent);
+    pieces = caller && callee ? pieces_of(in->metadata, caller) : NULL;
+    if (!pieces)
+        return IL_UNKNOWN;
+    target.callee = metadata_method_text(callee);
+    target.record = callee;
+    find_in(caller, pieces, (struct range){0, IL_NOWHERE}, &target, &found);
+    if (found.count == 1)
+        return (int32_t)found.at[0];
+    if (found.count && found.count <= MOST_CALLS &&
+        siblings(in, node, target.callee, &place) == found.count)
+        return (int32_t)found.at[place];
+    return in_last_statement(in, parent, pieces, &found);
+}
+
+static bool is_newobj(const struct il_pieces *pieces, uint32_t at)
+{
+    for (uint32_t i = 0; i < pieces->reaches; i++)
+        if (pieces->reach[i].at == at)
+            return pieces->reach[i].opcode == OP_NEWOBJ;
+    return false;
+}
+
+/* Has the parent an earlier entry in the statement of a call? Then its object is made already. */
+static bool has_begun(const struct inlining *in, uint32_t parent, const struct il_pieces *pieces,
+                      uint32_t call)
+{
+    for (uint32_t i = 0; i < in->entry; i++) {
+        const struct rich_map *map = &in->body->map[i];
+
+        if (map->node == parent && map->il <= call && call < statement_end(pieces, map->il))
+            return true;
+    }
+    return false;
+}
+
+/* From the statement of the entry up. Returns: the node, or RICH_NONE; *found is in its method. */
+static uint32_t find_up(const struct inlining *in, struct found *found)
+{
+    const struct rich_map *map = &in->body->map[in->entry];
+    struct metadata_method *method = method_of(in, map->node);
+    const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+    struct range range = {map->il, pieces ? statement_end(pieces, map->il) : 0};
+    uint32_t node = map->node;
+
+    for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
+        int32_t call;
+
+        if (!pieces)
+            return RICH_NONE;
+        find_in(method, pieces, range, in->target, found);
+        if (found->count && found->count <= MOST_CALLS)
+            return node;
+        if (!node || in->body->node[node].parent == RICH_NONE || found->count)
+            return RICH_NONE;
+        call = call_of(in, node);
+        node = in->body->node[node].parent;
+        method = method_of(in, node);
+        pieces = method && call >= 0 ? pieces_of(in->metadata, method) : NULL;
+        if (!pieces)
+            return RICH_NONE;
+        range.from = (uint32_t)call;
+        if (!is_newobj(pieces, range.from) || has_begun(in, node, pieces, range.from))
+            range.from++;
+        range.to = statement_end(pieces, (uint32_t)call);
+    }
+    return RICH_NONE;
+}
+
+/* The frames from the root down to a node. Returns: the offset in the root; *inlined the rest. */
+static int32_t frames_of(const struct inlining *in, uint32_t node, int32_t il, uint32_t *inlined)
+{
+    uint32_t path[MOST_DEPTH], depth = 0;
+    int32_t root_il = il, call;
+
+    *inlined = 0;
+    for (; node && node != RICH_NONE; node = in->body->node[node].parent) {
+        if (depth == MOST_DEPTH)
+            return CODE_IL_UNMAPPED;
+        path[depth++] = node;
+    }
+    for (uint32_t i = depth; i-- > 0;) {
+        struct metadata_method *method = method_of(in, path[i]);
+
+        call = in->body->node[path[i]].parent == RICH_NONE ? IL_UNKNOWN : call_of(in, path[i]);
+        if (i == depth - 1)
+            root_il = call;
+        if (!method)
+            return CODE_IL_UNMAPPED;
+        call = i ? call_of(in, path[i - 1]) : il;
+        *inlined = code_inlined_number(in->metadata, method, call, *inlined);
+        if (!*inlined)
+            return CODE_IL_UNMAPPED;
+    }
+    return root_il >= 0 ? root_il : CODE_IL_UNMAPPED;
+}
+
+/* The last entry at or before an offset; RICH_NONE: there is none. */
+static uint32_t entry_at(const struct rich_body *body, uint32_t offset)
+{
+    uint32_t low = 0, high = body->maps;
+
+    if (!high || body->map[0].native > offset)
+        return RICH_NONE;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (body->map[middle].native <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int32_t several(const struct found *found)
+{
+    return found->count == 1 ? (int32_t)found->at[0]
+                             : il_several(found->at[0], found->at[found->count - 1]);
+}
+
+/* Tries what is known of the target, the surest first. */
+static uint32_t find_target(struct inlining *in, const struct il_target *targets, size_t count,
+                            struct found *found)
+{
+    uint32_t node = RICH_NONE;
+
+    for (size_t i = 0; i < count && node == RICH_NONE; i++) {
+        in->target = &targets[i];
+        node = find_up(in, found);
+    }
+    return node;
+}
+
+const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
+                                  uintptr_t ip, uint32_t offset, uint32_t *native)
+{
+    const struct rich_body *rich = stays(method) ? rich_body_find(metadata, method, ip) : NULL;
+    uint32_t entry = rich && rich->nodes > 1 ? entry_at(rich, offset) : RICH_NONE;
+
+    if (!rich || rich->nodes < 2)
+        return NULL;
+    *native = entry == RICH_NONE ? RICH_NONE : rich->map[entry].native;
+    return rich;
+}
+
+int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
+                     const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
+                     size_t count, uint32_t *inlined)
+{
+    struct inlining in = {.metadata = metadata,
+                          .root = method,
+                          .body = rich,
+                          .entry = entry_at(rich, offset),
+                          .trusted = metadata->config.rich_trusted,
+                          .target = targets};
+    struct found found;
+    uint32_t node;
+    int32_t il;
+
+    *inlined = 0;
+    if (in.entry == RICH_NONE)
+        return CODE_IL_UNMAPPED;
+    if (!count) { /* the statement itself */
+        found = (struct found){.count = 1, .at = {rich->map[in.entry].il}};
+        node = rich->map[in.entry].node;
+    } else {
+        node = find_target(&in, targets, count, &found);
+    }
+    if (node == RICH_NONE)
+        return CODE_IL_UNMAPPED;
+    il = several(&found);
+    if (il < 0)
+        return CODE_IL_UNMAPPED;
+    il = frames_of(&in, node, il, inlined);
+    return il;
+}

@@ -1,0 +1,117 @@
+/*
+ * rich/rich.h - the JIT's rich debug info of own code: which statement of which method, inlined
+ * ones too, a piece of native code belongs to. The runtime sends it as an event, for each body
+ * that it compiles, only if DOTNET_RichDebugInfo=1 was set as the process began, and only to an
+ * EventPipe session with the verbose events of the JIT: so the session is a separate one.
+ */
+#ifndef SHADOWTRACE_RICH_RICH_H
+#define SHADOWTRACE_RICH_RICH_H
+
+#include "clr/runtime.h"
+#include "metadata/metadata.h"
+
+#include <pthread.h>
+
+#define RICH_VARIABLE "DOTNET_RichDebugInfo"
+#define RICH_NONE     UINT32_MAX
+
+/* A method in a body: node 0 is the one that was compiled, the others were inlined. */
+struct rich_node {
+    uintptr_t function; /* FunctionID */
+    uint32_t parent;    /* node; RICH_NONE: of node 0, or the JIT did not say */
+    uint32_t il; /* of the call in the parent; of some runtimes it is garbage: rich_trusted */
+};
+
+/* From `native` on, the code is of the statement at `il` of a node's method. */
+struct rich_map {
+    uint32_t native, node, il;
+};
+
+/* The code at [start, start + size). Immutable once listed; it ends with the method's record. */
+struct rich_body {
+    struct rich_body *next;
+    uintptr_t start;
+    uint32_t size, nodes, maps;
+    struct rich_map *map; /* by native; behind the nodes */
+    struct rich_node node[];
+};
+
+/* How much there is. */
+struct rich_counts {
+    _Atomic(uint64_t) bodies, bytes; /* kept */
+    _Atomic(uint64_t) refused;       /* not as they should be */
+    _Atomic(uint64_t) no_memory;
+};
+
+/* What is being told on a thread: the last body that it compiled, and chunks of its info. */
+struct rich_load {
+    pthread_t thread;
+    uintptr_t function; /* 0: the slot is free */
+    uintptr_t start;
+    uint32_t size;
+    uint64_t used; /* when, for the one to give up */
+    uint8_t *data; /* chunks so far; NULL: none */
+    size_t data_size;
+};
+#define RICH_LOADS 64 /* threads that compile at the same time */
+
+struct rich {
+    struct metadata *metadata;
+    const struct clr_runtime *runtime;
+    uint64_t session;
+    _Atomic(bool) running;
+    _Atomic(uintptr_t) provider, private_provider; /* handles of both, once met */
+    _Atomic(bool) causing; /* CoreLib answers the session, on `causing_on`; see rich_caused */
+    pthread_t causing_on;
+    bool caused;          /* it has; that thread's */
+    pthread_mutex_t lock; /* of loads */
+    struct rich_load load[RICH_LOADS];
+    uint64_t uses;
+    struct rich_counts counts;
+};
+
+void rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime);
+
+/* rich_wanted - can this runtime, in this environment, tell it so that it can be believed? */
+bool rich_wanted(const struct clr_runtime *runtime);
+
+/* rich_start - the session. Returns: S_OK or what the runtime says. Threads: initialize. */
+hresult rich_start(struct rich *rich);
+
+/*
+ * rich_delivered - EventPipeEventDelivered. Returns: whether the event is of the session's private
+ * provider, which nobody else listens to. Threads: any that compiles.
+ */
+bool rich_delivered(struct rich *rich, uintptr_t provider, uint32_t id, const uint8_t *data,
+                    uint32_t size);
+
+/*
+ * rich_provider_created - EventPipeProviderCreated. rich_caused - is what the calling thread
+ * allocates the session's doing? CoreLib's own source of the runtime's events, which the runtime
+ * makes as it starts, describes all of them, in some 7,800 objects, because a session listens. That
+ * happens between its provider and the next one of the thread. Threads: any; on the hot path.
+ */
+void rich_provider_created(struct rich *rich, uintptr_t provider);
+static inline bool rich_caused(const struct rich *rich)
+{
+    return UNLIKELY(load_acquire(&rich->causing)) &&
+           pthread_equal(rich->causing_on, pthread_self());
+}
+
+/* rich_body_find - of a method's bodies the one with this address; NULL: none. Threads: any. */
+const struct rich_body *rich_body_find(struct metadata *metadata,
+                                       const struct metadata_method *method, uintptr_t ip);
+
+/* rich_bodies_free - those of a method that is forgotten. */
+void rich_bodies_free(struct metadata_method *method);
+
+/* rich_body_read - one from an event's payload. NULL: damaged, or no memory (*refused false). */
+struct rich_body *rich_body_read(const uint8_t *data, size_t size, bool *refused);
+
+/* Are the IL offsets of nodes right? 10 and 11 leave them uninitialised. */
+static inline bool rich_trusted(unsigned major)
+{
+    return major < 10;
+}
+
+#endif
