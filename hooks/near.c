@@ -8,7 +8,7 @@
  *   descriptor holds that distance. glibc does this while its surplus lasts
  *   (glibc.rtld.optional_static_tls, 512 bytes). The near form has the distance as a constant; the
  *   far form loads it.
- * - Dynamic TLS: each thread has a block of its own. musl does this for every library that is
+ * - Dynamic TLS: each thread has a separate block. musl does this for every library that is
  *   loaded later. It allocates the blocks of all threads at once, and a thread's DTV holds their
  *   addresses. glibc allocates a block when a thread first asks for it, and before 2.40 that
  *   changes vector registers, which hold a method's arguments. So hooks are unsafe there.

@@ -4,7 +4,7 @@
 # usage: source.sh NAME HEADERS FOLDER        source.sh liburcu liburcu-dev build/package/liburcu
 #
 # Debian's own libraries need the glibc of its release, and functions that musl does not have. apt asks the machine's own sources
-# for source packages, and reads their lists into a folder of its own: nothing of the machine changes, and it need not be root.
+# for source packages, and reads their lists into a separate folder: nothing of the machine changes, and it need not be root.
 set -e
 name=$1 headers=$2
 [ -z "${OFFLINE:-}" ] || { echo "source.sh: OFFLINE=1: the source of $name is not downloaded" >&2; exit 1; }

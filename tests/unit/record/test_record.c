@@ -181,7 +181,7 @@ TEST(help_goes_to_standard_output)
 
     assert_int_equal(run(&cmd_record, 2, (const char *const[]){"record", "--help"}, out), CLI_OK);
     fclose(out);
-    assert_says(text, "32 more options: shadowtrace help record --all");
+    assert_says(text, " more options: shadowtrace help record --all\n");
     for (const char *line = text; *line; line = strchr(line, '\n') + 1)
         assert_true(strcspn(line, "\n") <= 80);
     free(text);
