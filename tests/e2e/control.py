@@ -2,7 +2,6 @@
 import contextlib
 import json
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -149,10 +148,10 @@ class Living:
     def ticks(self, lines=3):
         """Until a program that says at intervals how far it is has said so again; not what waited to be read."""
         out = self.process.stdout
-        while select.select([out], [], [], 0)[0] and os.read(out.fileno(), 1 << 16):
+        while harness.readable(out, 0) and os.read(out.fileno(), 1 << 16):
             pass
         for _ in range(lines):
-            said = harness.until(lambda: select.select([out], [], [], 1)[0] and os.read(out.fileno(), 1 << 16), 'a line')
+            said = harness.until(lambda: harness.readable(out, 1) and os.read(out.fileno(), 1 << 16), 'a line')
             if not said:
                 raise AssertionError('the program has ended')
 

@@ -188,6 +188,13 @@ def count_cpu(pid):
     CPU.seconds = cpu_used() + sum(map(int, fields[11:15])) / os.sysconf('SC_CLK_TCK')
 
 
+def readable(what, seconds):
+    """Has a file or socket something to read? select.select() refuses descriptors from 1024 on; many tests at once have those."""
+    poller = select.poll()
+    poller.register(what, select.POLLIN)
+    return bool(poller.poll(seconds * 1000))
+
+
 def wait(process, timeout):
     """Its exit status at the moment it ends; Popen.wait with a time limit looks every 50 ms."""
     if hasattr(os, 'pidfd_open') and process.returncode is None:

@@ -2,10 +2,10 @@
 import os
 import pty
 import re
-import select
 
 import consumers
 from control import Living
+import harness
 from harness import BUILD, ENDLESS, ENVIRONMENT, PROGRAM, Skip, built, each, needs, run, tool, until
 
 COMPLETIONS = os.path.join(BUILD, 'completion')
@@ -167,7 +167,7 @@ def zsh(folder, lines):
     said = []
 
     def there(name):
-        while select.select([terminal], [], [], 0)[0]:
+        while harness.readable(terminal, 0):
             try:
                 said.append(os.read(terminal, 65536))
             except OSError:

@@ -186,7 +186,7 @@ def test_nobody_waits_for_a_collection_but_who_asked_for_it(t):
         refused = third.ask('gc')
         t.equal((refused['ok'], 'is under way' in refused.get('error', '')), (False, True), refused)
         t.true(second.ask('dump')['ok'], 'dump')
-        t.true(not select.select([first.socket], [], [], 0)[0], 'no answer before the collection')
+        t.true(not harness.readable(first.socket, 0), 'no answer before the collection')
     reply = first.line()
     t.true(reply['ok'] and reply['took_ns'] > reply['pause_ns'] > 0, reply)
     t.true('pid' in first.line(), 'the next request of who waited')
@@ -439,7 +439,7 @@ class Terminal:
         while not what(self.screen.text):
             if time.monotonic() > end:
                 raise AssertionError('the screen stays\n%s' % self.screen.text)
-            if select.select([self.fd], [], [], 0.2)[0]:
+            if harness.readable(self.fd, 0.2):
                 try:
                     self.screen.feed(os.read(self.fd, 65536))
                 except OSError:

@@ -8,7 +8,6 @@ import contextlib
 import gzip
 import json
 import os
-import select
 import time
 
 import consumers
@@ -31,7 +30,7 @@ class Server:
             consumers.program(needed)
         self.t = t
         self.process = t.start([os.path.join(FLEET, 'serve'), t.path('server')])
-        until(lambda: select.select([self.process.stdout], [], [], 1)[0], 'the address')
+        until(lambda: harness.readable(self.process.stdout, 1), 'the address')
         self.url = self.process.stdout.readline().decode().strip()
         self.env = dict(ENVIRONMENT, FLEET_URL=self.url, FLEET_DATABASE='shadowtrace')
         until(self.answers, lambda: 'an answer of the server: %s' % self.process.poll())

@@ -13,7 +13,6 @@ import http.client
 import json
 import os
 import re
-import select
 import shutil
 import signal
 import socket
@@ -24,6 +23,7 @@ import time
 
 import consumers
 from control import Living
+import harness
 from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, last_record, longer, needs, one_line, run, tool, tool_json, until, \
     wait, waits
 from readback import read_pprof
@@ -65,7 +65,7 @@ class Server:
     def _line(self):
         out = self.process.stdout
         while b'\n' not in self.said:
-            until(lambda: select.select([out], [], [], 1)[0], 'a line of the server')
+            until(lambda: harness.readable(out, 1), 'a line of the server')
             more = os.read(out.fileno(), 4096)
             if not more:
                 raise AssertionError('the server has ended: %s' % self.process.stderr.read().decode())
@@ -528,7 +528,7 @@ def test_a_stranger_does_not_stay(t):
     server = Server(t, '--listen', '127.0.0.1:0', os.path.join(LOGS, 'small.ndjson'))
     with contextlib.closing(connect_nowhere(server)) as one:
         for sent in range(200):
-            if select.select([one], [], [], 0.5)[0]:
+            if harness.readable(one, 0.5):
                 break
             one.send(b'G')
         t.true(sent < 60, 'it took %d bytes' % sent)

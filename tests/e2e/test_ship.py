@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import random
-import select
 import shutil
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import time
 
 import consumers
 from control import Living
+import harness
 from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, longer, needs, one_line, run, tool, tool_json, until, wait, waits
 from receiver import Receiver
 
@@ -248,7 +248,7 @@ def told(ship, text):
     """Waits for a line of it on stderr."""
     said = b''
     while text not in said.decode():
-        until(lambda: select.select([ship.stderr], [], [], 1)[0], 'a line with ' + text)
+        until(lambda: harness.readable(ship.stderr, 1), 'a line with ' + text)
         more = os.read(ship.stderr.fileno(), 4096)
         if not more:
             raise AssertionError('ship has ended: %s' % said.decode())
@@ -256,7 +256,7 @@ def told(ship, text):
 
 
 def so_far(server, ship):
-    said = os.read(ship.stderr.fileno(), 4096).decode() if select.select([ship.stderr], [], [], 0)[0] else ''
+    said = os.read(ship.stderr.fileno(), 4096).decode() if harness.readable(ship.stderr, 0) else ''
     return '%s after %d requests; ship (%s) said: %s' % (server.sums(), server.requests, ship.poll(), said)
 
 

@@ -65,8 +65,10 @@ foreach (var handle in pdb.MethodDebugInformation)
     foreach (var il in offsets.Distinct().Order())
     {
         var before = points.Where(p => p.Offset <= il).ToList();
-        var visible = before.LastOrDefault(p => !p.IsHidden);
-        output.WriteLine(before.Any(p => !p.IsHidden)
+        // Code before the first statement belongs to that statement.
+        var nearest = before.Any(p => !p.IsHidden) || before.Count == 0 ? before : points;
+        var visible = nearest == before ? before.LastOrDefault(p => !p.IsHidden) : points.FirstOrDefault(p => !p.IsHidden);
+        output.WriteLine(nearest.Any(p => !p.IsHidden)
             ? $"line {token:x8} {il} {visible.StartLine} {Name(visible.Document)}{(before.Last().IsHidden ? " hidden" : "")}"
             : $"line {token:x8} {il} none");
     }
