@@ -108,7 +108,7 @@ def test_lines_in_reports(t):
     rows, _ = by_line(r.path)
     row = next(row for row in rows if row.get('method') == 'Lines.Called.Ping()')
     t.equal(abs(row['line'] - ping) < 5, True, row)
-    t.equal('Program.cs:%d  Called.Ping  object' % row['line'] in out, True, 'a row of text')
+    t.equal('Program.cs:%d Called.Ping object' % row['line'] in ' '.join(out.split()), True, 'a row of text')
     t.equal('\033' in out, False, 'no links where there is no terminal')
     # Names as written, and as logged.
     names = {frame['method'] for frame in json.loads(run('report', '--format', 'json', r.path)[1])['frames']}
@@ -169,9 +169,10 @@ def test_links_and_addresses(t):
     for when in 'never', 'auto':
         t.equal('\033' in report('--links', when), False, '--links ' + when)
     t.equal('\033' in report('--links', 'always', '--format', 'json'), False, 'links in JSON')
-    t.equal('%s <%s>' % (where, url) in report('--urls'), True, '--urls')
+    t.equal(url in [line.strip() for line in report('--urls').splitlines()], True, '--urls: below the row')
     t.equal('example.invalid' in report(), False, 'an address that was not asked for')
-    t.equal(link + ' <%s>' % url in report('--urls', '--links', 'always'), True, 'both')
+    both = report('--urls', '--links', 'always')
+    t.equal(link in both and url in both, True, 'both')
     t.equal(url in {row.get('url') for row in by_line(r.path, '--urls')[0]}, True, '--urls in JSON')
     for view in 'overview', 'tree', 'sites', 'lines', 'own':
         status, out, err = run('report', '--view', view, '--top', '0', '--depth', '0', '--all-frames', '--urls', r.path)

@@ -28,6 +28,8 @@ int loading_read(const struct cli_command *command, const struct loading_options
     struct reading_progress progress;
     const struct model_options how = {.dimensions = o->dimensions,
                                       .physical = o->physical,
+                                      .calls = o->calls,
+                                      .calls_thread = o->calls_thread,
                                       .jobs = reading_threads(&o->reading),
                                       .progress = reading_progress,
                                       .progress_context = &progress,

@@ -13,14 +13,44 @@ struct model {
     struct names *names[2]; /* shown, full */
     double *module_bytes;   /* by module; NULL without own */
     bool little_own;        /* own code makes next to nothing */
+    bool has_calls;
+    uint32_t calls_thread;
+    struct report_call_times calls;
 };
+
+/* ---- reading ---- */
+
+static int on_record(void *context, const struct report_record *r)
+{
+    struct model *m = context;
+
+    if (LIKELY(r->kind != SST_KIND_CALLS))
+        return report_cells_take(m->cells, r);
+    if (m->cells->window || (m->calls_thread && r->calls.thread != m->calls_thread))
+        return 0;
+    return report_call_times_take(&m->calls, &r->calls);
+}
+
+static void ask_calls(struct model *m, uint32_t thread)
+{
+    m->has_calls = true;
+    m->calls_thread = thread;
+    report_call_times_init(&m->calls, &m->cells->defs);
+    m->cells->consumer.record = on_record;
+    m->cells->consumer.context = m;
+}
+
+const struct report_call_times *model_calls(const struct model *m)
+{
+    return m->has_calls ? &m->calls : NULL;
+}
 
 int model_new(const struct model_options *options, struct report_problems *problems,
               struct model **out)
 {
     const struct model_dimensions *d = &options->dimensions;
-    const struct report_cells_options cells = {.paths = true,
-                                               .ils = true,
+    const struct report_cells_options cells = {.paths = !d->no_paths,
+                                               .ils = !d->no_paths,
                                                .types = true,
                                                .threads = d->threads,
                                                .processes = d->processes,
@@ -48,6 +78,8 @@ int model_new(const struct model_options *options, struct report_problems *probl
     m->cells->log.jobs = options->jobs;
     m->cells->consumer.progress = options->progress;
     m->cells->consumer.progress_context = options->progress_context;
+    if (options->calls)
+        ask_calls(m, options->calls_thread);
     *out = m;
     return 0;
 }
@@ -68,6 +100,8 @@ void model_free(struct model *m)
         return;
     if (m->cells == &m->read)
         report_cells_fini(m->cells);
+    if (m->has_calls)
+        report_call_times_fini(&m->calls);
     memory_free_all(m->module_bytes, m);
 }
 
@@ -83,8 +117,13 @@ void model_ask_nothing(struct model *m)
 
 int model_read(struct model *m, const char *path, const struct report_window *window)
 {
+    int err;
+
     report_cells_window(m->cells, window);
-    return report_cells_read(m->cells, path);
+    err = report_cells_read(m->cells, path);
+    if (m->has_calls)
+        report_call_times_finish(&m->calls);
+    return err;
 }
 
 int model_read_lines(struct model *m, struct report_lines *lines, const char *file,

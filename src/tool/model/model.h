@@ -16,6 +16,7 @@
 #ifndef SHADOWTRACE_MODEL_MODEL_H
 #define SHADOWTRACE_MODEL_MODEL_H
 
+#include "report/call_times.h"
 #include "report/cells.h"
 #include "report/source_lines.h"
 
@@ -49,6 +50,7 @@ struct model_dimensions {
     bool threads;
     bool processes; /* not together with threads */
     bool sizes;     /* heap, and power of two of the size of one object */
+    bool no_paths;  /* cells of all paths are one: nothing is asked of frames or own code */
     unsigned marks; /* reserved: 0 */
     /*
      * Time slices: so many ns each (0: none are kept), from the beginning of each recording.
@@ -67,7 +69,9 @@ struct model_options {
     bool changes;                   /* model_live() keeps them, one by one; not with `instead` */
     bool instead;  /* and that amount stands in MODEL_BYTES and MODEL_ALLOCS: report/cells.h */
     bool physical; /* the machine's stacks; by default they are logical ones (report/logical.h) */
-    unsigned jobs; /* threads that parse ahead */
+    bool calls;    /* model_calls() has their times; not of a window of a log */
+    uint32_t calls_thread; /* those of one thread: id in the log; 0: of all */
+    unsigned jobs;         /* threads that parse ahead */
     void (*progress)(void *context, uint64_t taken, uint64_t size); /* NULL none */
     void *progress_context;
     /* Gets each allocation, in the log's order, while logs are read; not together with slices.
@@ -149,6 +153,9 @@ uint32_t model_event_cell(const struct model *m, uint32_t cell);
 
 /* What was read of live objects (report/live.h): never NULL. Its deaths are by cell. */
 const struct report_live *model_live(const struct model *m);
+
+/* Calls and their times by method, with model_options.calls; else NULL. */
+const struct report_call_times *model_calls(const struct model *m);
 
 /* Sums over all cells; and over those of one heap (not of live weights). */
 double model_weight_total(const struct model *m, enum model_weight weight);

@@ -33,12 +33,15 @@ static bool in_method(const struct model_place *p)
     return p->kind != MODEL_PLACE_ROOT && p->kind != MODEL_PLACE_NONE;
 }
 
-/* The row of what a frame at that place is of. Returns: NONE without memory. */
-static uint32_t place_row(struct model_rows *r, const struct model_place *p)
+/* The row of what a frame at that place is of, and of a type. Returns: NONE without memory. */
+static uint32_t place_row(struct model_rows *r, const struct model_place *p, uint32_t class_number)
 {
-    struct model_row row = {.place = p, .cell = UINT32_MAX};
+    struct model_row row = {.place = p, .cell = UINT32_MAX, .class_number = class_number};
 
     switch (r->options.key) {
+    case MODEL_BY_LINE_TYPE:
+        row.key[2] = class_number;
+        /* fall through */
     case MODEL_BY_LINE:
     case MODEL_BY_OWN:
         row.key[1] = (uint64_t)(uintptr_t)p->file;
@@ -73,8 +76,12 @@ static uint32_t cell_row(struct model_rows *r, uint32_t node, const struct repor
 
     switch (r->options.key) {
     case MODEL_BY_SITE:
-        row.what = node;
-        row.key[0] = (uint64_t)node << 32 | cell->class_number;
+        row.what = cell->path;
+        row.il = cell->il;
+        row.class_number = cell->class_number;
+        row.depth = r->tree->nodes[node].depth;
+        row.key[0] = (uint64_t)(node ? node : cell->path) << 32 | cell->class_number;
+        row.key[1] = node ? 0 : (uint32_t)cell->il;
         break;
     case MODEL_BY_TYPE:
         row.key[0] = row.what = cell->class_number;
@@ -107,7 +114,7 @@ static const struct model_place *place_of(const struct model_rows *r, uint32_t n
 
 static bool by_line(enum model_key key)
 {
-    return key == MODEL_BY_LINE || key == MODEL_BY_OWN;
+    return key == MODEL_BY_LINE || key == MODEL_BY_LINE_TYPE || key == MODEL_BY_OWN;
 }
 
 static int find_near(struct model_rows *r)
@@ -115,7 +122,7 @@ static int find_near(struct model_rows *r)
     const struct model *m = r->tree->model;
     int err = model_near_init(&r->rule, model_defs(m), model_own_code(m), model_source_lines(m));
 
-    r->rule.any = r->options.key == MODEL_BY_LINE;
+    r->rule.any = r->options.key != MODEL_BY_OWN;
     return err ? err : model_near_nodes(&r->rule, r->tree, &r->near);
 }
 
@@ -127,7 +134,7 @@ static bool by_place(enum model_key key)
 
 bool model_rows_inclusive(const struct model_rows *r)
 {
-    return by_place(r->options.key);
+    return by_place(r->options.key) && r->options.key != MODEL_BY_LINE_TYPE;
 }
 
 /* ---- adding up ---- */
@@ -155,22 +162,32 @@ static int add_cell(struct model_rows *r, uint32_t row, uint32_t cell)
         r->rows[row].cell = cell;
     if (r->of_cells)
         r->of_cells[cell] = row;
-    return by_place(r->options.key) ? add_type(r, row, cell) : 0;
+    return model_rows_inclusive(r) ? add_type(r, row, cell) : 0;
+}
+
+/* The row of a cell, which is of that node. */
+static uint32_t row_of_cell(struct model_rows *r, uint32_t node, uint32_t cell)
+{
+    const struct report_cell *c = model_cell(r->tree->model, cell);
+
+    if (!by_place(r->options.key))
+        return cell_row(r, node, c);
+    return place_row(r, place_of(r, r->near ? r->near[node] : node),
+                     r->options.key == MODEL_BY_LINE_TYPE ? c->class_number : 0);
 }
 
 static int add_cells(struct model_rows *r)
 {
+    const bool each = !model_rows_inclusive(r); /* else all cells of a node are of one row */
     const struct model_tree *t = r->tree;
     int err = 0;
 
     for (uint32_t node = 0; !err && node < t->node_count; node++) {
         uint32_t from = t->first_cell[node], to = t->first_cell[node + 1], row = 0;
 
-        if (from < to && by_place(r->options.key))
-            row = place_row(r, place_of(r, r->near ? r->near[node] : node));
         for (uint32_t i = from; !err && i < to; i++) {
-            if (!by_place(r->options.key))
-                row = cell_row(r, node, model_cell(r->tree->model, t->cells[i]));
+            if (each || i == from)
+                row = row_of_cell(r, node, t->cells[i]);
             err = add_cell(r, row, t->cells[i]);
         }
     }
@@ -203,7 +220,7 @@ static int add_totals(struct model_rows *r)
         if (r->near && r->near[i] != i) /* it has no line, or is not own */
             continue;
         if (*row == NONE)
-            *row = place_row(r, place_of(r, i));
+            *row = place_row(r, place_of(r, i), 0);
         if (*row == NONE || !array_reserve_zeroed(&ends, &capacity, r->count))
             err = -ENOMEM;
         else if (i >= ends[*row])
@@ -259,9 +276,11 @@ static int row_order(const void *a, const void *b, void *context)
     if (!order && r->options.key != MODEL_BY_SIZE) {
         order = ORDER(weight_of(r, y), weight_of(r, x));
         order = order ? order : ORDER(y->total[MODEL_BYTES], x->total[MODEL_BYTES]);
+        order = order ? order : ORDER(y->self[MODEL_BYTES], x->self[MODEL_BYTES]);
     }
-    order = order ? order : ORDER(x->key[0], y->key[0]);
-    return order ? order : ORDER(x->key[1], y->key[1]);
+    for (int i = 0; !order && i < 3; i++)
+        order = ORDER(x->key[i], y->key[i]);
+    return order;
 }
 
 /* The rows that are always shown stand behind the first `top` ones. */

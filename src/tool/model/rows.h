@@ -11,13 +11,18 @@
 #include "model/method_namespaces.h"
 #include "model/near.h"
 
-/* What a row is of. Threads, processes and sizes need the model's dimension of that name. */
+/*
+ * What a row is of. The tree has the grain that is named, or METHOD; of keys that are not on call
+ * paths, and of sites, NONE will do. Threads, processes and sizes need the model's dimension of
+ * that name.
+ */
 enum model_key {
-    MODEL_BY_SITE, /* a node of the tree, and a type; the tree has grain IL */
+    MODEL_BY_SITE, /* call path, instruction and type; with `below` the tree has grain IL */
     MODEL_BY_TYPE,
     MODEL_BY_METHOD,
-    MODEL_BY_LINE, /* the innermost frame with lines; the tree has grain LINE */
-    MODEL_BY_OWN,  /* the same of own code */
+    MODEL_BY_LINE,      /* the innermost frame with lines; the tree has grain LINE */
+    MODEL_BY_LINE_TYPE, /* the same for each type */
+    MODEL_BY_OWN,       /* the same of own code */
     MODEL_BY_MODULE,
     MODEL_BY_NAMESPACE,
     MODEL_BY_THREAD,
@@ -46,16 +51,19 @@ struct model_row_type {
 };
 
 struct model_row {
-    uint64_t key[2];
+    uint64_t key[3];
     /*
      * types: a class; methods, own, lines: a method + 1, 0: none; modules: a module + 1, 0: no
      * managed frame; namespaces: a number of `names` + 1, 0: no managed frame; threads, processes:
-     * as of a cell; sizes: the power of two; sites: a node of the tree
+     * as of a cell; sizes: the power of two; sites: a path
      */
     uint32_t what;
     const struct model_place *place; /* of methods, lines, own; NULL none */
     uint32_t cell;                   /* the row's first, UINT32_MAX: it has none */
     uint32_t number;                 /* in the order in which rows were made */
+    uint32_t class_number;           /* of sites, and lines with types */
+    int32_t il;                      /* of sites */
+    uint32_t depth;                  /* of sites: frames that the filter leaves; 0: all */
     uint8_t heap;                    /* of sizes */
     size_t first_type, type_count;   /* of model_rows.types, most bytes first */
     double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];

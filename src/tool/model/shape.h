@@ -27,8 +27,8 @@ struct model_filter {
     bool steady; /* without what only unoptimised code makes */
 };
 
-/* Frames of one node differ in no more than this. */
-enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL };
+/* Frames of one node differ in no more than this. NONE: no frames, all cells are the root's. */
+enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL, MODEL_GRAIN_NONE };
 
 /*
  * Folding changes what frames a stack has before it goes into the tree; every cell is of one node

@@ -89,7 +89,10 @@ static int add_cells(struct build *b)
         if (!selected_cell(&b->selected, i))
             continue;
         b->cells[b->cell_count] = (uint32_t)i;
-        err = cell_node(b, model_cell(b->model, i), &b->leaves[b->cell_count++]);
+        b->leaves[b->cell_count] = 0;
+        if (b->shape->grain != MODEL_GRAIN_NONE)
+            err = cell_node(b, model_cell(b->model, i), &b->leaves[b->cell_count]);
+        b->cell_count++;
     }
     return err;
 }
@@ -99,6 +102,8 @@ static int add_nodes(struct build *b)
     size_t paths = b->defs->path_count;
     int err;
 
+    if (b->shape->grain == MODEL_GRAIN_NONE)
+        return add_cells(b);
     b->callers = memory_alloc(paths * sizeof(*b->callers));
     if (b->links.fold_framework)
         b->runs = memory_alloc(paths * sizeof(*b->runs));

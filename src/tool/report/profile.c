@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-const char *report_sampler_name(enum report_sampler source)
+const char *report_profiler_name(enum report_profiler source)
 {
     return source == REPORT_SHADOW ? "shadow" : "snapshot";
 }

@@ -7,8 +7,8 @@
 
 #include "readers/log.h"
 
-enum report_sampler { REPORT_SHADOW, REPORT_SNAPSHOT, REPORT_SOURCES };
-const char *report_sampler_name(enum report_sampler source);
+enum report_profiler { REPORT_SHADOW, REPORT_SNAPSHOT, REPORT_SOURCES };
+const char *report_profiler_name(enum report_profiler source);
 
 struct report_profile_source {
     uint64_t samples, approximate; /* records of the log */

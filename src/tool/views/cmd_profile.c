@@ -13,7 +13,7 @@
 struct profile_args {
     enum reading_format format;
     struct reading_options reading;
-    enum report_sampler source;
+    enum report_profiler source;
     struct print_stack stack;
     uint64_t top;
     bool inline_stacks;

@@ -1,8 +1,6 @@
 #include "views/views.h"
 
 #include "command/print_complete.h"
-#include "views/print_folded.h"
-#include "views/print_report.h"
 #include "views/view.h"
 #include "terminal/text.h"
 
@@ -14,42 +12,36 @@
 #include <unistd.h>
 
 static const char *const formats[] = {"text", "json", "folded", NULL};
-/* --by: the rows of print_report_keys, and those of a view. */
-static const char *const keys[] = {"site", "type",      "method", "thread",  "module",  "line",
-                                   "own",  "namespace", "tree",   "callers", "callees", NULL};
-#define BY_OWN       (REPORT_BY_LINE + 1)
-#define BY_NAMESPACE (BY_OWN + 1)
-#define BY_TREE      (BY_NAMESPACE + 1)
-#define BY_CALLERS   (BY_TREE + 1)
-#define BY_CALLEES   (BY_CALLERS + 1)
-/* What rows of a live view are of. */
-static const enum view_kind live_kinds[] = {[REPORT_BY_SITE] = VIEW_SITES,
-                                            [REPORT_BY_TYPE] = VIEW_TYPES,
-                                            [REPORT_BY_METHOD] = VIEW_METHODS,
-                                            [REPORT_BY_THREAD] = VIEW_THREADS,
-                                            [REPORT_BY_MODULE] = VIEW_MODULES,
-                                            [REPORT_BY_LINE] = VIEW_LINES,
-                                            [BY_OWN] = VIEW_OWN,
-                                            [BY_NAMESPACE] = VIEW_NAMESPACES,
-                                            [BY_TREE] = VIEW_TREE,
-                                            [BY_CALLERS] = VIEW_CALLERS,
-                                            [BY_CALLEES] = VIEW_CALLEES};
+
+/* --by: each is the view of that name. X(word, view, the same of live objects) */
+#define BYS(X) \
+    X("site", SITES, SITES) \
+    X("type", TYPES, TYPES) \
+    X("method", METHODS, METHODS) \
+    X("thread", THREADS, THREADS) \
+    X("module", MODULES, MODULES) \
+    X("line", LINE_TYPES, LINES) \
+    X("own", OWN, OWN) \
+    X("namespace", NAMESPACES, NAMESPACES) \
+    X("tree", TREE, TREE) \
+    X("callers", CALLERS, CALLERS) \
+    X("callees", CALLEES, CALLEES)
+#define BY_WORD(word, view, live) word,
+#define BY_VIEW(word, view, live) {VIEW_##view, VIEW_##live},
+static const char *const keys[] = {BYS(BY_WORD) NULL};
+static const enum view_kind kinds[][2] = {BYS(BY_VIEW)};
 
 struct report_args {
     enum reading_format format;
     unsigned by;
     struct reading_options reading;
     struct filters filters;
-    struct report_window found; /* of the log read last */
-    struct print_report print;
-    struct report_filter filter; /* of rows by a key; and their order */
-    struct report_order order;
+    struct print_stack stack;
+    uint64_t top, min_bytes;
     struct args_list symbols;
     bool inline_stacks, no_lines, physical;
     enum text_links links;
     const char *min_share;
-    struct from_rows from;
-    struct line_rows rows;
     struct report_stacks tables;
     struct view view;
 };
@@ -59,7 +51,8 @@ static const struct args_option options[] = {
     ARGS_ROW(WORD, "view", "VIEW", view.kind,
              "overview: what allocates most, at a glance; tree: from the first callers on, the "
              "hottest path opened; callers, callees: of METHOD, or of a type; sites (call paths), "
-             "types, methods, lines, modules, namespaces, threads, processes (of several logs, or "
+             "types, methods, lines, line-types (lines by type), modules, namespaces, threads, "
+             "processes (of several logs, or "
              "a folder): each with what it makes itself "
              "and, if it calls others, with them; sizes: of objects, by heap; time. Of a log "
              "recorded with --live, by --by (own): live: what the last collection, or that of "
@@ -75,17 +68,18 @@ static const struct args_option options[] = {
              "collection of this number. The log has the sums of at most one collection a second, "
              "and of those before a mark: where they are of another one, a line says so"),
     ARGS_ROW(WORD, "by", "KEY", by,
-             "instead of a view: site (call path and type), type, method (the one that allocates), "
-             "thread, module (of that method), line (the innermost with a source line, and type), "
-             "own (the nearest line of own code), namespace; tree, callers, callees: as the views, "
-             "also of what is alive; method shows calls, total and self time, too, if the log has "
-             "calls (record --events alloc,calls)",
+             "the view by its key: site (call path and type), type, method, thread, module, line "
+             "(the innermost with a source line, and type: --view line-types), own (the nearest "
+             "line of own code), namespace, tree, callers, callees; with a view of live objects: "
+             "what its rows are of. What the log does not say, rows leave open. Methods have "
+             "calls, total and self time, too, if the log has calls (record --events "
+             "alloc,calls)",
              .words = keys),
-    ROW_TOP(print.top),
+    ROW_TOP(top),
     ARGS_ROW(WORD, "sort", "KEY", view.sort,
              "rows by their bytes, by allocs (objects), or by total: bytes with those of calls",
              .words = view_sorts),
-    ROW_MIN_BYTES(order.least_bytes, "only rows of at least this many bytes"),
+    ROW_MIN_BYTES(min_bytes, "only rows of at least this many bytes"),
     ARGS_ROW(TEXT, "min-share", "PERCENT", min_share,
              "only rows, or branches of a tree, of at least this share of the bytes: 0.5%"),
     ROWS_FILTERS(NULL),
@@ -102,17 +96,17 @@ static const struct args_option options[] = {
              "collapsed --names raw --min-share 0` has them, by bytes",
              .words = formats, .group = "How it is shown"),
     ROW_INLINE_STACKS,
-    ROW_DEPTH(print.stack.depth),
+    ROW_DEPTH(stack.depth),
     ROW_ALL_FRAMES(view.all_frames),
     ROW_SYMBOLS,
     ROW_NO_LINES,
-    ARGS_ROW(FLAG, "urls", NULL, print.stack.urls,
+    ARGS_ROW(FLAG, "urls", NULL, stack.urls,
              "also show the Source Link address of each line; nothing is fetched"),
     ARGS_ROW(WORD, "links", "WHEN", links,
              "make files links that terminals open: auto (on a terminal), always, never",
              .words = text_links_words),
-    ROW_NAMES(print.stack.naming),
-    ROW_WIDE(print.stack.wide),
+    ROW_NAMES(stack.naming),
+    ROW_WIDE(stack.wide),
     ROW_FROM_ROWS,
     ROW_JOBS,
     ROW_QUIET,
@@ -128,129 +122,16 @@ static void fill_view(struct report_args *a, const struct args *args, FILE *out)
     v->how = (struct loading_options){LOADING_ASKED(a)};
     v->filter = filters_model(&a->filters);
     v->filtered = filters_any(&a->filters);
-    v->wide = a->print.stack.wide;
-    v->urls = a->print.stack.urls;
+    v->wide = a->stack.wide;
+    v->urls = a->stack.urls;
     v->links = !json && text_links_wanted(a->links, out);
-    naming_choose(&a->print.stack.naming, &cmd_report, args, json ? NAMES_FULL : NAMES_SHORT);
-    v->style = a->print.stack.naming.style;
-    v->top = a->print.top;
-    v->min_bytes = a->order.least_bytes;
-    v->depth = a->print.stack.depth;
+    naming_choose(&a->stack.naming, &cmd_report, args, json ? NAMES_FULL : NAMES_SHORT);
+    v->style = a->stack.naming.style;
+    v->top = a->format == READING_FOLDED ? 0 : a->top;
+    v->min_bytes = a->min_bytes;
+    v->depth = a->stack.depth;
     v->depth_given = args_given(&cmd_report.syntax, args, "depth");
     v->top_given = args_given(&cmd_report.syntax, args, "top");
-}
-
-static int read_all(struct report_args *a, struct report_sites *sites, char **logs)
-{
-    struct reading_progress progress;
-    int err = 0, status = CLI_OK;
-
-    reading_progress_init(&progress, &a->reading);
-    report_sites_jobs(sites, reading_threads(&a->reading));
-    report_sites_progress(sites, reading_progress, &progress);
-    for (; *logs && !err && !status; logs++) {
-        status = reading_window(&cmd_report, *logs, &a->filters.window, &a->found);
-        report_sites_window(sites, a->found.has_from || a->found.has_to ? &a->found : NULL);
-        if (!status)
-            err = report_sites_read(sites, *logs);
-        reading_progress_end(&progress);
-        if (err)
-            status = reading_failed(&cmd_report, *logs, report_sites_log(sites), err);
-    }
-    return status;
-}
-
-/* The cells that the filter lets through. */
-static int choose(struct report_args *a, struct report_sites *sites)
-{
-    struct report_cells *cells = report_sites_cells(sites);
-
-    if (!cells)
-        return cli_failed(&cmd_report, -ENOMEM);
-    a->view.read.lines = a->print.stack.lines;
-    a->view.filter.thread = 0; /* as they were read */
-    a->view.filter.steady = false;
-    return view_choose(&a->view, cells);
-}
-
-/* Between reading and the rows: who tells lines, and who called async methods. */
-static int look_up(struct report_args *a, struct report_sites *sites)
-{
-    const struct report_defs *defs = a->print.stack.defs = report_sites_defs(sites);
-    int err = a->physical ? 0 : report_sites_logical(sites), status;
-
-    if (!err && !a->no_lines && a->format != READING_FOLDED)
-        err = reading_source_lines(&cmd_report, defs, &a->symbols, report_sites_log(sites),
-                                   &a->print.stack.lines);
-    if (!err)
-        err = from_rows_give(&a->from, defs, a->print.stack.lines);
-    status = cli_failed(&cmd_report, err);
-    if (!status && a->filter.chosen)
-        status = choose(a, sites);
-    if (status)
-        return status;
-    if (a->format != READING_FOLDED)
-        err = print_stack_names(&a->print.stack, NULL);
-    line_rows_init(&a->rows, defs, a->print.stack.lines);
-    a->print.rows = &a->rows;
-    report_sites_lines(sites, line_rows_of, &a->rows);
-    report_sites_order(sites, &a->order);
-    if (!err && a->physical && a->print.by == REPORT_BY_SITE)
-        err = report_async_new(defs, &a->print.stack.async);
-    return cli_failed(&cmd_report, err ? err : report_sites_finish(sites));
-}
-
-static int print(struct report_args *a, struct report_sites *sites, FILE *out)
-{
-    int err = 0;
-
-    a->print.stack.links = a->format == READING_TEXT && text_links_wanted(a->links, out);
-    a->print.sites = sites;
-    a->print.stack.tables = a->inline_stacks ? NULL : &a->tables;
-    if (a->format == READING_FOLDED) {
-        err = print_folded_sites(sites, out);
-        print_complete_stderr(&cmd_report, report_sites_log(sites));
-    } else if (a->format == READING_TEXT) {
-        print_report_text(&a->print, out);
-    } else {
-        err = print_report_json(&a->print, out);
-    }
-    source_lines_missing(a->print.stack.lines, NULL, NULL);
-    return err;
-}
-
-static int report(struct report_args *a, char **logs, FILE *out)
-{
-    struct report_problems problems;
-    struct report_sites *sites;
-    int status;
-
-    report_problems_init(&problems);
-    report_stacks_init(&a->tables);
-    a->print.problems = &problems;
-    a->filter.physical = a->physical;
-    status = cli_failed(&cmd_report, report_sites_new(a->print.by, &a->filter, &problems, &sites));
-    if (!status && a->reading.rows) {
-        status = from_rows_read(&cmd_report, &a->filters.window, logs, SIZE_MAX, &a->from);
-        logs = a->from.logs;
-    }
-    if (!status)
-        status = read_all(a, sites, logs);
-    if (!status) {
-        reading_problems(&cmd_report, &problems);
-        status = look_up(a, sites);
-    }
-    if (!status)
-        status = cli_failed(&cmd_report, print(a, sites, out));
-    report_async_free(a->print.stack.async);
-    names_free(a->print.stack.names);
-    line_rows_fini(&a->rows);
-    source_lines_free(a->print.stack.lines);
-    report_stacks_fini(&a->tables);
-    report_sites_free(sites);
-    from_rows_free(&a->from);
-    report_problems_fini(&problems);
-    return status;
 }
 
 /* ---- views ---- */
@@ -283,6 +164,24 @@ static bool is_shown(const void *own, uint32_t module)
     return !model_own_any(own) || model_own_of_module(own, module) == MODEL_OWN;
 }
 
+static int print(struct view *v, FILE *out)
+{
+    switch (v->kind) {
+    case VIEW_OVERVIEW:
+        return view_overview(v, out);
+    case VIEW_TREE:
+    case VIEW_CALLERS:
+    case VIEW_CALLEES:
+        return view_paths(v, out);
+    case VIEW_LIFETIMES:
+        return view_lifetimes(v, out);
+    case VIEW_TIME:
+        return view_time(v, out);
+    default:
+        return view_flat(v, out);
+    }
+}
+
 static int show(struct report_args *a, FILE *out)
 {
     struct view *v = &a->view;
@@ -290,23 +189,23 @@ static int show(struct report_args *a, FILE *out)
 
     report_stacks_init(&a->tables);
     if (!status) {
-        v->stack = a->print.stack;
+        v->stack = a->stack;
         v->stack.defs = v->read.defs;
         v->stack.lines = v->read.lines;
         v->stack.names = v->style == NAMES_SHORT ? v->read.names : NULL;
         v->stack.tables = a->inline_stacks ? NULL : &a->tables;
-        err = v->kind == VIEW_OVERVIEW    ? view_overview(v, out)
-              : v->kind == VIEW_TREE      ? view_paths(v, out)
-              : v->kind == VIEW_CALLERS   ? view_paths(v, out)
-              : v->kind == VIEW_CALLEES   ? view_paths(v, out)
-              : v->kind == VIEW_LIFETIMES ? view_lifetimes(v, out)
-              : v->kind == VIEW_TIME      ? view_time(v, out)
-                                          : view_flat(v, out);
+        if (a->physical && v->kind == VIEW_SITES)
+            err = report_async_new(v->read.defs, &v->stack.async);
+        if (!err)
+            err = print(v, out);
         status = err == -EINVAL ? CLI_USAGE : cli_failed(&cmd_report, err);
     }
-    if (!status)
+    if (!status && v->format == READING_FOLDED)
+        print_complete_stderr(&cmd_report, model_log(v->read.model));
+    else if (!status)
         source_lines_missing(v->read.lines, v->kind == VIEW_OVERVIEW ? is_shown : NULL,
                              v->read.own);
+    report_async_free(v->stack.async);
     view_unload(v);
     report_stacks_fini(&a->tables);
     return status;
@@ -349,11 +248,11 @@ static int check_view(const struct report_args *a, const struct args *args)
     const struct view *v = &a->view;
     bool sorts = v->kind != VIEW_TIME && v->kind != VIEW_SIZES,
          totals = v->kind != VIEW_TYPES && v->kind != VIEW_SITES && v->kind != VIEW_THREADS &&
-                  v->kind != VIEW_PROCESSES,
+                  v->kind != VIEW_PROCESSES && v->kind != VIEW_LINE_TYPES,
          places = v->kind == VIEW_OVERVIEW || v->kind == VIEW_TREE || v->kind == VIEW_SITES ||
-                  v->kind == VIEW_LINES || v->kind == VIEW_OWN;
+                  v->kind == VIEW_LINES || v->kind == VIEW_LINE_TYPES || v->kind == VIEW_OWN;
 
-    if (a->format == READING_FOLDED)
+    if (a->format == READING_FOLDED && (v->kind != VIEW_SITES || v->live))
         return cli_usage_error(&cmd_report, "--format folded needs --by site");
     if (a->inline_stacks && v->kind != VIEW_SITES)
         return cli_usage_error(&cmd_report, "--inline-stacks needs --view sites, or --by site");
@@ -369,7 +268,7 @@ static int check_view(const struct report_args *a, const struct args *args)
                                "--sort total does not go with --view %s: its rows "
                                "call nothing",
                                view_word(v));
-    if (a->print.stack.urls && !places)
+    if (a->stack.urls && !places)
         return cli_usage_error(&cmd_report,
                                "--urls does not go with --view %s: its rows have no "
                                "lines",
@@ -404,65 +303,45 @@ static int run_view(struct report_args *a, const struct args *args, FILE *out)
     return show(a, out);
 }
 
-/* ---- rows by a key ---- */
-
-static int run_rows(struct report_args *a, const struct args *args, FILE *out)
+/* What the rows are of. */
+static int choose_view(struct report_args *a, const struct args *args)
 {
-    const struct filters *f = &a->filters;
-    size_t count = args->count;
-    int status;
+    bool by = args_given(&cmd_report.syntax, args, "by"),
+         view = args_given(&cmd_report.syntax, args, "view");
+    struct view *v = &a->view;
 
-    if (a->view.sort == MODEL_SORT_TOTAL)
-        return cli_usage_error(&cmd_report, "--sort total needs --view methods, lines, modules or "
-                                            "namespaces, or --by own");
-    a->order.allocs = a->view.sort == MODEL_SORT_ALLOCS;
-    if (filters_share(&cmd_report, a->min_share, &a->order.least_share))
-        return CLI_USAGE;
-    a->filter = (struct report_filter){.thread = f->thread,
-                                       .steady = f->steady,
-                                       .chosen = f->types.count || f->methods.count ||
-                                                 f->exclude.count || f->below.count || f->own ||
-                                                 f->no_own || f->own_code.count};
-    a->print.by = (enum report_by)a->by;
-    if (a->format == READING_FOLDED && a->print.by != REPORT_BY_SITE)
-        return cli_usage_error(&cmd_report, "--format folded needs --by site");
-    a->print.bounds = &a->filters.window;
-    a->print.found = &a->found;
-    a->print.filtered = filters_any(f);
-    fill_view(a, args, out);
-    status = filters_logs(&cmd_report, &a->filters, args->word, &count);
-    return status ? status : report(a, args->word, out);
+    v->question = view_question(v->kind);
+    if (by && view && !v->question)
+        return cli_usage_error(&cmd_report, "--by does not go with --view %s", view_words[v->kind]);
+    if (v->question) {
+        v->live = v->kind;
+        if (by || v->live != VIEW_LIFETIMES)
+            v->kind = by ? kinds[a->by][1] : VIEW_OWN;
+    } else if (by) {
+        v->kind = kinds[a->by][0];
+    } else if (!view && a->format != READING_TEXT) {
+        v->kind = VIEW_SITES;
+    }
+    v->lenient = !view;
+    return CLI_OK;
 }
 
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct report_args *a = into;
-    bool by = args_given(&cmd_report.syntax, args, "by"),
-         view = args_given(&cmd_report.syntax, args, "view");
+    bool json = a->format == READING_JSON;
 
     if (a->view.at && a->view.kind != VIEW_LIVE)
         return cli_usage_error(&cmd_report, "--at needs --view live");
-    a->view.question = view_question(a->view.kind);
-    if (by && view && !a->view.question)
-        return cli_usage_error(&cmd_report, "--by does not go with --view %s",
-                               view_words[a->view.kind]);
-    if (a->view.question) {
-        a->view.live = a->view.kind;
-        if (by || a->view.live != VIEW_LIFETIMES)
-            a->view.kind = by ? live_kinds[a->by] : VIEW_OWN;
-    } else if (by && a->by >= BY_OWN) {
-        a->view.kind = live_kinds[a->by];
-    }
-    view = view || a->view.kind == VIEW_OWN || a->view.kind == VIEW_NAMESPACES ||
-           is_tree(a->view.kind) || (!by && a->format == READING_TEXT);
-    if (!view || a->view.kind == VIEW_SITES || a->view.kind == VIEW_OVERVIEW) {
-        if (print_stack_choose(&a->print.stack, &a->print.top, &cmd_report, args,
-                               a->format == READING_JSON, a->inline_stacks))
+    if (choose_view(a, args))
+        return CLI_USAGE;
+    if (a->view.kind == VIEW_SITES || a->view.kind == VIEW_OVERVIEW) {
+        if (print_stack_choose(&a->stack, &a->top, &cmd_report, args, json, a->inline_stacks))
             return CLI_USAGE;
-    } else if (a->format == READING_JSON && !args_given(&cmd_report.syntax, args, "top")) {
-        a->print.top = 0;
+    } else if (json && !args_given(&cmd_report.syntax, args, "top")) {
+        a->top = 0;
     }
-    return view ? run_view(a, args, out) : run_rows(a, args, out);
+    return run_view(a, args, out);
 }
 
 CLI_COMMAND(

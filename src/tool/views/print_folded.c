@@ -3,6 +3,7 @@
 #include "views/print_stack.h"
 
 #include "export/collapsed.h"
+#include "report/estimate.h"
 
 static void put_name(const char *name, FILE *out)
 {
@@ -21,14 +22,15 @@ struct folding {
     size_t capacity;
 };
 
-/* "root;...;leaf". Returns: 0 or -ENOMEM, with nothing printed. */
-static int put_stack(struct folding *f, uint32_t path)
+/* "root;...;leaf", of the innermost `depth` frames; 0: of all. Returns: 0 or -ENOMEM, with nothing
+ * printed. */
+static int put_stack(struct folding *f, uint32_t path, size_t depth)
 {
     struct report_frame frame;
     size_t count = 0;
 
     for (bool more = report_frame_first(f->defs, path, REPORT_NO_IL, &frame); more;
-         more = report_frame_outer(f->defs, &frame)) {
+         more = (!depth || count < depth) && report_frame_outer(f->defs, &frame)) {
         if (!array_reserve(&f->frames, &f->capacity, count + 1))
             return -ENOMEM;
         f->frames[count++] = frame;
@@ -46,20 +48,21 @@ static int put_stack(struct folding *f, uint32_t path)
     return 0;
 }
 
-int print_folded_sites(const struct report_sites *sites, FILE *out)
+int print_folded_sites(const struct model *m, const struct model_rows *rows, size_t count,
+                       FILE *out)
 {
-    struct folding f = {.defs = report_sites_defs(sites), .out = out};
-    struct report_row row;
+    struct folding f = {.defs = model_defs(m), .out = out};
     int err = 0;
 
-    for (size_t i = 0; i < report_sites_passing(sites); i++) {
-        report_sites_row(sites, i, &row);
-        err = put_stack(&f, row.path);
+    for (size_t i = 0; !err && i < count; i++) {
+        const struct model_row *row = &rows->rows[i];
+
+        err = put_stack(&f, row->what, row->depth);
         if (err)
             break;
         fputs(";[", out);
-        put_name(report_class(f.defs, row.class_number)->name, out);
-        fprintf(out, "] %llu\n", (unsigned long long)row.bytes);
+        put_name(report_class(f.defs, row->class_number)->name, out);
+        fprintf(out, "] %llu\n", (unsigned long long)report_whole(row->self[MODEL_BYTES]));
     }
     memory_free(f.frames);
     return err;
@@ -74,7 +77,7 @@ int print_folded_samples(const struct report_profile_source *source, const struc
     for (size_t i = REPORT_PATH_LOST + 1; !err && i < source->paths; i++) {
         if (!source->by_path[i])
             continue;
-        err = put_stack(&f, (uint32_t)i);
+        err = put_stack(&f, (uint32_t)i, 0);
         if (!err)
             fprintf(out, " %llu\n", (unsigned long long)source->by_path[i]);
     }

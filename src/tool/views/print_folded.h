@@ -7,16 +7,17 @@
 #define SHADOWTRACE_VIEWS_PRINT_FOLDED_H
 
 #include "report/profile.h"
-#include "report/sites.h"
+#include "model/rows.h"
 
 #include <stdio.h>
 
 /*
- * print_folded_sites - "...;leaf;[type] bytes" of sites made with REPORT_BY_SITE, those that pass
- * (report_sites_passing). print_folded_samples - samples of which no frame is certain are left out.
+ * print_folded_sites - "...;leaf;[type] bytes" of the first `count` rows, which are MODEL_BY_SITE.
+ * print_folded_samples - samples of which no frame is certain are left out.
  * Both return: 0 or -ENOMEM.
  */
-int print_folded_sites(const struct report_sites *sites, FILE *out);
+int print_folded_sites(const struct model *m, const struct model_rows *rows, size_t count,
+                       FILE *out);
 int print_folded_samples(const struct report_profile_source *source, const struct report_defs *defs,
                          FILE *out);
 

@@ -21,7 +21,7 @@ static void print_costs(const struct report_profile *p, FILE *out)
         if (!s->figures && !s->samples)
             continue;
         fprintf(out, "%-10s %8s %9s %12s %10s %10s %10s\n",
-                report_sampler_name((enum report_sampler)i),
+                report_profiler_name((enum report_profiler)i),
                 text_count(&a, report_profile_figure(s, "ticks")), text_count(&b, s->samples),
                 text_share(&c, s->samples ? (double)s->approximate / (double)s->samples : 0),
                 text_ns(&d, (double)report_profile_quantile(s, 0.5)),
@@ -60,7 +60,7 @@ static void print_head(const struct report_profile *p, FILE *out)
 {
     for (unsigned i = 0; i < REPORT_SOURCES; i++)
         if (p->source[i].samples)
-            fprintf(out, "%14s", report_sampler_name((enum report_sampler)i));
+            fprintf(out, "%14s", report_profiler_name((enum report_profiler)i));
     fputc('\n', out);
     for (unsigned i = 0; i < REPORT_SOURCES; i++)
         if (p->source[i].samples)
@@ -161,7 +161,7 @@ void print_profile_members(const struct report_profile *p, const struct report_d
 
         if (!s->figures && !s->samples)
             continue;
-        jw_line_object(w, 1, report_sampler_name((enum report_sampler)i));
+        jw_line_object(w, 1, report_profiler_name((enum report_profiler)i));
         costs_json(s, w);
         if (stack)
             stacks_json(s, stack, w);

@@ -17,17 +17,10 @@ struct print_report {
     struct print_stack stack; /* how paths and lines are shown; defs: the sites' */
     struct line_rows *rows;   /* what report_row.line numbers */
     enum report_by by;
-    uint64_t top;                        /* rows; 0 all */
-    const struct reading_window *bounds; /* that the logs were cut at, as given */
-    const struct report_window *found;   /* and what of the last log that was */
-    bool filtered;
 };
 
-void print_report_text(const struct print_report *p, FILE *out);
-int print_report_json(const struct print_report *p, FILE *out); /* 0 or -ENOMEM */
-
 /*
- * Parts of them: what a row is of, in at most `room` columns; the same, with the stack where p->by
+ * What a row is of, in at most `room` columns; the same, with the stack where p->by
  * is REPORT_BY_SITE, as members of a JSON object that is open in w.
  */
 void print_report_what(const struct print_report *p, const struct report_row *row, size_t room,

@@ -59,17 +59,36 @@ const char *view_row_words(enum view_kind kind, uint64_t count)
 
 /* ---- loading ---- */
 
+/* Rows are of frames, or trees of them. */
+static bool is_on_paths(enum view_kind kind)
+{
+    return kind != VIEW_TYPES && kind != VIEW_THREADS && kind != VIEW_PROCESSES &&
+           kind != VIEW_SIZES && kind != VIEW_TIME && kind != VIEW_LIFETIMES;
+}
+
+/* Neither rows nor filters nor what stands around them. (JSON says whose code is whose.) */
+static bool asks_no_paths(const struct view *v)
+{
+    const struct model_filter *f = &v->filter;
+
+    return !is_on_paths(v->kind) && v->format == READING_TEXT && !v->question &&
+           !f->methods.count && !f->exclude.count && !f->below.count && !f->own && !f->no_own;
+}
+
 static int read_logs(struct view *v)
 {
     bool timed = v->kind == VIEW_OVERVIEW || v->kind == VIEW_TIME;
 
     v->how.stands_in = true;
+    v->how.calls = v->kind == VIEW_METHODS && !v->question;
+    v->how.calls_thread = v->filter.thread;
     v->how.live = (struct reading_live){
         .question = v->question, .instead = v->question != REPORT_LIVE_NONE, .at = v->at};
     v->how.dimensions = (struct model_dimensions){
         .threads = v->kind == VIEW_THREADS || v->filter.thread,
         .processes = v->kind == VIEW_PROCESSES || (v->kind == VIEW_OVERVIEW && !v->filter.thread),
         .sizes = v->kind == VIEW_SIZES,
+        .no_paths = asks_no_paths(v),
         .slice_ns = timed ? NS_MS : 0,
         .slices_max = SLICES_MAX};
     return loading_read(v->command, &v->how, v->logs, SIZE_MAX, &v->read);
@@ -138,13 +157,15 @@ static int find_of(struct view *v)
 static struct model_shape shape_of(const struct view *v)
 {
     bool lines = v->kind == VIEW_OVERVIEW || v->kind == VIEW_LINES || v->kind == VIEW_OWN ||
-                 v->kind == VIEW_TREE;
+                 v->kind == VIEW_LINE_TYPES || v->kind == VIEW_TREE;
     struct model_shape shape = {.grain = MODEL_GRAIN_METHOD};
 
-    if (v->kind == VIEW_SITES)
-        shape.grain = MODEL_GRAIN_IL;
-    else if (lines)
+    if (lines)
         shape.grain = MODEL_GRAIN_LINE;
+    else if (v->kind == VIEW_SITES && v->filter.below.count)
+        shape.grain = MODEL_GRAIN_IL;
+    else if (v->kind == VIEW_SITES || !is_on_paths(v->kind))
+        shape.grain = MODEL_GRAIN_NONE;
     if (v->kind == VIEW_TREE) {
         shape.fold_recursion = true;
         shape.fold_framework = !v->all_frames && !v->filter.no_own && model_own_any(v->read.own);
@@ -155,20 +176,24 @@ static struct model_shape shape_of(const struct view *v)
 
 static int first_tree(struct view *v)
 {
+    static const struct model_filter nothing = {.has_slices = true};
     const struct model_shape shape = shape_of(v);
     char why[WHY_SIZE] = "";
     int err = model_tree_new(v->read.model, &v->filter, &shape, &v->tree, why, sizeof(why));
 
     if (err == -ENOENT) {
         cli_complain(v->command, "%s", why);
-        return CLI_USAGE;
+        if (!v->lenient || v->filter.exclude.count || v->filter.below.count)
+            return CLI_USAGE;
+        v->filter = nothing; /* types and methods that nothing matches leave no row */
+        err = model_tree_new(v->read.model, &v->filter, &shape, &v->tree, why, sizeof(why));
     }
     for (size_t w = 0; !err && w < MODEL_WEIGHTS; w++)
         v->sum[w] = v->tree->total[w] ? v->tree->total[w][0] : 0;
     return cli_failed(v->command, err);
 }
 
-int view_know(struct view *v)
+static int know(struct view *v)
 {
     int status = find_own(v);
 
@@ -177,22 +202,33 @@ int view_know(struct view *v)
     return cli_failed(v->command, loading_name(&v->read, NULL, v->style, naming_other(v->style)));
 }
 
+static int make_frames(struct view *v)
+{
+    v->frames = memory_zalloc(1, sizeof(*v->frames));
+    return v->frames ? places_init(v->frames, v->read.model, MODEL_GRAIN_IL) : -ENOMEM;
+}
+
 int view_load(struct view *v)
 {
     int status = read_logs(v);
 
     if (!status)
-        status = view_know(v);
+        status = know(v);
     if (!status && v->of)
         status = find_of(v);
     if (!status)
         status = first_tree(v);
+    if (!status && v->kind == VIEW_SITES)
+        status = cli_failed(v->command, make_frames(v));
     return status ? status : view_needs(v);
 }
 
 void view_unload(struct view *v)
 {
     model_tree_free(v->tree);
+    if (v->frames)
+        places_fini(v->frames);
+    memory_free(v->frames);
     loading_end(&v->read);
     buffer_free(&v->own_modules);
     memory_free_all(v->of_methods, v->of_types);

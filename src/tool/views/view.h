@@ -8,6 +8,7 @@
 #define SHADOWTRACE_VIEWS_VIEW_H
 
 #include "command/loading.h"
+#include "model/places.h"
 #include "model/rows.h"
 #include "report/sites.h"
 #include "terminal/fit.h"
@@ -35,6 +36,7 @@
     X(SIZES, "sizes", "size", "size", NONE) \
     X(TIME, "time", "time", "slice", NONE) \
     X(OWN, "own", "own", "line", NONE) \
+    X(LINE_TYPES, "line-types", "line", "line", NONE) \
     X(LIVE, "live", "", "", AT) \
     X(PEAK, "peak", "", "", PEAK) \
     X(END, "end", "", "", END) \
@@ -61,7 +63,7 @@ struct view {
     enum view_kind live;                /* the view that asks of live objects; 0: none does */
     enum report_live_question question; /* its */
     const char *at;                     /* of VIEW_LIVE: --at; NULL: the last collection */
-    enum reading_format format;         /* text or JSON */
+    enum reading_format format;         /* folded: of sites only */
     enum model_sort sort;
     const char *of;             /* of callers and callees: a method or type, maybe a glob */
     char **logs;                /* NULL ends them */
@@ -70,12 +72,14 @@ struct view {
     struct model_filter filter;
     struct print_stack stack; /* of JSON; without tables whole stacks stand in the rows */
     bool all_frames, wide, links, urls, filtered, depth_given, top_given;
+    bool lenient; /* what the log does not have is no error: rows say that they do not know */
     enum names_style style;
     uint64_t top, depth, min_bytes; /* top and depth: 0 all */
     double min_share;               /* 0 to 1; below 0: not given */
     /* Made by view_load. */
     struct loading read;
     struct model_tree *tree;
+    struct places *frames;       /* of sites */
     bool *of_methods, *of_types; /* by number: those that `of` means; NULL: none */
     double sum[MODEL_WEIGHTS];   /* of what the filter lets through */
     struct buffer own_modules;   /* names of the modules that count as own */
@@ -90,16 +94,6 @@ struct view {
 int view_load(struct view *v);
 void view_unload(struct view *v);
 int view_tree(struct view *v, const struct model_shape *shape, struct model_tree **out);
-
-/*
- * view_know   - whose code is whose, and names, of the model that there is.
- * view_choose - leaves of cells that others have read and finished those that the filter lets
- * through; of the filter the thread and --steady are the reader's. v has what the caller sets, and
- * lines, which stay the caller's; nothing of it is loaded afterwards.
- * Both return: the exit status; a line has said what is wrong.
- */
-int view_know(struct view *v);
-int view_choose(struct view *v, struct report_cells *cells);
 
 /*
  * view_needs - whether the log has what the view is of. Returns: the exit status; a line has said
@@ -164,8 +158,9 @@ void view_rest_json(const struct view *v, size_t row_count,
                     struct json_writer *w); /* behind total */
 struct table_look view_look(const struct view *v, FILE *out);
 
-/* view_stack_text - the frames of a node's stack, a line each; runs of others' code are one. */
-void view_stack_text(const struct view *v, uint32_t node, const char *indent, FILE *out);
+/* view_stack_text - the frames of a site, a line each; runs of others' code are one. */
+void view_stack_text(const struct view *v, const struct model_row *site, const char *indent,
+                     FILE *out);
 
 /* ---- the views. Return: 0 or -ENOMEM ---- */
 

@@ -1,5 +1,6 @@
 /* The views whose rows are of one key each: what a row is of, in text and in JSON. */
 #include "views/column.h"
+#include "views/print_folded.h"
 #include "views/ranges.h"
 #include "views/view_processes.h"
 
@@ -61,11 +62,9 @@ static bool type_module(struct view_row *row, struct column_value *out)
     return module != 0;
 }
 
-static bool site_value(struct view_row *row, struct column_value *out)
+static bool class_value(struct view_row *row, struct column_value *out)
 {
-    const struct view *v = row->of->view;
-
-    out->text = view_class(v, model_cell(v->read.model, row->row->cell)->class_number);
+    out->text = view_class(row->of->view, row->row->class_number);
     return true;
 }
 
@@ -97,7 +96,7 @@ static bool place_value(struct view_row *row, struct column_value *out)
         out->text = view_place(v, row->row->place, &out->made);
     else if (row->of->rows.options.key == MODEL_BY_METHOD)
         out->text = report_no_frame(v->read.defs);
-    else if (row->of->rows.options.key == MODEL_BY_LINE)
+    else if (row->of->rows.options.key != MODEL_BY_OWN)
         out->text = "(no source line)";
     else
         out->text = MODEL_NEAR_NONE;
@@ -305,7 +304,7 @@ static void site_json(struct view_row *at, struct json_writer *w)
     else
         print_stack_method_json(&stack, report_path(v->read.defs, cell->path)->method, cell->il, w);
     if (v->filter.below.count) /* frames that the view has, of the stack's */
-        jw_unsigned(w, "depth", v->tree->nodes[row->what].depth);
+        jw_unsigned(w, "depth", row->depth);
     print_stack_json(&stack, cell->path, cell->il, w);
 }
 
@@ -341,21 +340,25 @@ static void thread_json(struct view_row *at, struct json_writer *w)
     jw_unsigned(w, "pid", process->pid);
 }
 
-static void place_json(struct view_row *at, struct json_writer *w)
+static void place_members(struct view_row *at, struct json_writer *w)
 {
     const struct view_rows *r = at->of;
-    const struct model_row *row = at->row;
-    enum model_near_lack lack = model_row_lack(&r->rows, row);
+    enum model_near_lack lack = model_row_lack(&r->rows, at->row);
 
-    if (!row->what)
+    if (!at->row->what)
         jw_null(w, "method");
     else
-        view_place_json(r->view, row->place, w);
+        view_place_json(r->view, at->row->place, w);
     if (lack)
         jw_text(w, "no_line", model_near_keys[lack]);
-    if (model_row_foreign(&r->rows, row))
+    if (model_row_foreign(&r->rows, at->row))
         jw_bool(w, "no_own_frame", true);
-    types_json(r, row, w);
+}
+
+static void place_json(struct view_row *at, struct json_writer *w)
+{
+    place_members(at, w);
+    types_json(at->of, at->row, w);
 }
 
 static void module_json(struct view_row *row, struct json_writer *w)
@@ -424,6 +427,61 @@ void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
     print_foreign(r, out);
 }
 
+/* ---- calls, if the log has them ---- */
+
+static bool has_calls(const struct view_rows *r)
+{
+    const struct report_call_times *calls = model_calls(r->view->read.model);
+
+    for (uint32_t method = 0; calls && method < calls->count; method++)
+        if (report_call_time_of(calls, method))
+            return true;
+    return false;
+}
+
+/* NULL: no call of the row's method is in the log. */
+static const struct report_call_time *calls_of(const struct view_row *row)
+{
+    const struct report_call_times *calls = model_calls(row->of->view->read.model);
+
+    return calls && row->row->what ? report_call_time_of(calls, row->row->what - 1) : NULL;
+}
+
+static bool calls_value(struct view_row *row, struct column_value *out)
+{
+    const struct report_call_time *time = calls_of(row);
+
+    out->count = time ? time->calls : 0;
+    return time;
+}
+
+static bool calls_total_value(struct view_row *row, struct column_value *out)
+{
+    const struct report_call_time *time = calls_of(row);
+
+    out->number = time ? (double)time->total_ns : 0;
+    return time;
+}
+
+static bool calls_self_value(struct view_row *row, struct column_value *out)
+{
+    const struct report_call_time *time = calls_of(row);
+
+    out->number = time ? (double)time->self_ns : 0;
+    return time;
+}
+
+static void calls_members(struct view_row *row, struct json_writer *w)
+{
+    const struct report_call_time *time = calls_of(row);
+
+    if (!time)
+        return;
+    jw_unsigned(w, "calls", time->calls);
+    jw_unsigned(w, "total_ns", time->total_ns);
+    jw_unsigned(w, "self_ns", time->self_ns);
+}
+
 /* ---- the views ---- */
 
 /* A name, and what JSON says of it. */
@@ -433,15 +491,33 @@ void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
     }
 
 static const struct column site_columns[] = {
-    NAME_COLUMN("type, and the stack that makes it", site_value, site_json)};
+    NAME_COLUMN("type, and the stack that makes it", class_value, site_json)};
 static const struct column type_columns[] = {
     {.key = "type", .heading = "type", .kind = TABLE_NAME, .least = 24, .value = view_value_type},
     {.key = "module", .kind = TABLE_NAME, .value = type_module}};
-static const struct column method_columns[] = {NAME_COLUMN("method", place_value, place_json)};
+static const struct column method_columns[] = {
+    {.heading = "calls", .kind = TABLE_COUNT, .rank = 5, .shown = has_calls, .value = calls_value},
+    {.heading = "total",
+     .kind = TABLE_TIME,
+     .rank = 5,
+     .shown = has_calls,
+     .value = calls_total_value},
+    {.heading = "self",
+     .kind = TABLE_TIME,
+     .rank = 5,
+     .shown = has_calls,
+     .value = calls_self_value},
+    NAME_COLUMN("method", place_value, place_json),
+    {.json = calls_members}};
 static const struct column line_columns[] = {
     {.heading = "line", .kind = TABLE_PLACE, .least = 12, .value = view_value_line},
     NAME_COLUMN("method", place_value, place_json),
     {.heading = "types", .kind = TABLE_NAME, .rank = 1, .least = 12, .value = view_value_types}};
+static const struct column line_type_columns[] = {
+    {.heading = "line", .kind = TABLE_PLACE, .least = 12, .value = view_value_line},
+    {.heading = "method", .kind = TABLE_NAME, .least = 24, .value = place_value},
+    {.key = "type", .heading = "type", .kind = TABLE_NAME, .least = 16, .value = class_value},
+    {.json = place_members}};
 static const struct column module_columns[] = {NAME_COLUMN("module", module_value, module_json)};
 static const struct column owner_columns[] = {
     {.heading = "", .kind = TABLE_TEXT, .rank = 8, .least = 6, .value = owner_value}};
@@ -461,7 +537,10 @@ static void below_line(const struct view *v, const struct model_row *row, FILE *
 
 static void below_site(const struct view *v, const struct model_row *row, FILE *out)
 {
-    view_stack_text(v, row->what, SITE_INDENT, out);
+    if (v->lenient && !row->depth) /* by key: every frame, and who called async methods */
+        print_stack_text(&v->stack, row->what, row->il, SITE_INDENT, out);
+    else
+        view_stack_text(v, row, SITE_INDENT, out);
 }
 
 /* A view is a row: what its rows are of, in which columns, and what is below each. */
@@ -474,6 +553,7 @@ static const struct {
     [VIEW_OVERVIEW] = {MODEL_BY_OWN, COLUMNS(line_columns), .below = below_line},
     [VIEW_OWN] = {MODEL_BY_OWN, COLUMNS(line_columns), .below = below_line},
     [VIEW_LINES] = {MODEL_BY_LINE, COLUMNS(line_columns), .below = below_line},
+    [VIEW_LINE_TYPES] = {MODEL_BY_LINE_TYPE, COLUMNS(line_type_columns), .below = below_line},
     [VIEW_SITES] = {MODEL_BY_SITE, COLUMNS(site_columns), .below = below_site},
     [VIEW_TYPES] = {MODEL_BY_TYPE, COLUMNS(type_columns)},
     [VIEW_METHODS] = {MODEL_BY_METHOD, COLUMNS(method_columns)},
@@ -572,7 +652,9 @@ int view_flat(struct view *v, FILE *out)
 
     if (!err && v->question)
         err = view_live_beside(&rows);
-    if (!err && v->format == READING_JSON) {
+    if (!err && v->format == READING_FOLDED) {
+        err = print_folded_sites(v->read.model, &rows.rows, shown, out);
+    } else if (!err && v->format == READING_JSON) {
         err = view_rows_json(&rows, shown, out);
     } else if (!err) {
         err = v->kind == VIEW_PROCESSES ? view_processes_text(&rows, shown, true, out)

@@ -55,7 +55,7 @@ int view_needs(const struct view *v)
                      file);
         return CLI_USAGE;
     }
-    if (!v->tree->cell_count)
+    if (!v->tree->cell_count || v->lenient)
         return CLI_OK;
     if (v->kind == VIEW_TIME && model_untimed(v->read.model))
         cli_complain(v->command,

@@ -1,10 +1,12 @@
 #include "views/view.h"
 
+#include "base/array.h"
+
 #include "terminal/text.h"
 
 #include <string.h>
 
-/* Frames of the stack of a node, one line each. */
+/* Frames of a stack, one line each. */
 struct lines_out {
     const struct view *v;
     const char *indent;
@@ -76,30 +78,44 @@ static bool folds(const struct view *v, const struct model_place *p)
     return !v->all_frames && p->kind == MODEL_PLACE_METHOD && !p->own && model_own_any(v->read.own);
 }
 
-void view_stack_text(const struct view *v, uint32_t node, const char *indent, FILE *out)
+/* The places of a row's frames, leaf first. Returns: how many; 0 also without memory. */
+static uint32_t find_frames(struct places *places, const struct model_row *row, uint32_t **out)
+{
+    struct report_frame f;
+    size_t capacity = 0;
+    uint32_t count = 0;
+
+    for (bool more = report_frame_first(places->defs, row->what, row->il, &f);
+         more && (!row->depth || count < row->depth); more = report_frame_outer(places->defs, &f)) {
+        if (!array_reserve(out, &capacity, count + 1) || places_frame(places, &f, &(*out)[count]))
+            return 0;
+        count++;
+    }
+    return count;
+}
+
+void view_stack_text(const struct view *v, const struct model_row *row, const char *indent,
+                     FILE *out)
 {
     struct lines_out o = {v, indent, out, view_look(v, out).width, 0, 0};
-    const struct model_tree *t = v->tree;
+    uint32_t *frames = NULL, count = find_frames(v->frames, row, &frames);
+    const struct model_place *places = v->frames->places;
     struct text_number n;
 
-    if (!node)
+    if (!count)
         print_line(&o, report_no_frame(v->read.defs), "", NULL);
-    for (bool leaf = true; node; leaf = false) {
-        const struct model_place *p = &t->places[t->nodes[node].place], *last = p;
-        uint64_t run = 0;
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t first = at;
 
-        for (uint32_t at = node; !leaf && at && folds(v, &t->places[t->nodes[at].place]);
-             at = t->nodes[at].parent) {
-            last = &t->places[t->nodes[at].place];
-            node = at;
-            run++;
-        }
-        if (run > 1)
-            print_run(&o, run, last);
+        while (at && at + 1 < count && folds(v, &places[frames[at]]) &&
+               folds(v, &places[frames[at + 1]]))
+            at++;
+        if (at > first)
+            print_run(&o, at - first + 1, &places[frames[at]]);
         else
-            print_place(&o, p);
-        node = t->nodes[node].parent;
+            print_place(&o, &places[frames[at]]);
     }
     if (o.left)
         fprintf(out, "%s... %s more\n", indent, text_count(&n, o.left));
+    memory_free(frames);
 }

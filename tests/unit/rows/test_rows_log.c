@@ -47,12 +47,15 @@ static void rows_of(char path[PATH], const char *name)
 
 /* ---- the same as the logs ---- */
 
-/* What rows do not have: threads, calls, what only unoptimised code makes, offsets beside lines. */
+/*
+ * What rows do not have: threads, calls, what only unoptimised code makes, offsets beside lines. And
+ * whose code it is: a guess over all logs, where none of them says so.
+ */
 static void forget(json_t *row)
 {
     static const char *const keys[] = {
         "unoptimised_bytes", "calls", "total_ns", "self_ns", "threw", "il", "thread", "heaps",
-        "exceptions"};
+        "exceptions",        "own"};
 
     for (size_t i = 0; i < COUNT_OF(keys); i++)
         json_object_del(row, keys[i]);

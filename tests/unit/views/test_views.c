@@ -548,7 +548,7 @@ TEST(wrong_options_are_one_clear_line)
     expect_complaint(REPORT("--view=threads", "--urls", "x"), CLI_USAGE,
                      "--urls does not go with --view threads: its rows have no lines");
     expect_complaint(REPORT("--by=type", "--sort=total", "x"), CLI_USAGE,
-                     "--sort total needs --view methods");
+                     "--sort total does not go with --view types");
     expect_complaint(REPORT("--by=type", "--min-share=much", "x"), CLI_USAGE,
                      "--min-share takes a percentage");
     expect_complaint(REPORT("--by=site", "--exclude=Nothing", fixture("small")), CLI_USAGE,
