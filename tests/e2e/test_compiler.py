@@ -146,7 +146,8 @@ def test_calls_that_find_no_room_are_counted(t):
     calls, sums = said['events']['calls'], said['calls']
     t.equal(calls['seen'], calls['written'] + calls['lost'])
     t.true(calls['lost'] >= sums['missing'] and calls['written'] == sums['entered'], said) # the last may be untold
-    t.true(calls['lost'] > 0 and 'LOST' in r.errors, r.errors)
+    t.equal('LOST' in r.errors, calls['lost'] > 0, r.errors)  # whether any is lost depends on how fast the writer is
+    t.note('%d of %d lost' % (calls['lost'], calls['seen']))
 
 
 @longer('load')
