@@ -124,18 +124,6 @@ static inline bool options_every_object(const struct options *o)
            o->returns.count;
 }
 
-/* Must the log have each path on which an async method began to wait, whatever is left out? */
-static inline bool options_beginnings(const struct options *o)
-{
-    return o->capture != OPTIONS_CAPTURE_SNAPSHOT && o->capture != OPTIONS_CAPTURE_WALK &&
-           o->stacks == OPTIONS_STACKS_NODE && !o->runtime_samples;
-}
-
-static inline bool options_elt2(const struct options *o)
-{
-    return o->hooks == OPTIONS_HOOKS_ELT2;
-}
-
 /* Stacks are those of snapshots: there are no hooks. */
 static inline bool options_snapshots(const struct options *o)
 {
@@ -152,6 +140,17 @@ static inline bool options_walks(const struct options *o)
 static inline bool options_hooked(const struct options *o)
 {
     return !options_snapshots(o) && !options_walks(o);
+}
+
+/* Must the log have each path on which an async method began to wait, whatever is left out? */
+static inline bool options_beginnings(const struct options *o)
+{
+    return options_hooked(o) && o->stacks == OPTIONS_STACKS_NODE && !o->runtime_samples;
+}
+
+static inline bool options_elt2(const struct options *o)
+{
+    return o->hooks == OPTIONS_HOOKS_ELT2;
 }
 
 /* Is what is alive estimated, from samples of the runtime? */

@@ -635,3 +635,11 @@ int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap
             return heap_damaged(d, &r, "an object's record");
     return got;
 }
+
+uint32_t heap_slot_of(const struct heap_step *steps, size_t count, uint32_t from, uint32_t to)
+{
+    struct heap_step wanted = {from, to, 0};
+    size_t at = order_first(steps, count, sizeof(*steps), step_before, &wanted);
+
+    return at < count && !step_order(&steps[at], &wanted) ? steps[at].slot : 0;
+}

@@ -118,6 +118,9 @@ struct heap_step {
 int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap_step *steps,
                     size_t count);
 
+/* heap_slot_of - the slot of one of the steps that heap_slots_find has sorted; 0: not said. */
+uint32_t heap_slot_of(const struct heap_step *steps, size_t count, uint32_t from, uint32_t to);
+
 const struct heap_name *heap_name(const struct heap_names *n, uint32_t number); /* NULL none */
 
 #endif

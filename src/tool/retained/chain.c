@@ -1,8 +1,6 @@
 /* Names of roots, fields and ways. */
 #include "retained/held.h"
 
-#include "base/order.h"
-
 #include <ctype.h>
 #include <string.h>
 
@@ -171,24 +169,10 @@ static bool is_array(const struct held *h, uint32_t object)
     return size && type[size - 1] == ']';
 }
 
-static bool slot_before(const void *element, const void *key)
-{
-    const struct heap_step *x = element, *y = key;
-
-    return x->from != y->from ? x->from < y->from : x->to < y->to;
-}
-
-static uint32_t slot_of(const struct held *h, uint32_t from, uint32_t to)
-{
-    struct heap_step wanted = {from, to, 0};
-    size_t at = order_first(h->slots, h->slot_count, sizeof(*h->slots), slot_before, &wanted);
-
-    return at < h->slot_count && !slot_before(&wanted, &h->slots[at]) ? h->slots[at].slot : 0;
-}
-
 const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct buffer *b)
 {
-    const char *name = heap_field_name(&h->g, h->g.classes[from], slot_of(h, from, to));
+    const char *name =
+        heap_field_name(&h->g, h->g.classes[from], heap_slot_of(h->slots, h->slot_count, from, to));
     bool array = is_array(h, from);
 
     buffer_clear(b);

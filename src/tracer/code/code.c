@@ -575,8 +575,8 @@ static void bodies_add(struct metadata *metadata, struct metadata_method *method
 }
 
 /*
- * Where methods were inlined, rich debug info tells what the runtime's map does not: that answer is
- * the only one. Returns: false: there is none.
+ * Where methods were inlined, rich debug info replaces the runtime's map, even if it has no
+ * answer. Returns: false if the body has no such info.
  */
 static bool rich_il(struct metadata *metadata, struct metadata_method *method,
                     const struct code_body *body, uint32_t offset, const struct site_hint *hint,

@@ -1,11 +1,8 @@
 #include "code/il_decode.h"
 
-#include <shadowtrace/clr/constants.h>
+#include "base/load.h"
 
-static uint32_t read_u32(const uint8_t *p)
-{
-    return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
+#include <shadowtrace/clr/constants.h>
 
 bool il_parse(const uint8_t *body, size_t size, struct il_code *out)
 {
@@ -14,9 +11,9 @@ bool il_parse(const uint8_t *body, size_t size, struct il_code *out)
     if (!body || size < 1)
         return false;
     if ((body[0] & 3) == CorILMethod_FatFormat) { /* the two formats share the low two bits */
-        if (size < fat_header || read_u32(body + 4) > size - fat_header)
+        if (size < fat_header || load_u32(body + 4) > size - fat_header)
             return false;
-        *out = (struct il_code){body + fat_header, read_u32(body + 4), (uint32_t)size, body};
+        *out = (struct il_code){body + fat_header, load_u32(body + 4), (uint32_t)size, body};
         return true;
     }
     *out = (struct il_code){body + 1, (uint32_t)body[0] >> 2, (uint32_t)size, body};
@@ -77,7 +74,7 @@ bool il_next(const struct il_code *il, uint32_t *at, struct il_instruction *out)
     if (end + size > il->size)
         return false;
     if (size == 4)
-        out->token = read_u32(il->code + end);
+        out->token = load_u32(il->code + end);
     end += size;
     if (out->opcode == OP_SWITCH)
         end += (uint64_t)out->token * 4;
@@ -127,5 +124,5 @@ int64_t il_branch(const struct il_code *il, const struct il_instruction *in, uin
 int64_t il_switch(const struct il_code *il, const struct il_instruction *in, uint32_t next,
                   uint32_t i)
 {
-    return (int64_t)next + (int32_t)read_u32(il->code + next - 4 * (size_t)(in->token - i));
+    return (int64_t)next + (int32_t)load_u32(il->code + next - 4 * (size_t)(in->token - i));
 }

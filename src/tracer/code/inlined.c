@@ -34,9 +34,7 @@ static struct code_inlines *inlines_of(struct metadata *metadata)
     all->frame = memory_pages_map((MOST_FRAMES + 1) * sizeof(*all->frame));
     all->slot = memory_pages_map(SLOTS * sizeof(*all->slot));
     if (!all->frame || !all->slot) {
-        memory_pages_unmap(all->frame, (MOST_FRAMES + 1) * sizeof(*all->frame));
-        memory_pages_unmap(all->slot, SLOTS * sizeof(*all->slot));
-        memory_free(all);
+        inlines_free(all);
         return NULL;
     }
     pthread_mutex_init(&all->lock, NULL);

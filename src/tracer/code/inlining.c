@@ -236,7 +236,7 @@ static uint32_t find_up(const struct inlining *in, struct found *found)
 static int32_t frames_of(const struct inlining *in, uint32_t node, int32_t il, uint32_t *inlined)
 {
     uint32_t path[MOST_DEPTH], depth = 0;
-    int32_t root_il = il, call;
+    int32_t root_il = il;
 
     *inlined = 0;
     for (; node && node != RICH_NONE; node = in->body->node[node].parent) {
@@ -244,23 +244,24 @@ static int32_t frames_of(const struct inlining *in, uint32_t node, int32_t il, u
             return CODE_IL_UNMAPPED;
         path[depth++] = node;
     }
+    if (depth)
+        root_il = in->body->node[path[depth - 1]].parent == RICH_NONE
+                      ? IL_UNKNOWN
+                      : call_of(in, path[depth - 1]);
     for (uint32_t i = depth; i-- > 0;) {
         struct metadata_method *method = method_of(in, path[i]);
 
-        call = in->body->node[path[i]].parent == RICH_NONE ? IL_UNKNOWN : call_of(in, path[i]);
-        if (i == depth - 1)
-            root_il = call;
         if (!method)
             return CODE_IL_UNMAPPED;
-        call = i ? call_of(in, path[i - 1]) : il;
-        *inlined = code_inlined_number(in->metadata, method, call, *inlined);
+        *inlined =
+            code_inlined_number(in->metadata, method, i ? call_of(in, path[i - 1]) : il, *inlined);
         if (!*inlined)
             return CODE_IL_UNMAPPED;
     }
     return root_il >= 0 ? root_il : CODE_IL_UNMAPPED;
 }
 
-/* The last entry at or before an offset; RICH_NONE: there is none. */
+/* The last entry at or before an offset, or RICH_NONE. */
 static uint32_t entry_at(const struct rich_body *body, uint32_t offset)
 {
     uint32_t low = 0, high = body->maps;

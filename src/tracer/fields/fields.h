@@ -45,4 +45,7 @@ void fields_of(struct fields *f, struct graph *graph, const struct metadata_clas
 
 void fields_close(struct fields *f);
 
+/* Shared by the files of this room: the class that a class is derived from, or NULL. */
+struct metadata_class *fields_base(const struct fields *f, const struct metadata_class *class);
+
 #endif

@@ -66,7 +66,7 @@ static void put_type(struct layout *l, const struct values_type *type, uint32_t 
         }
 }
 
-static struct metadata_class *base_of(struct fields *f, const struct metadata_class *class)
+struct metadata_class *fields_base(const struct fields *f, const struct metadata_class *class)
 {
     struct metadata_class *base = NULL;
     uintptr_t parent = 0;
@@ -87,7 +87,7 @@ static void put_object(struct fields *f, struct layout *l, const struct metadata
         type = values_type_of_fields(f->types, class, VALUES_LOAD);
         if (type)
             put_type(l, type, 0);
-        class = base_of(f, class);
+        class = fields_base(f, class);
     }
 }
 

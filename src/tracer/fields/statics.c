@@ -102,19 +102,6 @@ static void meet_compiled(struct fields *f)
     clr_release(functions);
 }
 
-/* A base class has statics, too. It gets a number, and its own turn. */
-static void meet_base(struct fields *f, const struct metadata_class *class)
-{
-    struct metadata_class *base;
-    uintptr_t parent = 0;
-
-    if (!class->rank &&
-        f->info->vtbl->get_class_id_info2(f->info, class->class_id, NULL, NULL, &parent, 0, NULL,
-                                          NULL) >= 0 &&
-        parent && !metadata_class_find(f->metadata, parent))
-        metadata_class_get(f->metadata, parent, &base);
-}
-
 /* .NET has one application domain. */
 static void find_domain(struct fields *f, const struct metadata_class *class)
 {
@@ -141,7 +128,8 @@ void fields_open(struct fields *f)
         if (!listed || metadata_class_find(f->metadata, class->class_id) != class)
             continue; /* it was unloaded */
         find_domain(f, class);
-        meet_base(f, class);
+        if (!class->rank)
+            (void)fields_base(f, class); /* it has statics, too: it gets a number, and its turn */
         add_class(f, class);
     }
 }

@@ -114,10 +114,10 @@ void attach_ended(struct profiler *p)
     if (!p->attached)
         return;
     thread_join_all();
-    if (p->metadata)
+    if (p->metadata) {
         code_inlined_free(p->metadata);
-    if (p->metadata)
         metadata_free(p->metadata);
+    }
     clr_scope_close();
     if (p->control)
         control_leave(p->control);

@@ -1,5 +1,6 @@
 #include "rich/rich.h"
 
+#include "base/load.h"
 #include "base/memory.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -24,22 +25,6 @@
 
 static const clr_wchar runtime_name[] = u"Microsoft-Windows-DotNETRuntime";
 static const clr_wchar private_name[] = u"Microsoft-Windows-DotNETRuntimePrivate";
-
-static uint32_t u32(const uint8_t *at)
-{
-    uint32_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
-
-static uint64_t u64(const uint8_t *at)
-{
-    uint64_t value;
-
-    memcpy(&value, at, sizeof(value));
-    return value;
-}
 
 void rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime)
 {
@@ -77,12 +62,12 @@ hresult rich_start(struct rich *rich)
 static void read_parents(struct rich_body *body, const uint8_t *nodes)
 {
     for (uint32_t i = 0; i < body->nodes; i++) {
-        uint32_t child = u32(nodes + i * NODE_SIZE + 12);
+        uint32_t child = load_u32(nodes + i * NODE_SIZE + 12);
 
         while (child && child < body->nodes && child != i &&
                body->node[child].parent == RICH_NONE) {
             body->node[child].parent = i;
-            child = u32(nodes + child * NODE_SIZE + 16);
+            child = load_u32(nodes + child * NODE_SIZE + 16);
         }
     }
 }
@@ -90,7 +75,8 @@ static void read_parents(struct rich_body *body, const uint8_t *nodes)
 static bool read_maps(struct rich_body *body, const uint8_t *at)
 {
     for (uint32_t i = 0; i < body->maps; i++, at += MAP_SIZE) {
-        body->map[i] = (struct rich_map){.il = u32(at), .node = u32(at + 4), .native = u32(at + 8)};
+        body->map[i] = (struct rich_map){
+            .il = load_u32(at), .node = load_u32(at + 4), .native = load_u32(at + 8)};
         if (body->map[i].node >= body->nodes ||
             (i && body->map[i].native < body->map[i - 1].native))
             return false;
@@ -106,8 +92,8 @@ struct rich_body *rich_body_read(const uint8_t *data, size_t size, bool *refused
     *refused = true;
     if (size < 8 || size > MOST_BYTES)
         return NULL;
-    nodes = u32(data);
-    maps = u32(data + 4);
+    nodes = load_u32(data);
+    maps = load_u32(data + 4);
     if (!nodes || (uint64_t)nodes * NODE_SIZE + (uint64_t)maps * MAP_SIZE + 8 != size)
         return NULL;
     *refused = false;
@@ -118,8 +104,8 @@ struct rich_body *rich_body_read(const uint8_t *data, size_t size, bool *refused
     body->map = (struct rich_map *)(void *)(body->node + nodes);
     data += 8;
     for (uint32_t i = 0; i < nodes; i++)
-        body->node[i] = (struct rich_node){(uintptr_t)u64(data + i * NODE_SIZE), RICH_NONE,
-                                           u32(data + i * NODE_SIZE + 8)};
+        body->node[i] = (struct rich_node){(uintptr_t)load_u64(data + i * NODE_SIZE), RICH_NONE,
+                                           load_u32(data + i * NODE_SIZE + 8)};
     read_parents(body, data);
     if (read_maps(body, data + nodes * NODE_SIZE))
         return body;
@@ -211,14 +197,14 @@ static void on_load(struct rich *rich, const uint8_t *data, uint32_t size)
 
     if (size < LOAD_SIZE)
         return;
-    function = (uintptr_t)u64(data);
+    function = (uintptr_t)load_u64(data);
     method = own_method(rich, function);
     pthread_mutex_lock(&rich->lock);
     load = method ? load_take(rich) : load_find(rich);
     if (method) {
         load->function = function;
-        load->start = (uintptr_t)u64(data + 16);
-        load->size = u32(data + 24);
+        load->start = (uintptr_t)load_u64(data + 16);
+        load->size = load_u32(data + 24);
     } else if (load) {
         load_end(load);
     }
@@ -276,10 +262,10 @@ static void on_rich(struct rich *rich, const uint8_t *data, uint32_t size)
         return;
     pthread_mutex_lock(&rich->lock);
     load = load_find(rich);
-    if (load && load->function == (uintptr_t)u64(data + 2)) {
-        bool last = u32(data + 26) & LAST_CHUNK;
+    if (load && load->function == (uintptr_t)load_u64(data + 2)) {
+        bool last = load_u32(data + 26) & LAST_CHUNK;
 
-        part = u32(data + 30) <= size - RICH_HEAD ? u32(data + 30) : size - RICH_HEAD;
+        part = load_u32(data + 30) <= size - RICH_HEAD ? load_u32(data + 30) : size - RICH_HEAD;
         data += RICH_HEAD;
         if (gather(rich, load, last, &data, &part)) {
             keep(rich, load, data, part);
