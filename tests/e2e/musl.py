@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def environment():
-    """Of programs for musl, and of the command that records them; skips what cannot be had."""
+    """Of programs for musl, and of the command that records them; skips without them."""
     if not os.path.exists(LINKER):
         raise Skip('the dynamic linker of musl is not installed (package musl)')
     if not os.path.exists(LIBRARY):

@@ -73,7 +73,7 @@ def test_each_way_to_hold_an_object_is_named(t):
 
 @needs('Holder')
 def test_a_dump_by_events_names_them_too(t):
-    """Collections beside the program: the heap is told of by events, in another order; no table of live objects, no lines."""
+    """Collections beside the program: the runtime reports the heap by events, in another order, without live objects and lines."""
     program = Living(t, ['env', 'DOTNET_gcConcurrent=1'] + PROGRAM.command('Holder'), '--check', '0', stdin=subprocess.PIPE)
     said = []
     for line in iter(program.process.stdout.readline, b'ok\n'):

@@ -100,8 +100,8 @@ const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct b
 const char *held_chain(const struct held *h, const struct heap_path *path, struct buffer *b);
 
 /*
- * How many steps from `step` on repeat the one or two types before it, and are told by their
- * count. 0: none.
+ * The number of steps from `step` on that repeat the one or two types before it. The output
+ * shows only this number for them. 0: none.
  */
 size_t held_repeats(const struct held *h, const struct heap_path *path, size_t step);
 

@@ -396,7 +396,7 @@ static uintptr_t continuation(const struct alloc *a, const struct metadata_metho
     object = *passed;
     if (object < OBJECTS_LOW || !continuations_any(&a->continuations))
         return 0;
-    /* A runtime that passes something else there may pass what is no address. */
+    /* On an unknown runtime this argument may not be an address. */
     if (!clr_runtime_unverified(a->config.runtime))
         class_id = *(const uintptr_t *)object;
     else if (!peek(&class_id, object, sizeof(class_id)))

@@ -43,9 +43,9 @@ struct graph {
     _Atomic(enum {IDLE, WANTED, TOLD, DONE}) state;
     struct heap_file *file;
     bool kept;    /* COR_PRF_MONITOR_GC was set without us */
-    bool events;  /* it is told by events */
+    bool events;  /* the runtime reports it by events */
     bool fits;    /* they tell of a collection that is full and blocking */
-    bool unloads; /* they have told of types that can be unloaded */
+    bool unloads; /* they named types that can be unloaded */
     struct sst_heap_head head;
     struct snapshot snapshot;
     struct session_subscriber subscriber;

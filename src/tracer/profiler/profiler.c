@@ -27,12 +27,12 @@
 
 struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
-/* The program runs on unprofiled, and the user hears why. */
 /* On glibc only: musl always has a form of the hooks that is safe (hooks/near.c). */
 #define NO_STATIC_TLS \
     "the program's libraries have used up glibc's static TLS, which the hooks need; set " \
     "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1024; the program ran unprofiled"
 
+/* The program runs on unprofiled, and the user hears why. */
 static hresult decline(struct profiler *p, const char *why)
 {
     if (p->control)
@@ -111,7 +111,7 @@ static hresult hooks_set(struct profiler *p)
 static hresult event_mask_set(struct profiler *p)
 {
     const struct options *o = &p->options;
-    bool snapshots = !options_hooked(o), keeps = p->selection.keeps_precompiled;
+    bool hooked = options_hooked(o), keeps = p->selection.keeps_precompiled;
     const struct {
         bool needed;
         uint32_t low, high;
@@ -121,13 +121,13 @@ static hresult event_mask_set(struct profiler *p)
         {options_every_object(o),
          COR_PRF_ENABLE_OBJECT_ALLOCATED | COR_PRF_MONITOR_OBJECT_ALLOCATED, 0},
         {o->check_live && heap_needs_references(&p->runtime), COR_PRF_MONITOR_GC, 0},
-        {!snapshots, COR_PRF_MONITOR_ENTERLEAVE, 0},
-        {!snapshots || p->walk || p->unhandled, COR_PRF_MONITOR_EXCEPTIONS, 0},
+        {hooked, COR_PRF_MONITOR_ENTERLEAVE, 0},
+        {hooked || p->walk || p->unhandled, COR_PRF_MONITOR_EXCEPTIONS, 0},
         {p->walk, 0, COR_PRF_HIGH_MONITOR_DYNAMIC_FUNCTION_UNLOADS},
         {wire_snapshot_flag(p), COR_PRF_ENABLE_STACK_SNAPSHOT, 0},
         /* Else precompiled code is all refused, or all welcome. */
-        {keeps || (snapshots && options_every_object(o)), COR_PRF_MONITOR_CACHE_SEARCHES, 0},
-        {keeps && !snapshots, COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT, 0},
+        {keeps || (!hooked && options_every_object(o)), COR_PRF_MONITOR_CACHE_SEARCHES, 0},
+        {keeps && hooked, COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT, 0},
         {o->args.count, COR_PRF_ENABLE_FUNCTION_ARGS, 0},
         {o->returns.count, COR_PRF_ENABLE_FUNCTION_RETVAL, 0},
         {options_values(o) || o->exact_generics, COR_PRF_ENABLE_FRAME_INFO, 0},
@@ -181,7 +181,7 @@ static hresult start(struct profiler *p)
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options);
     if (p->has_rich)
-        rich_start(&p->rich); /* without it, lines are told as before .NET 9 */
+        rich_start(&p->rich); /* if it fails, lines are found as on .NET 8 */
     serve_start(p);
     if (threads_start(p))
         return decline(p, "no thread could be started");

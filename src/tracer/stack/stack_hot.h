@@ -290,7 +290,7 @@ enum stack_rule {
     RULE_LIVE_MERGE,   /* what comes into a block is sorted in */
     RULE_LIVE_DEPTH,   /* which generations were collected is told by the collection's own event */
     /* Of walks (src/tracer/walk): */
-    RULE_WALK_FRAMELESS, /* managed code without a frame pointer is told by its prolog */
+    RULE_WALK_FRAMELESS, /* the prolog of managed code says whether it has a frame pointer */
     RULE_WALK_OSR,       /* a body that replaced a running one has that one's frame, too */
     RULE_WALK_HIDDEN,    /* CoreLib's exception handling has no frames */
     RULE_WALK_FILTER,    /* a filter runs on its method's frame, above what it passes */

@@ -22,7 +22,7 @@ uintptr_t machine_function_at(uintptr_t ip);
 /*
  * May a word from the stack be a return address? The runtime must not be asked about any other: in
  * a precompiled image it looks for the nearest method before the address that it has prepared, and
- * reads past its table if there is none (ReadyToRunJitManager::JitCodeToMethodInfo; seen on 8).
+ * reads past its table if it finds none (ReadyToRunJitManager::JitCodeToMethodInfo; seen on 8).
  * May run: in callbacks; a system call.
  */
 bool machine_may_return_to(uintptr_t word);

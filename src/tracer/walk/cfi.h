@@ -25,7 +25,7 @@ struct cfi_rule {
 };
 
 /*
- * cfi_find - the rule at `ip`. Returns: false if there is none, or it needs more than that.
+ * cfi_find - the rule at `ip`. Returns: false if it is missing or unsupported.
  * Threads: any. May run: anywhere, while the image stays loaded.
  */
 bool cfi_find(const struct cfi_table *table, uintptr_t ip, struct cfi_rule *out);

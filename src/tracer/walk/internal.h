@@ -53,7 +53,7 @@ struct walk_rule {
 
 /*
  * managed.c: the rule of code that is not native, in *out, whose ip is set. at: an address in the
- * instruction. start: of the code that `at` lies in, if known. Returns: WALK_CERTAIN, or why not.
+ * instruction. Returns: WALK_CERTAIN, or why not.
  */
 enum walk_why walk_managed(struct walk *walk, uintptr_t at, struct walk_rule *out);
 

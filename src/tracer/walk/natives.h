@@ -1,6 +1,7 @@
 /*
  * walk/natives.h - the library or program that native code belongs to, without a lock: by glibc's
- * _dl_find_object (2.35). Where there is none, no native code is known, and every walk falls back.
+ * _dl_find_object (2.35). Without that function no native code is known, and every walk falls
+ * back.
  */
 #ifndef SHADOWTRACE_WALK_NATIVES_H
 #define SHADOWTRACE_WALK_NATIVES_H
