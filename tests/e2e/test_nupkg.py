@@ -17,7 +17,7 @@ from harness import (BUILD, BUILDING, NO_PACKAGE, PROGRAM, ROOT, SHARED, TOOL, R
 
 FOLDER = os.path.join(BUILD, 'package')
 NATIVE = 'tools/net10.0/linux-x64/'
-FLOOR = (2, 17)  # of glibc, as GLIBC_FLOOR in the Makefile and the package's README say
+FLOOR = (2, 17)  # of glibc, as GLIBC_FLOOR in src/package/package.mk and the package's README say
 # What every glibc has; libpthread and libdl are empty since 2.34.
 OF_GLIBC = {'libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2'}
 
@@ -279,7 +279,7 @@ def digest(path):
 def test_another_folder_makes_the_same_package(t):
     """The whole build again, elsewhere."""
     file, there = package(), t.path('elsewhere')
-    for name in 'src', 'hooks', 'include', 'Makefile', 'LICENSE', 'tests/tls-size':
+    for name in 'src', 'hooks', 'include', 'Makefile', 'LICENSE', 'tests/tls-size', 'tests/tests.mk':
         copy = shutil.copytree if os.path.isdir(os.path.join(ROOT, name)) else shutil.copy
         os.makedirs(os.path.dirname(os.path.join(there, name)), exist_ok=True)
         copy(os.path.join(ROOT, name), os.path.join(there, name))

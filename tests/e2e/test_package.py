@@ -20,10 +20,11 @@ TOPICS = 'shadowtrace-log.5', 'shadowtrace-limits.7'
 SECTIONS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'SEE ALSO')
 
 
+PLAIN_MAKE = {name: value for name, value in ENVIRONMENT.items() if not name.startswith(('MAKE', 'MFLAGS'))}
+
+
 def make(*arguments, cwd=ROOT, **more):
-    environment = {name: value for name, value in ENVIRONMENT.items() if not name.startswith(('MAKE', 'MFLAGS'))}
-    environment.update(more.pop('env', {}))
-    return done(['make', *arguments], cwd=cwd, env=environment, **more)
+    return done(['make', *arguments], cwd=cwd, env={**PLAIN_MAKE, **more.pop('env', {})}, **more)
 
 
 def done(command, **more):
@@ -82,6 +83,22 @@ def test_make_install_puts_everything_there_and_uninstall_takes_it_away(t):
         file.write('of another program\n')
     make('uninstall', *place)
     t.equal(files_of(root), [os.path.relpath(other, root)], 'what is left')
+
+
+def test_other_flags_rebuild_what_they_change(t):
+    build = t.path('build')
+    compiled = build + '/obj/src/common/base/clock.o'
+
+    def stale(target, *flags):
+        return run(['make', '-q', 'BUILD=' + build, *flags, target], cwd=ROOT, env=PLAIN_MAKE).status
+
+    make('BUILD=' + build, compiled)
+    t.equal(stale(compiled), 0, 'the same flags')
+    for flags in 'CFLAGS=-DOTHER', 'OPT=-O1', 'CPPFLAGS=-DOTHER', 'FLAGS_common=-DOTHER', 'WERROR=1', 'VERSION=9':
+        t.equal(stale(compiled, flags), 1, flags)
+    t.equal(stale(compiled, 'LDFLAGS=-Wl,-O1'), 0, 'an object is not linked')
+    make('BUILD=' + build, 'CFLAGS=-DOTHER', compiled)
+    t.equal((stale(compiled), stale(compiled, 'CFLAGS=-DOTHER')), (1, 0), 'the flags of the last build')
 
 
 def test_the_source_package_is_the_same_from_git_and_without(t):

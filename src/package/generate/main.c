@@ -1,9 +1,9 @@
 /*
- * The program of the build that makes, from the tables of options, what is installed with the
- * command: its manual pages and what shells complete it with.
+ * A program of the build. It writes the command's manual pages and shell completions from the
+ * tables of options.
  *
  *   generate manual FOLDER DATE     a file for each page
- *   generate bash|zsh|fish          the tables of a shell's completion, on standard output
+ *   generate bash|zsh|fish          the head and tables of a shell's completion, on standard output
  */
 #include "cli/commands.h"
 #include "completion/completion.h"
@@ -54,12 +54,12 @@ static int make_manual(const char *folder, const char *date)
 int main(int argc, char **argv)
 {
     static const struct {
-        const char *name;
+        const char *name, *first_line;
         void (*make)(struct buffer *b);
     } shells[] = {
-        {"bash", completion_bash},
-        {"zsh", completion_zsh},
-        {"fish", completion_fish},
+        {"bash", "# Completion of shadowtrace in bash.", completion_bash},
+        {"zsh", "#compdef shadowtrace", completion_zsh},
+        {"fish", "# Completion of shadowtrace in fish.", completion_fish},
     };
     struct buffer tables = BUFFER_INIT;
 
@@ -67,6 +67,8 @@ int main(int argc, char **argv)
         return make_manual(argv[2], argv[3]);
     for (size_t i = 0; argc == 2 && i < sizeof(shells) / sizeof(shells[0]); i++)
         if (strcmp(argv[1], shells[i].name) == 0) {
+            buffer_format(&tables, "%s\n# Made from the tables of options; do not edit.\n\n",
+                          shells[i].first_line);
             shells[i].make(&tables);
             return save(&tables, stdout, "standard output");
         }

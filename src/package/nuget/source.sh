@@ -1,5 +1,6 @@
 #!/bin/sh
-# Debian's source package NAME, of the version whose headers are installed, unpacked into FOLDER/source.
+# Unpacks Debian's source package NAME, of the version whose headers are installed, into FOLDER/source. FOLDER gets files that
+# configure would create, or that differ here.
 #
 # usage: source.sh NAME HEADERS FOLDER        source.sh liburcu liburcu-dev build/package/liburcu
 #
@@ -27,3 +28,15 @@ if ! { $get update && $get source --only-source "$name=$version"; } >apt/said 2>
 fi
 rm -rf source apt/lists
 mv "$name"-*/ source
+
+case $name in
+liburcu)
+    # With TLS descriptors, a reader takes part of the static TLS that the library needs: unaligned it has 48 bytes, not 384.
+    mkdir -p urcu/static
+    sed 's/ *__attribute__((aligned(CAA_CACHE_LINE_SIZE)))//' source/include/urcu/static/urcu-common.h >urcu/static/urcu-common.h
+    ;;
+jansson)
+    { echo 'libjansson.so.4 {'; sed '1s/.*/global:/; s/[a-z0-9_]$/&;/' source/src/jansson.def; echo 'local: *; };'; } >version.map
+    : >jansson_private_config.h
+    ;;
+esac
