@@ -59,7 +59,7 @@ WARN += -Werror
 endif
 OPT ?= -O2 -g
 # TLS descriptors: glibc places the library's thread-local data in static TLS if there is room. musl has no room for a
-# library that is loaded later, and refuses the initial-exec model (hooks/near.c). On arm64 compilers use descriptors
+# library that is loaded later, and refuses the initial-exec model (hooks/x86_64/near.c). On arm64 compilers use descriptors
 # by default.
 TLS := -ftls-model=global-dynamic $(if $(filter x86_64,$(CPU)),-mtls-dialect=gnu2)
 FOR_FUZZING := $(if $(FUZZING),-fsanitize-coverage=trace-pc '-DREPORT_LINE_MAX=((size_t)16384)')
@@ -81,8 +81,8 @@ RULE_DIRS := live heap stack thread alloc values events check select profiler wa
 PLAIN := $(BUILD:%/negative=%)
 RULE_SRC := $(wildcard $(RULE_DIRS:%=src/tracer/%/*.c))
 object = $(if $(filter $(RULE_SRC),$(1)),$(BUILD),$(PLAIN))/obj/$(1:.c=.o)
-objects = $(foreach file,$(wildcard $(1:%=src/%/*.c)),$(call object,$(file)))
-HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/$(CPU)/*.S)))
+objects = $(foreach file,$(wildcard $(1:%=src/%/*.c) $(1:%=src/%/$(CPU)/*.c)),$(call object,$(file)))
+HOOK_OBJ := $(patsubst %,$(BUILD)/obj/%.o,$(basename $(wildcard hooks/*.c hooks/$(CPU)/*.[cS])))
 LIB_OBJ := $(filter-out %/offsets.o,$(call objects,tracer/*)) $(HOOK_OBJ)
 COMMON_OBJ := $(call objects,common/*)
 TOOL_OBJ := $(call objects,tool/*)

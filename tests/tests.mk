@@ -89,8 +89,8 @@ bench: deps
 lint-sources:
 	$(Q)python3 tests/lint.py --objects $(BUILD)/obj
 
-LINT := $(addsuffix /*.[ch],src/*/* hooks include/shadowtrace include/shadowtrace/* tests/* tests/unit/*)
+LINT := $(addsuffix /*.[ch],src/*/* src/*/*/* hooks hooks/* include/shadowtrace include/shadowtrace/* tests/* tests/unit/*)
 lint: lint-sources
 	$(call need,clang-format,clang-format)$(Q)clang-format --dry-run --Werror $(wildcard $(LINT))
-	$(call need,clang-tidy,clang-tidy)$(Q)clang-tidy --quiet $(wildcard src/*/*/*.c hooks/*.c) -- \
+	$(call need,clang-tidy,clang-tidy)$(Q)clang-tidy --quiet $(wildcard $(addsuffix /*.c,src/*/* src/*/*/$(CPU) hooks hooks/$(CPU))) -- \
 	  -std=c11 $(CPPFLAGS_ALL) $(SEES_all) $(PKG_CFLAGS)

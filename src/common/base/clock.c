@@ -28,21 +28,20 @@ uint64_t clock_ns(void)
 /* The kernel takes the counter as its clock only if it is constant and the same on all cores. */
 static int kernel_uses_tsc(void)
 {
-    char name[16];
+    char name[24];
 
     file_read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource", name,
                    sizeof(name));
-    return strncmp(name, "tsc", 3) == 0;
+    return strncmp(name, CPU_CLOCK_SOURCE, strlen(CPU_CLOCK_SOURCE)) == 0;
 }
 
-#if defined(__x86_64__)
 /* Both clocks at one moment: the closest of a few tries, for one may be interrupted in between. */
 static void pair_read(uint64_t *ticks, uint64_t *ns)
 {
     uint64_t best = UINT64_MAX;
 
     for (int i = 0; i < 8; i++) {
-        uint64_t before = __builtin_ia32_rdtsc(), now = clock_ns(), after = __builtin_ia32_rdtsc();
+        uint64_t before = cpu_counter(), now = clock_ns(), after = cpu_counter();
 
         if (after - before < best) {
             best = after - before;
@@ -51,11 +50,9 @@ static void pair_read(uint64_t *ticks, uint64_t *ns)
         }
     }
 }
-#endif
 
 void clock_start(void)
 {
-#if defined(__x86_64__)
     if (kernel_uses_tsc()) {
         pair_read(&first_ticks, &first_ns);
         base_ticks = first_ticks;
@@ -63,11 +60,9 @@ void clock_start(void)
         clock_uses_tsc = 1;
         return;
     }
-#endif
     first_ns = base_ns = first_ticks = base_ticks = clock_ns();
 }
 
-#if defined(__x86_64__)
 /* The first caller determines the rate. */
 static double rate_settled(void)
 {
@@ -77,21 +72,14 @@ static double rate_settled(void)
     if (LIKELY(known > 0))
         return known;
     while (clock_ns() < first_ns + CALIBRATE_NS)
-        __builtin_ia32_pause();
+        cpu_relax();
     pair_read(&ticks, &ns);
     known = (double)(ns - first_ns) / (double)(ticks - first_ticks);
     return cas_acq_rel(&first_rate, &none, known) ? known : none;
 }
-#else
-static double rate_settled(void)
-{
-    return 1;
-}
-#endif
 
 void clock_calibrate(void)
 {
-#if defined(__x86_64__)
     uint64_t ticks, ns;
 
     if (!clock_uses_tsc)
@@ -102,7 +90,6 @@ void clock_calibrate(void)
     rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
     base_ticks = ticks;
     base_ns = ns;
-#endif
 }
 
 uint64_t clock_ticks_to_ns(uint64_t ticks)

@@ -2,15 +2,18 @@
 #ifndef SHADOWTRACE_BASE_CLOCK_H
 #define SHADOWTRACE_BASE_CLOCK_H
 
+#include "base/cpu.h"
+
 #include <stdint.h>
 
 /* CLOCK_MONOTONIC, nanoseconds. Threads: any. */
 uint64_t clock_ns(void);
 
 /*
- * clock_start - decide what a tick is: the time-stamp counter if that is the kernel's clock source,
- * else the nanosecond of CLOCK_MONOTONIC. Call once, before all else of this clock. How long a tick
- * is follows from the time since: the first conversion waits until that is half a millisecond.
+ * clock_start - decide what a tick is: the processor's counter if that is the kernel's clock
+ * source, else the nanosecond of CLOCK_MONOTONIC. Call once, before all else of this clock. How
+ * long a tick is follows from the time since: the first conversion waits until that is half a
+ * millisecond.
  */
 void clock_start(void);
 
@@ -33,10 +36,8 @@ extern int clock_uses_tsc; /* written by clock_start only */
 
 static inline uint64_t clock_ticks(void)
 {
-#if defined(__x86_64__)
     if (__builtin_expect(clock_uses_tsc, 1))
-        return __builtin_ia32_rdtsc();
-#endif
+        return cpu_counter();
     return clock_ns();
 }
 

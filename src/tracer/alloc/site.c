@@ -2,14 +2,7 @@
 
 #include "thread/machine.h"
 
-#include <string.h>
-
 #define PROBES 64 /* snapshots at most: then calibrating the helper is given up */
-
-static bool native(const struct site_table *table, uintptr_t address)
-{
-    return address >= table->native_low && address < table->native_high;
-}
 
 /* The helper's row; -1: there is none, or with `make` the table is full. */
 static int row_of(struct site_table *table, uintptr_t helper, bool make)
@@ -42,7 +35,7 @@ static uint32_t calibrate(struct site_table *table, int row, const uintptr_t *fr
         if ((uintptr_t)(frame + distance) >= limit)
             break;
         struct code_place place = {frame[distance], (uintptr_t)(frame + distance + 1), limit};
-        bool nameless = frame[distance] != ip && !native(table, frame[distance]) &&
+        bool nameless = frame[distance] != ip && !site_native(table, frame[distance]) &&
                         machine_is_nameless(frame[distance]);
 
         if (frame[distance] == ip ||
@@ -94,10 +87,10 @@ static bool first_place(struct site_table *table, const uintptr_t *frame, uintpt
     for (; frame[0] <= target; frame = (const uintptr_t *)frame[0]) {
         int row;
 
-        ours = ours && !native(table, frame[1]);
+        ours = ours && !site_native(table, frame[1]);
         if (ours)
             continue;
-        if (!native(table, frame[1]))
+        if (!site_native(table, frame[1]))
             return place_at(frame, 1, UINTPTR_MAX, out);
         row = row_of(table, frame[1], false);
         if (row >= 0 && place_at(frame, load_relaxed(&table->entry[row].distance), frame[0], out))
@@ -106,37 +99,6 @@ static bool first_place(struct site_table *table, const uintptr_t *frame, uintpt
             break;
     }
     return false;
-}
-
-/* A signal's frame, by the kernel's ABI: in words from the handler's frame pointer on. */
-enum { SIGNAL_RBP = 17, SIGNAL_RIP = 23 };
-
-static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
-
-/* push rbp; call; pop rbp; ret: has no frame pointer of its own, so no frame below can look like
- * it. */
-static bool is_wrapper(const uint8_t *ret)
-{
-    return ret[-6] == 0x55 && ret[-5] == 0xe8 && ret[0] == 0x5d && ret[1] == 0xc3;
-}
-
-/*
- * Did a signal come where the frame returns to? Then *ip is where. A division's is handled on the
- * thread's own stack. A null reference's comes on another one; the runtime goes on from a frame
- * that it makes up on this one, right above a function that was never called, and to whose only
- * call the handler returns.
- */
-static bool signalled(const struct site_table *table, const uintptr_t *frame,
-                      const uintptr_t *before, uintptr_t target, uintptr_t *ip)
-{
-    if ((uintptr_t)(frame + SIGNAL_RIP) < target && frame[SIGNAL_RBP] == frame[0] &&
-        memcmp((const void *)frame[1], sigreturn, sizeof(sigreturn)) == 0) {
-        *ip = frame[SIGNAL_RIP];
-        return true;
-    }
-    *ip = frame[1];
-    return before && before + 2 == frame && native(table, before[1]) &&
-           is_wrapper((const uint8_t *)before[1]);
 }
 
 bool site_find(struct site_table *table, const struct site_frame *of, struct site_places *out)
@@ -164,12 +126,12 @@ bool site_find(struct site_table *table, const struct site_frame *of, struct sit
         before = inner;
     }
     if (LIKELY(next == target && frame)) {
-        if (LIKELY(native(table, frame[1]))) {
+        if (LIKELY(site_native(table, frame[1]))) {
             found = through_helper(table, frame, of, &out->call);
         } else {
             found = place_at(frame, 1, UINTPTR_MAX, &out->call);
-            out->fault = signalled(table, frame, before, target, &out->call.ip);
-            if (table->by_helper || !inner || !native(table, inner[1]))
+            out->fault = site_signalled(table, frame, before, target, &out->call.ip);
+            if (table->by_helper || !inner || !site_native(table, inner[1]))
                 first_place(table, start, (uintptr_t)frame, &out->first);
         }
     }

@@ -58,4 +58,17 @@ struct site_frame {
  */
 bool site_find(struct site_table *table, const struct site_frame *of, struct site_places *out);
 
+static inline bool site_native(const struct site_table *table, uintptr_t address)
+{
+    return address >= table->native_low && address < table->native_high;
+}
+
+/*
+ * site_signalled - of one CPU: did a signal come where `frame`, the innermost one whose saved frame
+ * pointer is the method's (`target`), returns to? `before` is the frame below it, or NULL.
+ * Returns: then *ip is where.
+ */
+bool site_signalled(const struct site_table *table, const uintptr_t *frame, const uintptr_t *before,
+                    uintptr_t target, uintptr_t *ip);
+
 #endif

@@ -72,8 +72,8 @@ void check_call(struct check *check, struct stack *stack)
     struct check_thread *thread = check_thread_of(check, stack);
     const struct check_config *config = &check->config;
     struct agreement_calls *a = &config->agreement->at_calls;
-    struct native_registers registers = {.known =
-                                             1u << NATIVE_IP | 1u << NATIVE_SP | 1u << NATIVE_BP};
+    struct native_registers registers = {.known = UINT64_C(1) << CPU_IP | UINT64_C(1) << CPU_SP |
+                                                  UINT64_C(1) << CPU_FP};
     struct check_walk *walk;
     struct check_seed *seed;
     struct frame *top;
@@ -85,9 +85,9 @@ void check_call(struct check *check, struct stack *stack)
     walk = &thread->walk;
     if (!check_walk_copy(walk, top, depth))
         return;
-    if (!config->hook_caller(walk->shadow[depth - 1].sp, &registers.value[NATIVE_IP],
-                             &registers.value[NATIVE_SP], &registers.value[NATIVE_BP]) ||
-        check_function_at(check, registers.value[NATIVE_IP]) !=
+    if (!config->hook_caller(walk->shadow[depth - 1].sp, &registers.value[CPU_IP],
+                             &registers.value[CPU_SP], &registers.value[CPU_FP]) ||
+        check_function_at(check, registers.value[CPU_IP]) !=
             stack_copied_function(&walk->shadow[depth - 1])) {
         add_relaxed(&a->lost, 1); /* a seed elsewhere would lead anywhere */
         return;

@@ -69,6 +69,16 @@ struct check_seed {
 void check_seed_set(struct check_seed *seed, const struct native_registers *registers);
 
 /*
+ * Of the CONTEXT that a StackSnapshotCallback is handed: it is larger in newer runtimes, but what
+ * is read here lies where it always did. check_place_of: zeros for NULL.
+ */
+struct check_place {
+    uintptr_t ip, sp, fp;
+};
+struct check_place check_place_of(const void *context);
+void check_registers_of(const void *context, struct native_registers *out);
+
+/*
  * runs.c: --native: what a snapshot shows as FunctionID 0, a run of unmanaged frames, as native
  * frames. A walk notes where each run begins; its frames are looked for only when the snapshot is
  * to be logged.

@@ -1,8 +1,5 @@
 #include "check/native.h"
 
-#include <errno.h>
-
-#if defined(__x86_64__)
 #include "base/file.h"
 #include "base/image.h"
 #include "base/library.h"
@@ -10,13 +7,14 @@
 #include "base/peek.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <libunwind.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY     "libunwind-x86_64.so.8"
+#define LIBRARY     "libunwind-" CPU_LIBUNWIND ".so.8"
 #define STACK_BYTES 65536 /* of another thread's stack that are looked at */
 #define FRAMES      128   /* the same in frames */
 
@@ -61,7 +59,7 @@ static int access_reg(unw_addr_space_t space, unw_regnum_t number, unw_word_t *v
     const struct native *n = context;
 
     (void)space;
-    if (write || number < 0 || number >= NATIVE_REGISTERS || !(n->registers->known >> number & 1))
+    if (write || number < 0 || number >= CPU_REGISTERS || !(n->registers->known >> number & 1))
         return -UNW_EBADREG;
     *value = n->registers->value[number];
     return 0;
@@ -78,14 +76,14 @@ static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 static bool load(struct native *n, unw_addr_space_t **local)
 {
     const struct library_symbol wanted[] = {
-        {"_Ux86_64_local_addr_space", local},
-        {"_Ux86_64_create_addr_space", &n->call.create},
-        {"_Ux86_64_destroy_addr_space", &n->call.destroy},
-        {"_Ux86_64_get_accessors", &n->call.accessors},
-        {"_Ux86_64_set_caching_policy", &n->call.caching},
-        {"_Ux86_64_init_remote", &n->call.init},
-        {"_Ux86_64_step", &n->call.step},
-        {"_Ux86_64_get_reg", &n->call.get},
+        {"_U" CPU_LIBUNWIND "_local_addr_space", local},
+        {"_U" CPU_LIBUNWIND "_create_addr_space", &n->call.create},
+        {"_U" CPU_LIBUNWIND "_destroy_addr_space", &n->call.destroy},
+        {"_U" CPU_LIBUNWIND "_get_accessors", &n->call.accessors},
+        {"_U" CPU_LIBUNWIND "_set_caching_policy", &n->call.caching},
+        {"_U" CPU_LIBUNWIND "_init_remote", &n->call.init},
+        {"_U" CPU_LIBUNWIND "_step", &n->call.step},
+        {"_U" CPU_LIBUNWIND "_get_reg", &n->call.get},
     };
 
     n->library = library_load(LIBRARY, wanted, COUNT_OF(wanted));
@@ -165,12 +163,12 @@ static uintptr_t cursor_ip(struct native *n, unw_cursor_t *cursor)
 static void cursor_registers(struct native *n, unw_cursor_t *cursor, struct native_registers *out)
 {
     *out = (struct native_registers){{0}, 0};
-    for (unsigned i = 0; i < NATIVE_REGISTERS; i++) {
+    for (unsigned i = 0; i < CPU_REGISTERS; i++) {
         unw_word_t value;
 
         if (n->call.get(cursor, (unw_regnum_t)i, &value) == 0) {
             out->value[i] = value;
-            out->known |= 1u << i;
+            out->known |= UINT64_C(1) << i;
         }
     }
 }
@@ -179,15 +177,15 @@ enum native_result native_first(struct native *n, uint32_t os_thread,
                                 bool (*wanted)(void *context, uintptr_t ip), void *context,
                                 struct native_registers *out)
 {
-    struct native_registers start = {{0}, 1u << NATIVE_SP | 1u << NATIVE_IP};
+    struct native_registers start = {{0}, UINT64_C(1) << CPU_SP | UINT64_C(1) << CPU_IP};
     uint64_t sp, ip;
     unw_cursor_t cursor;
 
-    if (!read_waiting(os_thread, &start.value[NATIVE_SP], &start.value[NATIVE_IP]))
+    if (!read_waiting(os_thread, &start.value[CPU_SP], &start.value[CPU_IP]))
         return NATIVE_RUNS;
-    read_stack(n, start.value[NATIVE_SP]);
-    if (!read_waiting(os_thread, &sp, &ip) || sp != start.value[NATIVE_SP] ||
-        ip != start.value[NATIVE_IP])
+    read_stack(n, start.value[CPU_SP]);
+    if (!read_waiting(os_thread, &sp, &ip) || sp != start.value[CPU_SP] ||
+        ip != start.value[CPU_IP])
         return NATIVE_RUNS; /* what was read may be of two moments */
     n->registers = &start;
     if (n->call.init(&cursor, n->space, n))
@@ -209,7 +207,7 @@ size_t native_run(struct native *n, const struct native_registers *start, uintpt
     unw_cursor_t cursor;
     size_t count = 0;
 
-    read_stack(n, start->value[NATIVE_SP]);
+    read_stack(n, start->value[CPU_SP]);
     n->registers = start;
     if (n->call.init(&cursor, n->space, n))
         return 0;
@@ -225,30 +223,3 @@ size_t native_run(struct native *n, const struct native_registers *start, uintpt
     }
     return count;
 }
-#else
-int native_new(struct native **out)
-{
-    *out = NULL;
-    return -ENOSYS;
-}
-
-void native_free(struct native *n)
-{
-    (void)n;
-}
-
-enum native_result native_first(struct native *n, uint32_t os_thread,
-                                bool (*wanted)(void *context, uintptr_t ip), void *context,
-                                struct native_registers *out)
-{
-    (void)n, (void)os_thread, (void)wanted, (void)context, (void)out;
-    return NATIVE_LOST;
-}
-
-size_t native_run(struct native *n, const struct native_registers *start, uintptr_t end,
-                  uintptr_t *ip, size_t room)
-{
-    (void)n, (void)start, (void)end, (void)ip, (void)room;
-    return 0;
-}
-#endif

@@ -6,25 +6,21 @@
 #ifndef SHADOWTRACE_CHECK_NATIVE_H
 #define SHADOWTRACE_CHECK_NATIVE_H
 
+#include "base/cpu.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define NATIVE_REGISTERS 17 /* rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip: the order of the psABI */
-#define NATIVE_BX        3
-#define NATIVE_BP        6
-#define NATIVE_SP        7
-#define NATIVE_IP        16
-
 /* `known` has a bit for each register whose value is meant. */
 struct native_registers {
-    uint64_t value[NATIVE_REGISTERS];
-    uint32_t known;
+    uint64_t value[CPU_REGISTERS];
+    uint64_t known;
 };
 
 struct native;
 
-int native_new(struct native **out); /* 0, -ENOSYS without libunwind (or on another CPU), -ENOMEM */
+int native_new(struct native **out); /* 0, -ENOSYS without libunwind, -ENOMEM */
 void native_free(struct native *native);
 
 enum native_result {

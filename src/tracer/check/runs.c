@@ -48,33 +48,15 @@ void check_runs_begin(struct check_runs *runs)
     runs->count = 0;
 }
 
-#if defined(__x86_64__)
-static void registers_of(const struct clr_context_amd64 *c, struct native_registers *out)
-{
-    const uint64_t value[NATIVE_REGISTERS] = {c->rax, c->rdx, c->rcx, c->rbx, c->rsi, c->rdi,
-                                              c->rbp, c->rsp, c->r8,  c->r9,  c->r10, c->r11,
-                                              c->r12, c->r13, c->r14, c->r15, c->rip};
-
-    memcpy(out->value, value, sizeof(value));
-    out->known = (1u << NATIVE_REGISTERS) - 1;
-}
-#else
-static void registers_of(const void *context, struct native_registers *out)
-{
-    (void)context;
-    *out = (struct native_registers){{0}, 0};
-}
-#endif
-
 void check_runs_frame(struct check_runs *runs, uintptr_t function, size_t at, const void *context)
 {
     struct native_registers registers;
 
     if (!context)
         return;
-    registers_of(context, &registers);
+    check_registers_of(context, &registers);
     if (function && runs->open) {
-        runs->run[runs->count - 1].end = registers.value[NATIVE_SP];
+        runs->run[runs->count - 1].end = registers.value[CPU_SP];
         runs->open = false;
     } else if (!function && !runs->open && runs->count < RUNS) {
         runs->run[runs->count++] = (struct run){(uint32_t)at, UINTPTR_MAX, registers};

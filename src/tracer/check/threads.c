@@ -189,8 +189,8 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
     /* Else the method tells: hooks of one for unmanaged callers come before it is let in. */
     if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
         return unmanaged_callers;
-    return registers.value[NATIVE_SP] < top->sp &&
-           check_function_at(t->config.check, registers.value[NATIVE_IP]) ==
+    return registers.value[CPU_SP] < top->sp &&
+           check_function_at(t->config.check, registers.value[CPU_IP]) ==
                stack_copied_function(top);
 }
 
@@ -265,10 +265,9 @@ static void compare_seed(struct check_threads *t, const struct native_registers 
 
     if (!t->walked.count)
         return;
-    if (r[NATIVE_IP] == youngest->ip && r[NATIVE_SP] == youngest->sp &&
-        r[NATIVE_BP] == youngest->fp)
+    if (r[CPU_IP] == youngest->ip && r[CPU_SP] == youngest->sp && r[CPU_FP] == youngest->fp)
         add_relaxed(&a->met, 1);
-    else if (r[NATIVE_SP] < youngest->sp)
+    else if (r[CPU_SP] < youngest->sp)
         add_relaxed(&a->met_stub, 1);
 }
 

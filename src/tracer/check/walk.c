@@ -2,7 +2,6 @@
 
 #include "base/array.h"
 #include "base/memory.h"
-#include "clr/context.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/structs.h>
@@ -10,8 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define FIRST_FRAMES        1024
-#define CONTROL_AND_INTEGER 0x100003 /* CONTEXT_AMD64 | CONTEXT_CONTROL | CONTEXT_INTEGER */
+#define FIRST_FRAMES 1024
 
 int check_walk_init(struct check_walk *walk, struct check *check)
 {
@@ -49,8 +47,8 @@ static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
                         uint32_t context_size, const uint8_t *context, void *client_data)
 {
     struct check_walk *walk = client_data;
-    struct clr_registers registers = clr_context_registers(context);
-    const struct check_frame frame = {function, ip, registers.sp, registers.fp};
+    struct check_place place = check_place_of(context);
+    const struct check_frame frame = {function, ip, place.sp, place.fp};
 
     (void)frame_info, (void)context_size;
     if (walk->runs)
@@ -111,27 +109,4 @@ uintptr_t check_function_at(const struct check *check, uintptr_t ip)
     hresult result = info->vtbl->get_function_from_ip(info, (const uint8_t *)ip, &function);
 
     return result == S_OK ? function : 0;
-}
-
-void check_seed_set(struct check_seed *seed, const struct native_registers *registers)
-{
-    memset(seed, 0, sizeof(*seed));
-#if defined(__x86_64__)
-    {
-        struct clr_context_amd64 *c = (void *)seed->context;
-        const uint64_t *r = registers->value;
-
-        c->context_flags = CONTROL_AND_INTEGER;
-        c->rip = r[NATIVE_IP];
-        c->rsp = r[NATIVE_SP];
-        c->rbp = r[NATIVE_BP];
-        c->rbx = r[NATIVE_BX];
-        c->r12 = r[12];
-        c->r13 = r[13];
-        c->r14 = r[14];
-        c->r15 = r[15];
-    }
-#else
-    (void)registers;
-#endif
 }

@@ -3,7 +3,7 @@
  * or a stub that jumps there once the code is made, perhaps by way of another that counts.
  */
 #include "code/internal.h"
-#include "code/x86.h"
+#include "code/cpu_code.h"
 
 #include "base/peek.h"
 
@@ -23,7 +23,7 @@ static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
  * leads to the runtime instead, now and then: until its code is made, and while its calls are to be
  * counted anew. Then the stub itself says whose it is.
  */
-static uintptr_t function_of(struct clr_info *info, struct x86_target target)
+static uintptr_t function_of(struct clr_info *info, struct cpu_target target)
 {
     uint8_t stub[STUB_SIZE];
     uintptr_t function = 0, rejit, owner = 0;
@@ -31,16 +31,16 @@ static uintptr_t function_of(struct clr_info *info, struct x86_target target)
     for (unsigned i = 0; i < STUBS; i++) {
         size_t size;
 
-        if ((target.way != X86_TO && target.way != X86_THROUGH) ||
-            (target.way == X86_THROUGH && !peek(&target.at, target.at, sizeof(target.at))))
+        if ((target.way != CPU_TO && target.way != CPU_THROUGH) ||
+            (target.way == CPU_THROUGH && !peek(&target.at, target.at, sizeof(target.at))))
             break;
         if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)target.at, &function,
                                               &rejit) >= 0)
             return unless_dynamic(info, function);
         size = peek_some(stub, target.at, sizeof(stub));
         if (!owner)
-            owner = x86_stub_owner(stub, size, target.at);
-        target = x86_jump_target(stub, size, target.at);
+            owner = cpu_stub_owner(stub, size, target.at);
+        target = cpu_jump_target(stub, size, target.at);
     }
     if (!owner || !peek(&function, owner, sizeof(function)) || !function)
         return 0;
@@ -50,7 +50,7 @@ static uintptr_t function_of(struct clr_info *info, struct x86_target target)
 struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *code, size_t size,
                                     uintptr_t address)
 {
-    uintptr_t function = function_of(metadata->config.info, x86_call_target(code, size, address));
+    uintptr_t function = function_of(metadata->config.info, cpu_call_target(code, size, address));
     struct metadata_method *method;
 
     return function && metadata_method_map(metadata, function, &method) == 0 ? method : NULL;

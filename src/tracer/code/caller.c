@@ -6,7 +6,7 @@
  * pointer. What is found must lie in the code of the method asked for, behind a call.
  */
 #include "code/internal.h"
-#include "code/x86.h"
+#include "code/cpu_code.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -58,7 +58,7 @@ static _Atomic(uint64_t) *step_at(struct steps *steps, uintptr_t ip)
     return &steps->step[hash_word(ip) >> (64 - STEPS_BITS)];
 }
 
-static bool step_known(struct steps *steps, uintptr_t ip, struct x86_prolog *out)
+static bool step_known(struct steps *steps, uintptr_t ip, struct cpu_prolog *out)
 {
     uint64_t known = steps ? load_relaxed(step_at(steps, ip)) : 0;
 
@@ -69,7 +69,7 @@ static bool step_known(struct steps *steps, uintptr_t ip, struct x86_prolog *out
     return true;
 }
 
-static void step_note(struct steps *steps, uintptr_t ip, const struct x86_prolog *prolog)
+static void step_note(struct steps *steps, uintptr_t ip, const struct cpu_prolog *prolog)
 {
     uint64_t words = prolog->bytes / sizeof(uintptr_t), word = (uint64_t)ip << PLACE_SHIFT;
 
@@ -113,20 +113,20 @@ static bool is_call_in(struct metadata *metadata, const struct metadata_method *
              0 ||
          function != method->function_id))
         return false;
-    return x86_returns((const uint8_t *)ip);
+    return cpu_returns((const uint8_t *)ip);
 }
 
 static bool step(struct metadata *metadata, struct steps *steps, struct code_place *at,
                  uintptr_t limit)
 {
-    struct x86_prolog prolog;
+    struct cpu_prolog prolog;
     const uint8_t *code;
     size_t size;
     uintptr_t slot;
 
     if (!step_known(steps, at->ip, &prolog)) {
         code = code_before(metadata, at->ip - 1, &size);
-        if (!code || !x86_prolog_simple(code, size, &prolog))
+        if (!code || !cpu_prolog_simple(code, size, &prolog))
             return false;
         step_note(steps, at->ip, &prolog);
     }
@@ -144,7 +144,7 @@ uintptr_t code_caller(struct metadata *metadata, const struct metadata_method *m
                       const struct code_place *from, uintptr_t limit)
 {
     struct code_place at = *from;
-    struct x86_prolog prolog;
+    struct cpu_prolog prolog;
     struct steps *steps;
 
     if (metadata->config.info_version < 9)

@@ -130,12 +130,12 @@ struct code_rank {
 };
 
 /* Reads the code around a call, as far as it belongs to the same piece of IL. */
-static struct x86_rank read_rank(struct il_rank *rank)
+static struct cpu_rank read_rank(struct il_rank *rank)
 {
     const struct code_rank *in = container_of(rank, struct code_rank, rank);
     const struct code_body *body = in->body;
     const struct clr_debug_il_to_native_map *entry = in->entry, *first = entry, *last = entry, *e;
-    struct x86_rank result = {0, 0, false};
+    struct cpu_rank result = {0, 0, false};
     uint32_t offset = in->offset;
     size_t size, left, ret;
     uintptr_t address;
@@ -158,7 +158,7 @@ static struct x86_rank read_rank(struct il_rank *rank)
     ret = offset + 1 - first->native_start_offset;
     view_open(&view, in->method, address, size);
     if (view.code)
-        result = x86_rank(view.code, size, ret, in->made);
+        result = cpu_rank(view.code, size, ret, in->made);
     view_close(&view);
     return result;
 }
@@ -234,13 +234,13 @@ static struct il_between read_between(struct il_rank *rank)
     const struct code_rank *in = container_of(rank, struct code_rank, rank);
     const struct clr_code_info *range = in->body->range;
     struct il_between between = {IL_UNKNOWN, IL_UNKNOWN};
-    struct x86_line line = {0};
+    struct cpu_line line = {0};
     struct view view;
 
     if (in->body->ranges != 1 || range->size > CODE_MAX)
         return between;
     view_open(&view, in->method, range->start_address, range->size);
-    if (view.code && !x86_line(view.code, range->size, in->offset + 1, &line))
+    if (view.code && !cpu_line(view.code, range->size, in->offset + 1, &line))
         line.before = line.after = 0;
     view_close(&view);
     for (uint32_t i = 0; i < line.before && between.after < 0; i++)

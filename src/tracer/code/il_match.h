@@ -3,7 +3,7 @@
 #define SHADOWTRACE_CODE_IL_MATCH_H
 
 #include "code/il_decode.h"
-#include "code/x86.h"
+#include "code/cpu_code.h"
 
 #include "metadata/metadata.h"
 #include "metadata/signature.h"
@@ -26,7 +26,7 @@ struct il_between {
  * around it are asked for if nothing else tells.
  */
 struct il_rank {
-    struct x86_rank (*read)(struct il_rank *rank);
+    struct cpu_rank (*read)(struct il_rank *rank);
     struct il_between (*between)(struct il_rank *rank);
 };
 

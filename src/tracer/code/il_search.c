@@ -105,7 +105,7 @@ struct near {
     } * piece;
     struct buffer fits;       /* of struct fit */
     struct best leads;        /* of NEAR_LEADS, once `led` */
-    struct x86_rank rank;     /* of the call, once `ranked` */
+    struct cpu_rank rank;     /* of the call, once `ranked` */
     bool led, ranked, failed; /* failed: no memory */
 
     /* Room for what is small. */
@@ -185,7 +185,7 @@ static void near_init(struct near *near, const struct il_pieces *pieces, uint32_
     near->piece = NULL;
     near->fits = (struct buffer)BUFFER_ON(near->fit_room);
     near->leads = (struct best){.fit = 0};
-    near->rank = (struct x86_rank){0, 0, false};
+    near->rank = (struct cpu_rank){0, 0, false};
     near->led = near->ranked = near->failed = false;
 }
 
@@ -297,7 +297,7 @@ static int32_t nth_of(struct near *near, unsigned set, unsigned wanted, uint32_t
 }
 
 /* The call's place among equal ones. */
-static const struct x86_rank *rank_of(struct near *near)
+static const struct cpu_rank *rank_of(struct near *near)
 {
     struct il_rank *rank = near->match.target->rank;
 
@@ -310,7 +310,7 @@ static const struct x86_rank *rank_of(struct near *near)
 /* The one that fits best: of several the one at the call's place among equal calls. */
 static int32_t chosen(struct near *near, unsigned set, const struct best *best)
 {
-    const struct x86_rank *rank = rank_of(near);
+    const struct cpu_rank *rank = rank_of(near);
 
     if (best->count == 1 && rank->count <= 1)
         return (int32_t)best->at;

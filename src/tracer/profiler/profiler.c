@@ -27,7 +27,7 @@
 
 struct profiler profiler = {.thread_names = THREAD_NAMES_INIT};
 
-/* On glibc only: musl always has a form of the hooks that is safe (hooks/near.c). */
+/* On glibc only: musl always has a form of the hooks that is safe (near.c). */
 #define NO_STATIC_TLS \
     "the program's libraries have used up glibc's static TLS, which the hooks need; set " \
     "GLIBC_TUNABLES=glibc.rtld.optional_static_tls=1024; the program ran unprofiled"

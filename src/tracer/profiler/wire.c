@@ -1,5 +1,6 @@
 #include "profiler/wire.h"
 
+#include "base/cpu.h"
 #include "code/code.h"
 #include "hooks/calls.h"
 #include "hooks/elt.h"
@@ -489,9 +490,9 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .frames = &p->agreement.frames,
         .profile = o->profile ? &p->profile : NULL,
         .control = control_path(p->control),
-        .no_native = no_native
-                         ? "libunwind (libunwind-x86_64.so.8, package libunwind8) cannot be loaded"
-                         : NULL,
+        .no_native = no_native ? "libunwind (libunwind-" CPU_LIBUNWIND
+                                 ".so.8, package libunwind8) cannot be loaded"
+                               : NULL,
         .uncontrolled = *p->uncontrolled ? p->uncontrolled : NULL};
 
     return log_open(&config, &p->log, why, size);

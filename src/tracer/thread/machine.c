@@ -1,6 +1,6 @@
 #include "thread/machine.h"
 
-#include "code/x86.h"
+#include "code/cpu_code.h"
 #include "stack/stack_hot.h"
 
 #include "base/mapping.h"
@@ -61,9 +61,10 @@ static bool is_code(uintptr_t ip)
 
 bool machine_may_return_to(uintptr_t word)
 {
-    uint8_t code[X86_CALL];
+    uint8_t code[CPU_CALL_BYTES];
 
-    return word > X86_CALL && peek(code, word - X86_CALL, X86_CALL) && x86_returns(code + X86_CALL);
+    return word > CPU_CALL_BYTES && peek(code, word - CPU_CALL_BYTES, CPU_CALL_BYTES) &&
+           cpu_returns(code + CPU_CALL_BYTES);
 }
 
 /*

@@ -1,6 +1,6 @@
 #include "walk/internal.h"
 
-#include "code/x86.h"
+#include "code/cpu_code.h"
 #include "stack/stack_hot.h"
 #include "thread/machine.h"
 
@@ -23,9 +23,9 @@ static void framed(struct walk_rule *out, uint32_t above, uint32_t distance)
 enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool exact,
                           struct walk_rule *out)
 {
-    struct x86_prolog prolog;
+    struct cpu_prolog prolog;
 
-    if (!x86_prolog(code, size, &prolog) || (prolog.leaf && !exact))
+    if (!cpu_prolog(code, size, &prolog) || (prolog.leaf && !exact))
         return WALK_PROLOG;
     if (at - (uintptr_t)code < prolog.size)
         return WALK_PROLOG; /* within it: the frame is not whole */
@@ -97,21 +97,21 @@ static enum walk_why precompiled(struct walk *walk, const struct images_function
 static enum walk_why replaced(const uint8_t *code, size_t size, const uintptr_t *start,
                               uint32_t count, struct walk_rule *out)
 {
-    uint32_t saved = x86_osr_distance(code, size), known = 0;
-    struct x86_prolog own, old;
+    uint32_t saved = cpu_osr_distance(code, size), known = 0;
+    struct cpu_prolog own, old;
 
     if (!RULE(RULE_WALK_OSR)) {
         framed(out, 0, 0);
         return WALK_CERTAIN;
     }
-    if (!x86_prolog_osr(code, size, &own))
+    if (!cpu_prolog_osr(code, size, &own))
         return WALK_OSR;
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *other = (const uint8_t *)start[i];
         uint32_t total;
 
-        if (other == code || x86_is_osr(other, PROLOG_MAX) ||
-            !x86_prolog(other, PROLOG_MAX, &old) || !old.framed)
+        if (other == code || cpu_is_osr(other, PROLOG_MAX) ||
+            !cpu_prolog(other, PROLOG_MAX, &old) || !old.framed)
             continue;
         total = old.bytes + 8; /* of the old frame, up to the return address */
         if (saved && saved + old.pushed - 8 != own.bytes + 8 + 8 + total)
@@ -144,7 +144,7 @@ static enum walk_why jitted(struct walk *walk, const uintptr_t *start, uint32_t 
 
             if (at - range[k].start_address >= range[k].size)
                 continue;
-            if (x86_is_osr(code, range[0].size))
+            if (cpu_is_osr(code, range[0].size))
                 return replaced(code, range[0].size, start, count, out);
             return walk_prolog(code, range[0].size, k ? UINTPTR_MAX : at, out->ip & WALK_EXACT,
                                out);

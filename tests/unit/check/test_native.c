@@ -77,7 +77,7 @@ TEST(a_waiting_thread_is_walked_to_its_caller)
         usleep(1000);
     }
     assert_int_equal(result, NATIVE_FOUND);
-    assert_true(found.known >> NATIVE_SP & 1);
+    assert_true(found.known >> CPU_SP & 1);
     assert_int_equal(native_first(native, load_acquire(&waiter), nowhere, NULL, &found),
                      NATIVE_LOST);
     assert_int_equal(write(gate[1], "x", 1), 1);
@@ -117,14 +117,14 @@ TEST(a_thread_that_runs_has_no_registers)
 /* Registers of this very frame, whose callers are looked for by the frame pointer. */
 static struct native_registers here(void)
 {
-    struct native_registers r = {{0}, (1u << NATIVE_REGISTERS) - 1};
+    struct native_registers r = {{0}, (UINT64_C(1) << CPU_REGISTERS) - 1};
     ucontext_t context;
 
     getcontext(&context);
-    r.value[NATIVE_BX] = (uint64_t)context.uc_mcontext.gregs[REG_RBX];
-    r.value[NATIVE_BP] = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
-    r.value[NATIVE_SP] = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
-    r.value[NATIVE_IP] = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
+    r.value[3] = (uint64_t)context.uc_mcontext.gregs[REG_RBX];
+    r.value[CPU_FP] = (uint64_t)context.uc_mcontext.gregs[REG_RBP];
+    r.value[CPU_SP] = (uint64_t)context.uc_mcontext.gregs[REG_RSP];
+    r.value[CPU_IP] = (uint64_t)context.uc_mcontext.gregs[REG_RIP];
     return r;
 }
 
@@ -134,9 +134,9 @@ TEST(a_run_ends_at_its_end_and_outside_of_all_images)
     uintptr_t ip[8];
 
     assert_true(native_run(native, &r, UINTPTR_MAX, ip, 8) >= 1);
-    assert_int_equal(ip[0], r.value[NATIVE_IP]);
-    assert_int_equal(native_run(native, &r, r.value[NATIVE_SP], ip, 8), 0);
-    r.value[NATIVE_IP] = 16;
+    assert_int_equal(ip[0], r.value[CPU_IP]);
+    assert_int_equal(native_run(native, &r, r.value[CPU_SP], ip, 8), 0);
+    r.value[CPU_IP] = 16;
     assert_int_equal(native_run(native, &r, UINTPTR_MAX, ip, 8), 0);
 }
 
@@ -147,11 +147,11 @@ TEST(a_frame_pointer_may_be_anything)
     uintptr_t ip[8];
 
     for (uint64_t below = 0; below < 64; below++) {
-        r.value[NATIVE_BP] = 0 - below;
+        r.value[CPU_FP] = 0 - below;
         assert_in_range(native_run(native, &r, UINTPTR_MAX, ip, 8), 1, 8);
     }
     for (uint64_t below = 0; below < 64; below++) {
-        r.value[NATIVE_SP] = 0 - below;
+        r.value[CPU_SP] = 0 - below;
         (void)native_run(native, &r, UINTPTR_MAX, ip, 8);
     }
 }

@@ -124,10 +124,10 @@ TEST(type_arguments_may_differ_from_those_in_the_code)
 
 struct known_rank {
     struct il_rank base;
-    struct x86_rank value;
+    struct cpu_rank value;
 };
 
-static struct x86_rank read_known(struct il_rank *rank)
+static struct cpu_rank read_known(struct il_rank *rank)
 {
     return container_of(rank, struct known_rank, base)->value;
 }
@@ -158,10 +158,10 @@ struct known_between {
     struct il_between value;
 };
 
-static struct x86_rank read_none(struct il_rank *rank)
+static struct cpu_rank read_none(struct il_rank *rank)
 {
     (void)rank;
-    return (struct x86_rank){0, 0, false};
+    return (struct cpu_rank){0, 0, false};
 }
 
 static struct il_between between_known(struct il_rank *rank)
@@ -211,11 +211,11 @@ TEST(what_has_to_be_named_is_not_guessed)
     assert_int_equal(find(one, sizeof(one), mapped, 1, 0, &target), 0);
 }
 
-static struct x86_rank read_never(struct il_rank *rank)
+static struct cpu_rank read_never(struct il_rank *rank)
 {
     (void)rank;
     fail_msg("the code was read");
-    return (struct x86_rank){0, 0, false};
+    return (struct cpu_rank){0, 0, false};
 }
 
 TEST(code_is_not_read_where_one_instruction_only_names_the_target)

@@ -1,5 +1,5 @@
 /* Machine code read as far as needed: lengths of instructions, places of equal calls. */
-#include "code/x86.h"
+#include "code/cpu_code.h"
 
 #include "base/atomics.h"
 #include "support/test.h"
@@ -37,9 +37,9 @@ TEST(instructions_have_the_length_that_the_processor_reads)
     };
 
     for (size_t i = 0; i < COUNT_OF(known); i++) {
-        assert_int_equal(x86_length(known[i].code, sizeof(known[i].code)), known[i].length);
+        assert_int_equal(cpu_length(known[i].code, sizeof(known[i].code)), known[i].length);
         for (size_t size = 0; size < known[i].length; size++)
-            assert_int_equal(x86_length(known[i].code, size), 0);
+            assert_int_equal(cpu_length(known[i].code, size), 0);
     }
 }
 
@@ -48,18 +48,18 @@ static const uint8_t calls[] = {0xE8, 0x10, 0, 0, 0, 0xE8, 0x40, 0, 0, 0, 0xE8, 
 
 TEST(equal_calls_are_counted_in_order)
 {
-    struct x86_rank rank = x86_rank(calls, sizeof(calls), 5, false);
+    struct cpu_rank rank = cpu_rank(calls, sizeof(calls), 5, false);
 
     assert_int_equal(rank.count, 2);
     assert_int_equal(rank.place, 0);
     assert_true(rank.ordered);
-    rank = x86_rank(calls, sizeof(calls), 15, false);
+    rank = cpu_rank(calls, sizeof(calls), 15, false);
     assert_int_equal(rank.count, 2);
     assert_int_equal(rank.place, 1);
-    rank = x86_rank(calls, sizeof(calls), 10, false);
+    rank = cpu_rank(calls, sizeof(calls), 10, false);
     assert_int_equal(rank.count, 1);
-    assert_int_equal(x86_rank(calls, sizeof(calls), 7, false).count, 0); /* inside of a call */
-    assert_int_equal(x86_rank(calls, 0, 0, false).count, 0);
+    assert_int_equal(cpu_rank(calls, sizeof(calls), 7, false).count, 0); /* inside of a call */
+    assert_int_equal(cpu_rank(calls, 0, 0, false).count, 0);
 }
 
 TEST(a_jump_past_one_of_them_leaves_no_order)
@@ -67,64 +67,64 @@ TEST(a_jump_past_one_of_them_leaves_no_order)
     uint8_t code[2 + sizeof(calls)] = {0xEB, 5}; /* over the first call */
 
     memcpy(code + 2, calls, sizeof(calls));
-    assert_false(x86_rank(code, sizeof(code), 7, false).ordered);
+    assert_false(cpu_rank(code, sizeof(code), 7, false).ordered);
     code[1] = 0;
-    assert_true(x86_rank(code, sizeof(code), 7, false).ordered);
+    assert_true(cpu_rank(code, sizeof(code), 7, false).ordered);
 }
 
-static struct x86_target call_of(const uint8_t *code, size_t size)
+static struct cpu_target call_of(const uint8_t *code, size_t size)
 {
-    return x86_call_target(code, size, 0x10000);
+    return cpu_call_target(code, size, 0x10000);
 }
 #define CALL_OF(...) call_of((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
 #define CONSTANT     0x78, 0x56, 0x34, 0x12, 0, 0, 0, 0
 
-static void is_target(struct x86_target target, enum x86_way way, uintptr_t at)
+static void is_target(struct cpu_target target, enum cpu_way way, uintptr_t at)
 {
     assert_int_equal(target.way, way);
-    if (way == X86_TO || way == X86_THROUGH)
+    if (way == CPU_TO || way == CPU_THROUGH)
         assert_int_equal(target.at, at);
 }
 
 TEST(the_target_of_a_call_is_read_where_it_is_fixed)
 {
-    is_target(CALL_OF(0x90, 0xE8, 0x10, 0, 0, 0), X86_TO, 0x10016);
-    is_target(CALL_OF(0xFF, 0x15, 0x10, 0, 0, 0), X86_THROUGH, 0x10016);
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xD0), X86_TO, 0x12345678); /* rax */
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0x10), X86_THROUGH, 0x12345678);
-    is_target(CALL_OF(0x49, 0xBB, CONSTANT, 0x48, 0x8B, 0xFB, 0x41, 0xFF, 0x13), X86_THROUGH,
+    is_target(CALL_OF(0x90, 0xE8, 0x10, 0, 0, 0), CPU_TO, 0x10016);
+    is_target(CALL_OF(0xFF, 0x15, 0x10, 0, 0, 0), CPU_THROUGH, 0x10016);
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xD0), CPU_TO, 0x12345678); /* rax */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0x10), CPU_THROUGH, 0x12345678);
+    is_target(CALL_OF(0x49, 0xBB, CONSTANT, 0x48, 0x8B, 0xFB, 0x41, 0xFF, 0x13), CPU_THROUGH,
               0x12345678); /* r11; mov rdi, rbx */
-    is_target(CALL_OF(0x48, 0x8B, 0x05, 1, 0, 0, 0, 0xFF, 0xD0), X86_THROUGH, 0x10008);
-    is_target(CALL_OF(0xFF, 0x50, 0x20), X86_FOUND, 0); /* [rax+32] */
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0x50, 0x20), X86_FOUND, 0);
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xD1), X86_FOUND, 0);       /* rcx */
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x41, 0xFF, 0xD0), X86_FOUND, 0); /* r8 */
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x48, 0x8B, 0x00, 0xFF, 0xD0), X86_FOUND, 0);
-    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x48, 0xFF, 0xC0, 0xFF, 0xD0), X86_FOUND, 0);
-    is_target(CALL_OF(0x90), X86_UNREAD, 0);
-    is_target(CALL_OF(0xE8, 0x10, 0, 0), X86_UNREAD, 0);
+    is_target(CALL_OF(0x48, 0x8B, 0x05, 1, 0, 0, 0, 0xFF, 0xD0), CPU_THROUGH, 0x10008);
+    is_target(CALL_OF(0xFF, 0x50, 0x20), CPU_FOUND, 0); /* [rax+32] */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0x50, 0x20), CPU_FOUND, 0);
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xD1), CPU_FOUND, 0);       /* rcx */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x41, 0xFF, 0xD0), CPU_FOUND, 0); /* r8 */
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x48, 0x8B, 0x00, 0xFF, 0xD0), CPU_FOUND, 0);
+    is_target(CALL_OF(0x48, 0xB8, CONSTANT, 0x48, 0xFF, 0xC0, 0xFF, 0xD0), CPU_FOUND, 0);
+    is_target(CALL_OF(0x90), CPU_UNREAD, 0);
+    is_target(CALL_OF(0xE8, 0x10, 0, 0), CPU_UNREAD, 0);
 }
 
-static struct x86_target jump_of(const uint8_t *code, size_t size)
+static struct cpu_target jump_of(const uint8_t *code, size_t size)
 {
-    return x86_jump_target(code, size, 0x10000);
+    return cpu_jump_target(code, size, 0x10000);
 }
 #define JUMP_OF(...) jump_of((const uint8_t[]){__VA_ARGS__}, sizeof((uint8_t[]){__VA_ARGS__}))
 
 TEST(a_stub_says_where_it_jumps)
 {
-    is_target(JUMP_OF(0xFF, 0x25, 0xFA, 0x0F, 0, 0, 0x4C, 0x8B), X86_THROUGH, 0x11000);
-    is_target(JUMP_OF(0x4C, 0x8B, 0x15, 1, 0, 0, 0, 0xFF, 0x25, 0xF3, 0x0F, 0, 0), X86_THROUGH,
+    is_target(JUMP_OF(0xFF, 0x25, 0xFA, 0x0F, 0, 0, 0x4C, 0x8B), CPU_THROUGH, 0x11000);
+    is_target(JUMP_OF(0x4C, 0x8B, 0x15, 1, 0, 0, 0, 0xFF, 0x25, 0xF3, 0x0F, 0, 0), CPU_THROUGH,
               0x11000);
-    is_target(JUMP_OF(0xE9, 0xFB, 0x0F, 0, 0), X86_TO, 0x11000);
-    is_target(JUMP_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xE0), X86_TO, 0x12345678);
+    is_target(JUMP_OF(0xE9, 0xFB, 0x0F, 0, 0), CPU_TO, 0x11000);
+    is_target(JUMP_OF(0x48, 0xB8, CONSTANT, 0xFF, 0xE0), CPU_TO, 0x12345678);
     /* It counts: mov rax, [counter]; dec word [rax]; je; jmp. */
     is_target(JUMP_OF(0x48, 0x8B, 0x05, 1, 0, 0, 0, 0x66, 0xFF, 0x08, 0x74, 6, 0xFF, 0x25, 0xEE,
                       0x0F, 0, 0),
-              X86_THROUGH, 0x11000);
-    is_target(JUMP_OF(0x55, 0x48, 0x8B, 0xEC, 0xE8, 0, 0, 0, 0, 0xE9, 0, 0, 0, 0), X86_UNREAD, 0);
-    is_target(JUMP_OF(0xC3, 0xE9, 0, 0, 0, 0), X86_UNREAD, 0);
-    is_target(JUMP_OF(0xFF, 0x25), X86_UNREAD, 0);
+              CPU_THROUGH, 0x11000);
+    is_target(JUMP_OF(0x55, 0x48, 0x8B, 0xEC, 0xE8, 0, 0, 0, 0, 0xE9, 0, 0, 0, 0), CPU_UNREAD, 0);
+    is_target(JUMP_OF(0xC3, 0xE9, 0, 0, 0, 0), CPU_UNREAD, 0);
+    is_target(JUMP_OF(0xFF, 0x25), CPU_UNREAD, 0);
 }
 
 static uintptr_t owner_of(size_t size, uint8_t jump, uint8_t owner, uint8_t thunk)
@@ -132,7 +132,7 @@ static uintptr_t owner_of(size_t size, uint8_t jump, uint8_t owner, uint8_t thun
     const uint8_t code[] = {0xFF, 0x25, jump, 0,    0,    0,     0x4C, 0x8B, 0x15, owner,
                             0,    0,    0,    0xFF, 0x25, thunk, 0,    0,    0};
 
-    return x86_stub_owner(code, size, 0x10000);
+    return cpu_stub_owner(code, size, 0x10000);
 }
 
 TEST(a_stub_says_whose_it_is)
@@ -144,7 +144,7 @@ TEST(a_stub_says_whose_it_is)
 }
 
 /* call; [2 bytes]; call; [2 bytes]; call; nop; [2 bytes]. */
-static bool line_of(uint8_t first, uint8_t second, uint8_t last, uint8_t to, struct x86_line *out)
+static bool line_of(uint8_t first, uint8_t second, uint8_t last, uint8_t to, struct cpu_line *out)
 {
     const uint8_t code[] = {0xE8,
                             0,
@@ -169,12 +169,12 @@ static bool line_of(uint8_t first, uint8_t second, uint8_t last, uint8_t to, str
                             last,
                             to};
 
-    return x86_line(code, sizeof(code), 12, out);
+    return cpu_line(code, sizeof(code), 12, out);
 }
 
 TEST(calls_in_a_line_run_one_after_the_other)
 {
-    struct x86_line line;
+    struct cpu_line line;
 
     assert_true(line_of(0, 0, 0x66, 0x90, &line));
     assert_int_equal(line.before, 1);
@@ -206,10 +206,10 @@ TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
                                    0xBF, 2, 0, 0, 0, 0xE8, 0x16, 0, 0, 0,  /* of class 2 */
                                    0xBF, 1, 0, 0, 0, 0xE8, 0x0C, 0, 0, 0}; /* of class 1 */
 
-    assert_int_equal(x86_rank(code, sizeof(code), 10, true).count, 2);
-    assert_int_equal(x86_rank(code, sizeof(code), 30, true).place, 1);
-    assert_int_equal(x86_rank(code, sizeof(code), 20, true).count, 1);
-    assert_int_equal(x86_rank(code, sizeof(code), 20, false).count, 3);
+    assert_int_equal(cpu_rank(code, sizeof(code), 10, true).count, 2);
+    assert_int_equal(cpu_rank(code, sizeof(code), 30, true).place, 1);
+    assert_int_equal(cpu_rank(code, sizeof(code), 20, true).count, 1);
+    assert_int_equal(cpu_rank(code, sizeof(code), 20, false).count, 3);
 }
 
 /* Beyond what is kept nothing is said of places; up to there all are. */
@@ -224,10 +224,10 @@ TEST(very_many_calls_are_not_told_apart)
         code[i * SIZE] = 0xE8;
         memcpy(code + i * SIZE + 1, &to, sizeof(to));
     }
-    assert_int_equal(x86_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).count, CALLS - 1);
-    assert_int_equal(x86_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).place, 1);
-    assert_int_equal(x86_rank(code, sizeof(code), SIZE, false).count, UINT32_MAX);
-    assert_false(x86_rank(code, sizeof(code), SIZE, false).ordered);
+    assert_int_equal(cpu_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).count, CALLS - 1);
+    assert_int_equal(cpu_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).place, 1);
+    assert_int_equal(cpu_rank(code, sizeof(code), SIZE, false).count, UINT32_MAX);
+    assert_false(cpu_rank(code, sizeof(code), SIZE, false).ordered);
 }
 
 struct prolog {
@@ -263,11 +263,11 @@ TEST(prologs_tell_how_far_the_return_address_is)
         PROLOG("cut off", "\x48\x81\xEC\x08", false, false, 0),
         PROLOG("looks at the stack first", "\x53\x85\x84\x24\x00\xF0\xFF\xFF", false, false, 0),
     };
-    struct x86_prolog found;
+    struct cpu_prolog found;
 
     for (size_t i = 0; i < sizeof(prologs) / sizeof(prologs[0]); i++) {
         const struct prolog *p = &prologs[i];
-        bool known = x86_prolog_simple((const uint8_t *)p->code, p->size, &found);
+        bool known = cpu_prolog_simple((const uint8_t *)p->code, p->size, &found);
 
         if (known != p->known || (known && (found.framed != p->framed || found.bytes != p->bytes)))
             fail_msg("%s: %s, %s, %u bytes", p->what, known ? "known" : "not known",
@@ -278,7 +278,7 @@ TEST(prologs_tell_how_far_the_return_address_is)
 TEST(what_ends_in_a_call_is_told)
 {
     static const struct {
-        const char bytes[X86_CALL + 1];
+        const char bytes[CPU_CALL_BYTES + 1];
         bool call;
     } ends[] = {
         {"\x90\x90\x90\xE8\x01\x02\x03\x04", true},  /* call rel32 */
@@ -291,7 +291,7 @@ TEST(what_ends_in_a_call_is_told)
     };
 
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-        if (x86_returns((const uint8_t *)ends[i].bytes + X86_CALL) != ends[i].call)
+        if (cpu_returns((const uint8_t *)ends[i].bytes + CPU_CALL_BYTES) != ends[i].call)
             fail_msg("row %zu", i);
 }
 
@@ -306,17 +306,17 @@ TEST(any_bytes_are_read_to_an_end)
         for (size_t i = 0; i < size; i++)
             code[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
         for (size_t ret = 0; ret <= size; ret += 7) {
-            struct x86_rank rank = x86_rank(code, size, ret, round & 1);
+            struct cpu_rank rank = cpu_rank(code, size, ret, round & 1);
 
             assert_true(!rank.count || rank.place < rank.count);
         }
-        struct x86_prolog prolog;
+        struct cpu_prolog prolog;
 
-        (void)x86_prolog_simple(code, size, &prolog);
-        (void)x86_prolog_osr(code, size, &prolog);
-        (void)x86_osr_distance(code, size);
-        if (size >= X86_CALL)
-            (void)x86_returns(code + size);
+        (void)cpu_prolog_simple(code, size, &prolog);
+        (void)cpu_prolog_osr(code, size, &prolog);
+        (void)cpu_osr_distance(code, size);
+        if (size >= CPU_CALL_BYTES)
+            (void)cpu_returns(code + size);
         free(code);
     }
 }

@@ -2,7 +2,7 @@
  * Lengths of instructions, as Zydis reads them: of random bytes, and of all code of the C library. The headers of Zydis
  * (libzydis-dev) may be missing: then there is nothing to compare with.
  */
-#include "code/x86.h"
+#include "code/cpu_code.h"
 
 #include "base/atomics.h"
 #include "support/test.h"
@@ -44,14 +44,14 @@ static size_t same_length(const ZydisDecoder *decoder, const uint8_t *code, size
 
     if (!wanted || is_left_out(decoder, code, size))
         return wanted;
-    length = x86_length(code, size);
+    length = cpu_length(code, size);
     if (length != wanted) {
         for (size_t i = 0; i < wanted; i++)
             print_message("%02x ", code[i]);
         print_message(": %zu bytes, read as %zu\n", wanted, length);
         fail();
     }
-    assert_int_equal(x86_length(code, wanted - 1), 0);
+    assert_int_equal(cpu_length(code, wanted - 1), 0);
     return wanted;
 }
 

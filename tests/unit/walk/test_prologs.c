@@ -5,7 +5,7 @@
  */
 #include "base/load.h"
 #include "clr/pe.h"
-#include "code/x86.h"
+#include "code/cpu_code.h"
 #include "unit/walk/dotnet.h"
 #include "walk/unwind_info.h"
 
@@ -41,7 +41,7 @@ static const uint8_t *directory(const uint8_t *image, size_t size, uint32_t *byt
 }
 
 /* The prolog of a handler is no method's: it sets no frame up of its own. */
-static bool agrees(const struct x86_prolog *prolog, const struct code_frame_info *info)
+static bool agrees(const struct cpu_prolog *prolog, const struct code_frame_info *info)
 {
     if (prolog->framed)
         return info->saved == 8 && info->bytes == prolog->bytes + 8 &&
@@ -55,12 +55,12 @@ static void function_check(const char *path, const uint8_t *image, const uint8_t
     const uint8_t *code = clr_pe_place(image, true, f->begin);
     const uint8_t *info = clr_pe_place(image, true, f->info);
     struct code_frame_info unwind = {0};
-    struct x86_prolog prolog = {0};
+    struct cpu_prolog prolog = {0};
 
     if (!code || !info || f->end <= f->begin)
         return;
     seen.functions++;
-    if (unwind_info_read(info, end, &unwind) && x86_prolog(code, f->end - f->begin, &prolog) &&
+    if (unwind_info_read(info, end, &unwind) && cpu_prolog(code, f->end - f->begin, &prolog) &&
         agrees(&prolog, &unwind)) {
         seen.framed += prolog.framed;
         return;

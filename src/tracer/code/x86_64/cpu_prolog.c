@@ -1,5 +1,5 @@
-/* code/x86_prolog.c - prologs of code that the JIT makes, and of precompiled code. */
-#include "code/x86.h"
+/* code/cpu_prolog.c - prologs of code that the JIT makes, and of precompiled code. */
+#include "code/cpu_code.h"
 
 #include <string.h>
 
@@ -114,13 +114,13 @@ static bool take_frame(struct cursor *c, int32_t *distance)
     return TAKES(c, "\x48\x8D\xAC\x24") && take_number(c, 4, distance);
 }
 
-bool x86_prolog(const uint8_t *code, size_t size, struct x86_prolog *out)
+bool cpu_prolog(const uint8_t *code, size_t size, struct cpu_prolog *out)
 {
     struct cursor c = {code, code + size};
     uint32_t rbp, lowered, probed, total;
     int32_t distance;
 
-    *out = (struct x86_prolog){.pushed = take_pushes(&c, &rbp)};
+    *out = (struct cpu_prolog){.pushed = take_pushes(&c, &rbp)};
     if (!take_probes(&c, &out->probes, &probed) || !take_lowering(&c, &lowered))
         return false;
     (void)TAKES(&c, "\xC5\xF8\x77"); /* vzeroupper */
@@ -138,29 +138,29 @@ bool x86_prolog(const uint8_t *code, size_t size, struct x86_prolog *out)
     return true;
 }
 
-bool x86_prolog_simple(const uint8_t *code, size_t size, struct x86_prolog *out)
+bool cpu_prolog_simple(const uint8_t *code, size_t size, struct cpu_prolog *out)
 {
-    return x86_prolog(code, size, out) && !out->probes && !out->saved && !out->leaf;
+    return cpu_prolog(code, size, out) && !out->probes && !out->saved && !out->leaf;
 }
 
 /* mov rax, [rbp]; push rax: the replaced method's saved rbp becomes this one's. */
 static const char osr_start[] = "\x48\x8B\x45\x00\x50";
 
-bool x86_is_osr(const uint8_t *code, size_t size)
+bool cpu_is_osr(const uint8_t *code, size_t size)
 {
     return size > sizeof(osr_start) - 1 && memcmp(code, osr_start, sizeof(osr_start) - 1) == 0;
 }
 
-bool x86_prolog_osr(const uint8_t *code, size_t size, struct x86_prolog *out)
+bool cpu_prolog_osr(const uint8_t *code, size_t size, struct cpu_prolog *out)
 {
     struct cursor c = {code, code + (size < OSR_REACH ? size : OSR_REACH)};
     uint32_t rbp, lowered;
     int32_t distance;
 
-    if (!x86_is_osr(code, size))
+    if (!cpu_is_osr(code, size))
         return false;
     c.at += sizeof(osr_start) - 1;
-    *out = (struct x86_prolog){.framed = true, .pushed = 8 + take_pushes(&c, &rbp)};
+    *out = (struct cpu_prolog){.framed = true, .pushed = 8 + take_pushes(&c, &rbp)};
     if (!take_lowering(&c, &lowered))
         return false;
     out->bytes = out->pushed - 8 + lowered;
@@ -170,7 +170,7 @@ bool x86_prolog_osr(const uint8_t *code, size_t size, struct x86_prolog *out)
     return c.at < c.end && (int64_t)distance == (int64_t)out->bytes;
 }
 
-uint32_t x86_osr_distance(const uint8_t *code, size_t size)
+uint32_t cpu_osr_distance(const uint8_t *code, size_t size)
 {
     struct cursor c = {code, code + (size < OSR_REACH ? size : OSR_REACH)};
     int32_t best = -16, at, ignored;

@@ -1,6 +1,6 @@
 #include "hooks/elt.h"
 
-#include "hooks/saved.h"
+#include "hooks/x86_64/saved.h"
 
 #include "base/peek.h"
 

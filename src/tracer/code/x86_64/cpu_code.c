@@ -1,5 +1,5 @@
 /* x86-64. Source: Intel SDM volume 2, chapter 2 and appendix A. */
-#include "code/x86.h"
+#include "code/cpu_code.h"
 
 #include <string.h>
 
@@ -178,7 +178,7 @@ static bool read_instruction(struct instruction *in, const uint8_t *code, size_t
     return !in->failed;
 }
 
-size_t x86_length(const uint8_t *code, size_t size)
+size_t cpu_length(const uint8_t *code, size_t size)
 {
     struct instruction in;
 
@@ -349,9 +349,9 @@ static bool read_calls(const uint8_t *code, size_t size, size_t ret, struct mark
     return there;
 }
 
-struct x86_rank x86_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
+struct cpu_rank cpu_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
 {
-    struct x86_rank rank = {0, 0, false};
+    struct cpu_rank rank = {0, 0, false};
     struct marks marks; /* large: only its counts are cleared */
     uint32_t mine;
 
@@ -386,7 +386,7 @@ struct neighbour {
 
 /* The nearest on each side; before: a ring, of which `count` were put in. */
 struct neighbours {
-    struct neighbour before[X86_LINE], after[X86_LINE];
+    struct neighbour before[CPU_LINE], after[CPU_LINE];
     size_t count, afters;
     size_t mine, ret; /* where the call in question begins and ends; 0: not met yet */
 };
@@ -409,8 +409,8 @@ static void note_neighbour(struct neighbours *n, size_t at, size_t end)
     if (end == n->ret)
         n->mine = at;
     else if (end < n->ret)
-        n->before[n->count++ % X86_LINE] = (struct neighbour){at, end, true};
-    else if (n->afters < X86_LINE)
+        n->before[n->count++ % CPU_LINE] = (struct neighbour){at, end, true};
+    else if (n->afters < CPU_LINE)
         n->after[n->afters++] = (struct neighbour){at, end, true};
 }
 
@@ -438,13 +438,13 @@ static bool leads_between(size_t end, size_t at, size_t from, int64_t to)
 
 static void judge_jump(struct neighbours *n, size_t from, int64_t to)
 {
-    for (size_t i = 0; i < X86_LINE && i < n->count; i++)
+    for (size_t i = 0; i < CPU_LINE && i < n->count; i++)
         n->before[i].sure &= !leads_between(n->before[i].end, n->mine, from, to);
     for (size_t i = 0; i < n->afters; i++)
         n->after[i].sure &= !leads_between(n->ret, n->after[i].at, from, to);
 }
 
-bool x86_line(const uint8_t *code, size_t size, size_t ret, struct x86_line *out)
+bool cpu_line(const uint8_t *code, size_t size, size_t ret, struct cpu_line *out)
 {
     struct neighbours n = {.ret = ret};
     struct instruction in;
@@ -456,9 +456,9 @@ bool x86_line(const uint8_t *code, size_t size, size_t ret, struct x86_line *out
     for (size_t at = 0; at < size && read_instruction(&in, code + at, size - at); at += in.size)
         if (is_jump(&in, &target))
             judge_jump(&n, at, (int64_t)at + target);
-    for (size_t i = n.count; i > 0 && n.count - i < X86_LINE; i--)
-        if (n.before[(i - 1) % X86_LINE].sure)
-            out->before_at[out->before++] = n.before[(i - 1) % X86_LINE].end;
+    for (size_t i = n.count; i > 0 && n.count - i < CPU_LINE; i--)
+        if (n.before[(i - 1) % CPU_LINE].sure)
+            out->before_at[out->before++] = n.before[(i - 1) % CPU_LINE].end;
     for (size_t i = 0; i < n.afters; i++)
         if (n.after[i].sure)
             out->after_at[out->after++] = n.after[i].end;
@@ -469,7 +469,7 @@ bool x86_line(const uint8_t *code, size_t size, size_t ret, struct x86_line *out
 
 /* The last constant, or word, that was loaded into a register, until that may have changed. */
 struct loaded {
-    struct x86_target target;
+    struct cpu_target target;
     unsigned reg;
 };
 
@@ -495,34 +495,34 @@ static void load(struct loaded *out, const struct instruction *in, const uint8_t
     if (in->map == MAP_ONE && between(op, 0xB8, 0xBF) && !in->operand16) {
         to = (op & 7u) | (in->extended ? 8u : 0u);
         if (in->wide)
-            *out = (struct loaded){{X86_TO, constant(in, 8)}, to};
+            *out = (struct loaded){{CPU_TO, constant(in, 8)}, to};
         else if (out->reg == to)
-            out->target.way = X86_UNREAD;
+            out->target.way = CPU_UNREAD;
     } else if (in->map == MAP_ONE && op == 0x8B && in->wide && is_relative(in)) {
-        *out = (struct loaded){{X86_THROUGH, relative_at(in, code, address)}, to};
+        *out = (struct loaded){{CPU_THROUGH, relative_at(in, code, address)}, to};
     } else if (in->map == MAP_ONE && (op == 0x8B || op == 0x8D)) {
         if (out->reg == to)
-            out->target.way = X86_UNREAD;
+            out->target.way = CPU_UNREAD;
     } else if (in->map != MAP_ONE || !(op == 0x89 || op == 0xC7 || op == 0x39 || op == 0x85) ||
                (in->modrm >= 0xC0 && out->reg == direct)) {
-        out->target.way = X86_UNREAD;
+        out->target.way = CPU_UNREAD;
     }
 }
 
 /* FF /2 and FF /4: through a register, or memory. */
-static struct x86_target indirect(const struct instruction *in, const struct loaded *loaded,
+static struct cpu_target indirect(const struct instruction *in, const struct loaded *loaded,
                                   const uint8_t *code, uintptr_t address)
 {
     unsigned base = (in->modrm & 7u) | (in->extended ? 8u : 0u);
-    bool known = loaded->target.way != X86_UNREAD && loaded->reg == base;
+    bool known = loaded->target.way != CPU_UNREAD && loaded->reg == base;
 
     if (is_relative(in))
-        return (struct x86_target){X86_THROUGH, relative_at(in, code, address)};
+        return (struct cpu_target){CPU_THROUGH, relative_at(in, code, address)};
     if (known && in->modrm >= 0xC0)
         return loaded->target;
-    if (known && in->modrm < 0x40 && (in->modrm & 7) != RSP && loaded->target.way == X86_TO)
-        return (struct x86_target){X86_THROUGH, loaded->target.at};
-    return (struct x86_target){X86_FOUND, 0};
+    if (known && in->modrm < 0x40 && (in->modrm & 7) != RSP && loaded->target.way == CPU_TO)
+        return (struct cpu_target){CPU_THROUGH, loaded->target.at};
+    return (struct cpu_target){CPU_FOUND, 0};
 }
 
 static bool is_indirect(const struct instruction *in, unsigned extension)
@@ -530,9 +530,9 @@ static bool is_indirect(const struct instruction *in, unsigned extension)
     return in->map == MAP_ONE && in->opcode == 0xFF && (in->modrm >> 3 & 7u) == extension;
 }
 
-struct x86_target x86_call_target(const uint8_t *code, size_t size, uintptr_t address)
+struct cpu_target cpu_call_target(const uint8_t *code, size_t size, uintptr_t address)
 {
-    static const struct x86_target unread = {X86_UNREAD, 0};
+    static const struct cpu_target unread = {CPU_UNREAD, 0};
     struct loaded loaded = {unread, 0};
     struct instruction in;
 
@@ -542,7 +542,7 @@ struct x86_target x86_call_target(const uint8_t *code, size_t size, uintptr_t ad
         if (at + in.size < size)
             load(&loaded, &in, code, address);
         else if (in.map == MAP_ONE && in.opcode == 0xE8)
-            return (struct x86_target){X86_TO, relative_at(&in, code, address)};
+            return (struct cpu_target){CPU_TO, relative_at(&in, code, address)};
         else if (is_indirect(&in, 2))
             return indirect(&in, &loaded, code, address);
     }
@@ -551,9 +551,9 @@ struct x86_target x86_call_target(const uint8_t *code, size_t size, uintptr_t ad
 
 #define STUB_INSTRUCTIONS 8
 
-struct x86_target x86_jump_target(const uint8_t *code, size_t size, uintptr_t address)
+struct cpu_target cpu_jump_target(const uint8_t *code, size_t size, uintptr_t address)
 {
-    static const struct x86_target unread = {X86_UNREAD, 0};
+    static const struct cpu_target unread = {CPU_UNREAD, 0};
     struct loaded loaded = {unread, 0};
     struct instruction in;
     int64_t to;
@@ -565,7 +565,7 @@ struct x86_target x86_jump_target(const uint8_t *code, size_t size, uintptr_t ad
         if (is_indirect(&in, 4))
             return indirect(&in, &loaded, code, address);
         if (in.map == MAP_ONE && (in.opcode == 0xE9 || in.opcode == 0xEB) && is_jump(&in, &to))
-            return (struct x86_target){X86_TO, address + at + (uintptr_t)to};
+            return (struct cpu_target){CPU_TO, address + at + (uintptr_t)to};
         load(&loaded, &in, code, address);
     }
     return unread;
@@ -582,7 +582,7 @@ static uintptr_t word_named(const uint8_t *code, uintptr_t address, const char *
     return address + size + sizeof(distance) + (uintptr_t)(intptr_t)distance;
 }
 
-uintptr_t x86_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
+uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
 {
     enum { JUMP = 6, LOAD = 7 };
     uintptr_t target, owner, thunk;
@@ -595,11 +595,11 @@ uintptr_t x86_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
     return target && owner == target + 8 && thunk == target + 16 ? owner : 0;
 }
 
-bool x86_returns(const uint8_t *ip)
+bool cpu_returns(const uint8_t *ip)
 {
     if (ip[-5] == 0xE8)
         return true;
-    for (size_t size = 2; size <= X86_CALL; size++) { /* through a register, or memory */
+    for (size_t size = 2; size <= CPU_CALL_BYTES; size++) { /* through a register, or memory */
         struct instruction in;
 
         if (read_instruction(&in, ip - size, size) && in.size == size && in.map == MAP_ONE &&

@@ -1,6 +1,6 @@
 /*
- * hooks/near.c - chooses the form of the ELT3 hooks: where a thread's words lie is known only when
- * the library is loaded.
+ * hooks/x86_64/near.c - chooses the form of the ELT3 hooks: where a thread's words lie is known
+ * only when the library is loaded.
  *
  * The library accesses its thread-local data by TLS descriptors. The dynamic linker resolves each
  * descriptor in one of two ways:

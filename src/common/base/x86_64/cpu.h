@@ -1,0 +1,32 @@
+/* base/x86_64/cpu.h - x86-64. */
+#ifndef SHADOWTRACE_BASE_CPU_X86_64_H
+#define SHADOWTRACE_BASE_CPU_X86_64_H
+
+#include <stdint.h>
+
+#define CPU_NAME "x86-64"
+
+/* The kernel's name for the clock that cpu_counter() reads, if it is the same on all cores. */
+#define CPU_CLOCK_SOURCE "tsc"
+
+static inline uint64_t cpu_counter(void)
+{
+    return __builtin_ia32_rdtsc();
+}
+
+/* In a loop that waits. */
+static inline void cpu_relax(void)
+{
+    __builtin_ia32_pause();
+}
+
+/* Registers, numbered as in the psABI: rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip. */
+#define CPU_LIBUNWIND "x86_64" /* in the names of its library and of its functions */
+#define CPU_REGISTERS 17
+#define CPU_FP        6
+#define CPU_SP        7
+#define CPU_IP        16
+
+#define CPU_CALL_BYTES 8 /* of the longest call instruction, and what is read before it */
+
+#endif
