@@ -9,16 +9,63 @@
 
 /* ---- keys ---- */
 
+static bool by_line(enum model_key key)
+{
+    return key == MODEL_BY_LINE || key == MODEL_BY_LINE_TYPE || key == MODEL_BY_OWN;
+}
+
+static bool by_place(enum model_key key)
+{
+    return key == MODEL_BY_METHOD || by_line(key) || key == MODEL_BY_MODULE ||
+           key == MODEL_BY_NAMESPACE;
+}
+
+bool model_rows_inclusive(const struct model_rows *r)
+{
+    return by_place(r->options.key) && r->options.key != MODEL_BY_LINE_TYPE;
+}
+
+/* Sizes and slices of time: all, the lesser first. */
+static bool in_key_order(const struct model_rows *r)
+{
+    return r->options.key == MODEL_BY_SIZE || r->options.key == MODEL_BY_SLICE;
+}
+
+static bool has_totals(const struct model_rows *r)
+{
+    return model_rows_inclusive(r) && !r->options.no_totals;
+}
+
 INDEX_OF_BYTES(row_kind, struct model_row, key);
 INDEX_OF_BYTES(type_kind, struct model_row_type, class_number);
 
+/* Returns: NONE without memory. */
 static uint32_t row_of(struct model_rows *r, const struct model_row *row)
 {
     uint32_t number;
+    int added = index_add(&r->index, &row_kind, &r->rows, &r->count, &r->capacity, row, &number);
 
-    return index_add(&r->index, &row_kind, &r->rows, &r->count, &r->capacity, row, &number) < 0
-               ? NONE
-               : number;
+    if (added < 0 ||
+        (added && !array_reserve_zeroed(&r->sums, &r->sum_capacity, (r->count + 1) * r->stride)))
+        return NONE;
+    r->rows[number].sums = number + 1;
+    return number;
+}
+
+static double *sums_at(const struct model_rows *r, uint32_t row)
+{
+    return &r->sums[(size_t)(row + 1) * r->stride];
+}
+
+/* Weights that the tree has not are 0 for all rows. */
+static void choose_weights(struct model_rows *r)
+{
+    for (int w = 0; w < MODEL_WEIGHTS; w++)
+        if (r->tree->self[w]) {
+            r->weights[r->weight_count] = (enum model_weight)w;
+            r->column[w] = (uint8_t)++r->weight_count;
+        }
+    r->stride = r->weight_count * (has_totals(r) ? 2 : 1);
 }
 
 static uint32_t module_of(const struct model_rows *r, const struct model_place *p)
@@ -92,6 +139,9 @@ static uint32_t cell_row(struct model_rows *r, uint32_t node, const struct repor
     case MODEL_BY_PROCESS:
         row.key[0] = row.what = cell->process;
         break;
+    case MODEL_BY_SLICE:
+        row.key[0] = row.what = cell->slice;
+        break;
     case MODEL_BY_SIZE:
         row.what = cell->size;
         row.heap = cell->heap;
@@ -112,11 +162,6 @@ static const struct model_place *place_of(const struct model_rows *r, uint32_t n
     return &t->places[t->nodes[node].place];
 }
 
-static bool by_line(enum model_key key)
-{
-    return key == MODEL_BY_LINE || key == MODEL_BY_LINE_TYPE || key == MODEL_BY_OWN;
-}
-
 static int find_near(struct model_rows *r)
 {
     const struct model *m = r->tree->model;
@@ -124,17 +169,6 @@ static int find_near(struct model_rows *r)
 
     r->rule.any = r->options.key != MODEL_BY_OWN;
     return err ? err : model_near_nodes(&r->rule, r->tree, &r->near);
-}
-
-static bool by_place(enum model_key key)
-{
-    return key == MODEL_BY_METHOD || by_line(key) || key == MODEL_BY_MODULE ||
-           key == MODEL_BY_NAMESPACE;
-}
-
-bool model_rows_inclusive(const struct model_rows *r)
-{
-    return by_place(r->options.key) && r->options.key != MODEL_BY_LINE_TYPE;
 }
 
 /* ---- adding up ---- */
@@ -156,8 +190,8 @@ static int add_cell(struct model_rows *r, uint32_t row, uint32_t cell)
 {
     if (row == NONE)
         return -ENOMEM;
-    for (int w = 0; w < MODEL_WEIGHTS; w++)
-        r->rows[row].self[w] += model_cell_weight(r->tree->model, cell, (enum model_weight)w);
+    for (unsigned i = 0; i < r->weight_count; i++)
+        sums_at(r, row)[i] += model_cell_weight(r->tree->model, cell, r->weights[i]);
     if (r->rows[row].cell == UINT32_MAX)
         r->rows[row].cell = cell;
     if (r->of_cells)
@@ -174,6 +208,19 @@ static uint32_t row_of_cell(struct model_rows *r, uint32_t node, uint32_t cell)
         return cell_row(r, node, c);
     return place_row(r, place_of(r, r->near ? r->near[node] : node),
                      r->options.key == MODEL_BY_LINE_TYPE ? c->class_number : 0);
+}
+
+/* Each has a row, also those in which nothing was made. */
+static int add_slices(struct model_rows *r)
+{
+    struct model_row row = {.cell = UINT32_MAX};
+
+    for (unsigned i = 0; i < model_slice_count(r->tree->model); i++) {
+        row.key[0] = row.what = i;
+        if (row_of(r, &row) == NONE)
+            return -ENOMEM;
+    }
+    return 0;
 }
 
 static int add_cells(struct model_rows *r)
@@ -199,8 +246,8 @@ static void add_total(struct model_rows *r, uint32_t row, uint32_t node, uint32_
     const struct model_tree *t = r->tree;
 
     *end = t->nodes[node].end;
-    for (int w = 0; w < MODEL_WEIGHTS; w++)
-        r->rows[row].total[w] += t->total[w] ? t->total[w][node] : 0;
+    for (unsigned i = 0; i < r->weight_count; i++)
+        sums_at(r, row)[r->weight_count + i] += t->total[r->weights[i]][node];
 }
 
 /* What is below frames: a row within itself counts once. */
@@ -226,11 +273,32 @@ static int add_totals(struct model_rows *r)
         else if (i >= ends[*row])
             add_total(r, *row, i, &ends[*row]);
     }
-    for (size_t i = 0; !err && i < r->count; i++)
+    for (uint32_t i = 0; !err && i < r->count; i++)
         if (!r->rows[i].what && !r->rows[i].key[1]) /* of no frame */
-            memcpy(r->rows[i].total, r->rows[i].self, sizeof(r->rows[i].total));
+            memcpy(sums_at(r, i) + r->weight_count, sums_at(r, i),
+                   r->weight_count * sizeof(*r->sums));
     memory_free_all(rows, ends);
     return err;
+}
+
+double model_row_self(const struct model_rows *r, const struct model_row *row, enum model_weight w)
+{
+    return row->sums && r->column[w] ? sums_at(r, row->sums - 1)[r->column[w] - 1] : 0;
+}
+
+double model_row_total(const struct model_rows *r, const struct model_row *row, enum model_weight w)
+{
+    return row->sums && r->column[w] && has_totals(r)
+               ? sums_at(r, row->sums - 1)[r->weight_count + r->column[w] - 1]
+               : 0;
+}
+
+void model_row_weights(const struct model_rows *r, const struct model_row *row, bool total,
+                       double out[MODEL_WEIGHTS])
+{
+    for (int w = 0; w < MODEL_WEIGHTS; w++)
+        out[w] = total ? model_row_total(r, row, (enum model_weight)w)
+                       : model_row_self(r, row, (enum model_weight)w);
 }
 
 /* ---- order ---- */
@@ -246,15 +314,16 @@ static bool by_total(const struct model_rows *r)
 static double weight_of(const struct model_rows *r, const struct model_row *row)
 {
     if (r->options.sort == MODEL_SORT_ALLOCS)
-        return row->self[MODEL_ALLOCS];
-    return by_total(r) ? row->total[MODEL_BYTES] : row->self[MODEL_BYTES];
+        return model_row_self(r, row, MODEL_ALLOCS);
+    return by_total(r) ? model_row_total(r, row, MODEL_BYTES) : model_row_self(r, row, MODEL_BYTES);
 }
 
 /* Whether it has the least bytes and share asked for. */
 static bool passes(const struct model_rows *r, const struct model_row *row)
 {
     double all = r->tree->total[MODEL_BYTES][0];
-    double bytes = by_total(r) ? row->total[MODEL_BYTES] : row->self[MODEL_BYTES];
+    double bytes =
+        by_total(r) ? model_row_total(r, row, MODEL_BYTES) : model_row_self(r, row, MODEL_BYTES);
 
     if (r->options.signed_bytes)
         bytes = fabs(bytes);
@@ -273,10 +342,13 @@ static int row_order(const void *a, const void *b, void *context)
     const struct model_row *x = a, *y = b;
     int order = ORDER(passes(r, y), passes(r, x));
 
-    if (!order && r->options.key != MODEL_BY_SIZE) {
+    if (!order && !in_key_order(r)) {
         order = ORDER(weight_of(r, y), weight_of(r, x));
-        order = order ? order : ORDER(y->total[MODEL_BYTES], x->total[MODEL_BYTES]);
-        order = order ? order : ORDER(y->self[MODEL_BYTES], x->self[MODEL_BYTES]);
+        order = order
+                    ? order
+                    : ORDER(model_row_total(r, y, MODEL_BYTES), model_row_total(r, x, MODEL_BYTES));
+        order = order ? order
+                      : ORDER(model_row_self(r, y, MODEL_BYTES), model_row_self(r, x, MODEL_BYTES));
     }
     for (int i = 0; !order && i < 3; i++)
         order = ORDER(x->key[i], y->key[i]);
@@ -307,8 +379,6 @@ static void put_in_order(struct model_rows *r)
         row->first_type = row->type_count ? row->first_type : i;
         row->type_count++;
     }
-    for (size_t i = 0; i < r->count; i++)
-        r->rows[i].number = (uint32_t)i;
     if (r->count)
         qsort_r(r->rows, r->count, sizeof(*r->rows), row_order, r);
     keep_shown(r);
@@ -320,6 +390,7 @@ int model_rows_init(struct model_rows *r, const struct model_tree *t,
     int err = 0;
 
     *r = (struct model_rows){.tree = t, .options = *options};
+    choose_weights(r);
     if (options->key == MODEL_BY_NAMESPACE)
         err = namespaces_init(&r->names, model_defs(t->model));
     if (!err && by_line(options->key))
@@ -327,9 +398,11 @@ int model_rows_init(struct model_rows *r, const struct model_tree *t,
     if (!err && options->of_cells &&
         !(r->of_cells = memory_zalloc(model_cell_count(t->model) + 1, sizeof(*r->of_cells))))
         err = -ENOMEM;
+    if (!err && options->key == MODEL_BY_SLICE)
+        err = add_slices(r);
     if (!err)
         err = add_cells(r);
-    if (!err && model_rows_inclusive(r) && !options->no_totals)
+    if (!err && has_totals(r))
         err = add_totals(r);
     if (!err)
         put_in_order(r);
@@ -338,7 +411,7 @@ int model_rows_init(struct model_rows *r, const struct model_tree *t,
 
 void model_rows_fini(struct model_rows *r)
 {
-    memory_free_all(r->rows, r->types, r->near, r->of_cells);
+    memory_free_all(r->rows, r->sums, r->types, r->near, r->of_cells);
     index_free(&r->index);
     index_free(&r->type_index);
     namespaces_fini(&r->names);
@@ -358,7 +431,7 @@ int model_rows_of_cells(const struct model_rows *r, uint32_t **out)
     }
     now[0] = 0;
     for (size_t i = 0; i < r->count; i++)
-        now[r->rows[i].number] = (uint32_t)i;
+        now[r->rows[i].sums - 1] = (uint32_t)i;
     for (size_t i = 0; i < cells; i++)
         (*out)[i] = now[r->of_cells[i]];
     memory_free(now);
@@ -367,7 +440,7 @@ int model_rows_of_cells(const struct model_rows *r, uint32_t **out)
 
 size_t model_rows_shown(const struct model_rows *r)
 {
-    uint64_t top = r->options.key == MODEL_BY_SIZE ? 0 : r->options.top;
+    uint64_t top = in_key_order(r) ? 0 : r->options.top;
     size_t shown = 0;
 
     while (shown < r->count && (!top || shown < top) && passes(r, &r->rows[shown]))

@@ -13,8 +13,8 @@
 
 /*
  * What a row is of. The tree has the grain that is named, or METHOD; of keys that are not on call
- * paths, and of sites, NONE will do. Threads, processes and sizes need the model's dimension of
- * that name.
+ * paths, and of sites, NONE will do. Threads, processes, sizes and slices need the dimension of the
+ * model of that name.
  */
 enum model_key {
     MODEL_BY_SITE, /* call path, instruction and type; with `below` the tree has grain IL */
@@ -27,7 +27,8 @@ enum model_key {
     MODEL_BY_NAMESPACE,
     MODEL_BY_THREAD,
     MODEL_BY_PROCESS,
-    MODEL_BY_SIZE
+    MODEL_BY_SIZE,
+    MODEL_BY_SLICE /* of time; all of them, in their order */
 };
 
 enum model_sort { MODEL_SORT_BYTES, MODEL_SORT_ALLOCS, MODEL_SORT_TOTAL };
@@ -54,19 +55,18 @@ struct model_row {
     uint64_t key[3];
     /*
      * types: a class; methods, own, lines: a method + 1, 0: none; modules: a module + 1, 0: no
-     * managed frame; namespaces: a number of `names` + 1, 0: no managed frame; threads, processes:
-     * as of a cell; sizes: the power of two; sites: a path
+     * managed frame; namespaces: a number of `names` + 1, 0: no managed frame; threads, processes,
+     * slices: as of a cell; sizes: the power of two; sites: a path
      */
     uint32_t what;
     const struct model_place *place; /* of methods, lines, own; NULL none */
     uint32_t cell;                   /* the row's first, UINT32_MAX: it has none */
-    uint32_t number;                 /* in the order in which rows were made */
+    uint32_t sums;                   /* for model_row_self; 0: all are 0 */
     uint32_t class_number;           /* of sites, and lines with types */
     int32_t il;                      /* of sites */
     uint32_t depth;                  /* of sites: frames that the filter leaves; 0: all */
     uint8_t heap;                    /* of sizes */
     size_t first_type, type_count;   /* of model_rows.types, most bytes first */
-    double self[MODEL_WEIGHTS], total[MODEL_WEIGHTS];
 };
 
 struct model_rows {
@@ -75,13 +75,22 @@ struct model_rows {
     struct model_row *rows; /* in their order once made */
     size_t count, capacity;
     struct index index;
-    struct model_row_type *types; /* by row, of keys on call paths */
+    /*
+     * Of row i as rows were made `stride` doubles from (i + 1) * stride on, those of the weights
+     * that the tree has: what it made itself, then, of inclusive rows, the total.
+     */
+    double *sums;
+    size_t sum_capacity;
+    enum model_weight weights[MODEL_WEIGHTS];
+    unsigned weight_count, stride;
+    uint8_t column[MODEL_WEIGHTS]; /* by weight: its number in `weights` + 1; 0: not there */
+    struct model_row_type *types;  /* by row, of keys on call paths */
     size_t type_count, type_capacity;
     struct index type_index;
     struct namespaces names;
     struct model_near rule; /* of lines and own */
     uint32_t *near;         /* by node: of lines and own the node that its allocations count for */
-    uint32_t *of_cells;     /* by cell of the model: model_row.number */
+    uint32_t *of_cells;     /* by cell of the model: model_row.sums - 1 */
 };
 
 /* Returns: 0 or -ENOMEM; *r is for model_rows_fini even then. Owns: the tree is borrowed. */
@@ -92,7 +101,15 @@ void model_rows_fini(struct model_rows *r); /* all zero is fine, and what it lea
 /* By cell the row; to be freed with memory_free. Returns: 0 or -ENOMEM. */
 int model_rows_of_cells(const struct model_rows *r, uint32_t **out);
 
-bool model_rows_inclusive(const struct model_rows *r); /* whether `total` means anything */
+/* model_row_self - a weight of what the row made itself. model_row_total - with what was made below
+ * it; 0 unless rows are inclusive. model_row_weights - all weights of one of both. */
+double model_row_self(const struct model_rows *r, const struct model_row *row, enum model_weight w);
+double model_row_total(const struct model_rows *r, const struct model_row *row,
+                       enum model_weight w);
+void model_row_weights(const struct model_rows *r, const struct model_row *row, bool total,
+                       double out[MODEL_WEIGHTS]);
+
+bool model_rows_inclusive(const struct model_rows *r); /* whether rows have totals of subtrees */
 /* How many rows the options let through: those in front. */
 size_t model_rows_shown(const struct model_rows *r);
 

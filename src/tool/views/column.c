@@ -2,9 +2,13 @@
 
 static void row_at(const struct view_rows *r, size_t number, struct view_row *out)
 {
+    double total[MODEL_WEIGHTS];
+
     *out = (struct view_row){.of = r, .row = &r->rows.rows[number], .number = number};
-    view_amount(r->view, out->row->self, &out->self);
-    view_amount(r->view, out->row->total, &out->total);
+    model_row_weights(&r->rows, out->row, false, out->self_weights);
+    model_row_weights(&r->rows, out->row, true, total);
+    view_amount(r->view, out->self_weights, &out->self);
+    view_amount(r->view, total, &out->total);
 }
 
 /* The sets of columns that a view's rows have, one after the other. */

@@ -16,6 +16,7 @@ struct view_row {
     const struct model_row *row;
     size_t number;               /* of->rows.rows[number] is row */
     const struct column *column; /* whose value is asked for */
+    double self_weights[MODEL_WEIGHTS];
     struct report_row self, total;
 };
 

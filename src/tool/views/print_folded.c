@@ -62,7 +62,8 @@ int print_folded_sites(const struct model *m, const struct model_rows *rows, siz
             break;
         fputs(";[", out);
         put_name(report_class(f.defs, row->class_number)->name, out);
-        fprintf(out, "] %llu\n", (unsigned long long)report_whole(row->self[MODEL_BYTES]));
+        fprintf(out, "] %llu\n",
+                (unsigned long long)report_whole(model_row_self(rows, row, MODEL_BYTES)));
     }
     memory_free(f.frames);
     return err;

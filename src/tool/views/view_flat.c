@@ -391,13 +391,16 @@ static void print_foreign(const struct view_rows *r, FILE *out)
     struct text_number share;
 
     for (size_t i = 0; !row && i < r->rows.count; i++)
-        if (model_row_foreign(&r->rows, &r->rows.rows[i]) && r->rows.rows[i].self[MODEL_BYTES] > 0)
+        if (model_row_foreign(&r->rows, &r->rows.rows[i]) &&
+            model_row_self(&r->rows, &r->rows.rows[i], MODEL_BYTES) > 0)
             row = &r->rows.rows[i];
     if (!row || v->filter.no_own)
         return;
     buffer_text(&b, MODEL_NEAR_NONE);
     if (!v->question)
-        buffer_format(&b, " (%s)", text_share(&share, view_share(v, row->self[MODEL_BYTES])));
+        buffer_format(
+            &b, " (%s)",
+            text_share(&share, view_share(v, model_row_self(&r->rows, row, MODEL_BYTES))));
     buffer_text(&b, ": made on stacks without own code. `shadowtrace report --view ");
     buffer_format(&b, v->live ? "%s --by tree" : "%s", v->live ? view_word(v) : "tree");
     buffer_format(&b, " --no-own %s", v->how.reading.rows ? "--from-rows " : "");
@@ -416,7 +419,7 @@ void view_print_shown(const struct view_rows *r, size_t shown, FILE *out)
     double bytes = 0;
 
     for (size_t i = 0; i < shown; i++)
-        bytes += r->rows.rows[i].self[MODEL_BYTES];
+        bytes += model_row_self(&r->rows, &r->rows.rows[i], MODEL_BYTES);
     if (shown < r->rows.count)
         fprintf(out, "\nShown: %s of %s %s, %s of %s bytes.%s\n", text_count(&a, shown),
                 text_count(&b, r->rows.count), what, text_share(&c, view_share(v, bytes)),

@@ -388,7 +388,7 @@ static const char *beside_heading(const struct view *v)
 /* The weight of the column's number. */
 static bool weight_value(struct view_row *row, struct column_value *out)
 {
-    out->count = report_whole(row->row->self[row->column->number]);
+    out->count = report_whole(row->self_weights[row->column->number]);
     return true;
 }
 
@@ -397,7 +397,7 @@ static bool signed_value(struct view_row *row, struct column_value *out)
     struct view_signed text;
 
     buffer_text(&out->made,
-                view_live_amount(row->of->view, row->row->self[row->column->number], &text));
+                view_live_amount(row->of->view, row->self_weights[row->column->number], &text));
     out->text = out->made.data;
     return true;
 }
@@ -407,7 +407,7 @@ static bool live_range(struct view_row *row, struct column_value *out)
     struct report_amount range;
     struct view_signed text;
 
-    if (!view_live_range(row->of->view, row->row->self, &range))
+    if (!view_live_range(row->of->view, row->self_weights, &range))
         return false;
     buffer_text(&out->made, view_live_range_text(row->of->view, &range, &text));
     out->text = out->made.data;
@@ -417,7 +417,7 @@ static bool live_range(struct view_row *row, struct column_value *out)
 /* Of all that was made, what died young. */
 static bool beside_share(struct view_row *row, struct column_value *out)
 {
-    const double *self = row->row->self;
+    const double *self = row->self_weights;
     double made = self[MODEL_LIVE_BYTES] + self[MODEL_BESIDE_BYTES];
 
     out->number = made > 0 ? self[MODEL_BESIDE_BYTES] / made : 0;
@@ -594,7 +594,7 @@ static void deaths_json(const struct view_deaths *d, struct json_writer *w)
 
 static void live_members(struct view_row *row, struct json_writer *w)
 {
-    view_live_amounts_json(row->of->view, row->row->self, w);
+    view_live_amounts_json(row->of->view, row->self_weights, w);
 }
 
 static void died_members(struct view_row *row, struct json_writer *w)

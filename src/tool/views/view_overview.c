@@ -339,6 +339,11 @@ static const struct column own_columns[] = {
 };
 static const struct columns columns_of_own = COLUMNS(own_columns);
 
+static double own_bytes(const struct overview *o, const struct model_row *row)
+{
+    return model_row_self(&o->own.rows, row, MODEL_BYTES);
+}
+
 /*
  * The rows that make most, and that of no own frame, if it makes anything: in its place among them,
  * or last. (--top, which is of other views, may have moved it.)
@@ -351,7 +356,7 @@ static size_t own_rows(const struct overview *o, struct model_row out[LINES_SHOW
     for (size_t i = 0; i < o->own.rows.count && model_own_any(o->v->read.own); i++) {
         const struct model_row *row = &o->own.rows.rows[i];
 
-        if (!(row->self[MODEL_BYTES] > 0))
+        if (!(own_bytes(o, row) > 0))
             continue;
         if (model_row_foreign(&o->own.rows, row))
             foreign = row;
@@ -361,7 +366,7 @@ static size_t own_rows(const struct overview *o, struct model_row out[LINES_SHOW
     if (!foreign)
         return count;
     count += count < LINES_SHOWN;
-    while (at + 1 < count && out[at].self[MODEL_BYTES] >= foreign->self[MODEL_BYTES])
+    while (at + 1 < count && own_bytes(o, &out[at]) >= own_bytes(o, foreign))
         at++;
     memmove(&out[at + 1], &out[at], (count - 1 - at) * sizeof(*out));
     out[at] = *foreign;
@@ -374,7 +379,7 @@ static const struct model_row *first_own(const struct overview *o)
     const struct model_row *row = o->own.rows.rows, *end = row + o->own.rows.count;
 
     for (; row < end && model_own_any(o->v->read.own); row++)
-        if (row->self[MODEL_BYTES] > 0 && !model_row_foreign(&o->own.rows, row))
+        if (own_bytes(o, row) > 0 && !model_row_foreign(&o->own.rows, row))
             return row;
     return NULL;
 }
@@ -385,7 +390,7 @@ static double own_share(const struct overview *o)
     double none = 0;
 
     for (size_t i = 0; i < o->own.rows.count; i++)
-        none += o->own.rows.rows[i].what ? 0 : o->own.rows.rows[i].self[MODEL_BYTES];
+        none += o->own.rows.rows[i].what ? 0 : own_bytes(o, &o->own.rows.rows[i]);
     return view_share(o->v, o->v->sum[MODEL_BYTES] - none);
 }
 

@@ -11,31 +11,27 @@
 
 /* ---- slices ---- */
 
+static double bytes_of(const struct time_line *l, unsigned slice)
+{
+    return model_row_self(&l->slices, &l->slices.rows[slice], MODEL_BYTES);
+}
+
 int time_line_init(struct time_line *l, const struct view *v)
 {
-    const struct model_tree *t = v->tree;
-    unsigned count = model_slice_count(v->read.model);
+    const struct model_rows_options by_slice = {.key = MODEL_BY_SLICE};
+    int err;
 
     *l = (struct time_line){.slice_ns = model_slice_ns(v->read.model)};
-    l->slices = memory_zalloc(count ? count : 1, sizeof(*l->slices));
-    if (!l->slices)
-        return -ENOMEM;
-    for (unsigned i = 0; i < count; i++)
-        l->slices[i].what = i;
-    for (uint32_t i = 0; i < t->cell_count; i++) {
-        uint32_t slice = model_cell(v->read.model, t->cells[i])->slice;
-
-        for (int w = 0; slice < count && w < MODEL_WEIGHTS; w++)
-            l->slices[slice].self[w] +=
-                model_cell_weight(v->read.model, t->cells[i], (enum model_weight)w);
-    }
+    err = model_rows_init(&l->slices, v->tree, &by_slice);
+    if (err)
+        return err;
     l->first = l->slice_ns ? (unsigned)(v->read.found.from.t / l->slice_ns) : 0;
-    l->count = count;
-    if (l->first >= count)
+    l->count = (unsigned)l->slices.count;
+    if (l->first >= l->count)
         l->first = 0;
-    for (unsigned i = l->first; i < count; i++)
-        if (l->slices[i].self[MODEL_BYTES] > l->most) {
-            l->most = l->slices[i].self[MODEL_BYTES];
+    for (unsigned i = l->first; i < l->count; i++)
+        if (bytes_of(l, i) > l->most) {
+            l->most = bytes_of(l, i);
             l->peak = i;
         }
     return 0;
@@ -43,7 +39,7 @@ int time_line_init(struct time_line *l, const struct view *v)
 
 void time_line_fini(struct time_line *l)
 {
-    memory_free(l->slices);
+    model_rows_fini(&l->slices);
 }
 
 void time_line_put(const struct time_line *l, struct buffer *b)
@@ -52,7 +48,7 @@ void time_line_put(const struct time_line *l, struct buffer *b)
                                        "\u2585", "\u2586", "\u2587", "\u2588"};
 
     for (unsigned i = l->first; i < l->count; i++) {
-        double share = l->most > 0 ? l->slices[i].self[MODEL_BYTES] / l->most : 0;
+        double share = l->most > 0 ? bytes_of(l, i) / l->most : 0;
         unsigned bar = (unsigned)(share * 8 + 0.5);
 
         buffer_text(b, bars[share > 0 && !bar ? 1 : bar > 8 ? 8 : bar]);
@@ -86,7 +82,7 @@ static bool bar_value(struct view_row *row, struct column_value *out)
 {
     const double most = row->of->most;
 
-    out->number = most > 0 ? row->row->self[MODEL_BYTES] / most : 0;
+    out->number = most > 0 ? row->self_weights[MODEL_BYTES] / most : 0;
     return true;
 }
 
@@ -108,12 +104,16 @@ static const struct columns columns = COLUMNS(time_columns);
 
 struct view_rows time_line_rows(const struct view *v, const struct time_line *l)
 {
-    return (struct view_rows){.view = v,
-                              .kind = VIEW_TIME,
-                              .rows = {.rows = l->slices + l->first, .count = l->count - l->first},
-                              .columns = {&columns},
-                              .slice_ns = l->slice_ns,
-                              .most = l->most};
+    struct view_rows rows = {.view = v,
+                             .kind = VIEW_TIME,
+                             .rows = l->slices,
+                             .columns = {&columns},
+                             .slice_ns = l->slice_ns,
+                             .most = l->most};
+
+    rows.rows.rows += l->first;
+    rows.rows.count -= l->first;
+    return rows;
 }
 
 static int print(const struct view *v, const struct time_line *l, FILE *out)

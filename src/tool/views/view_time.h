@@ -9,7 +9,7 @@ struct time_line {
     unsigned first, count; /* slices [first, count) are shown */
     unsigned peak;
     double most;              /* bytes of the slice with the most, `peak` */
-    struct model_row *slices; /* `what` is the slice's number; all of them */
+    struct model_rows slices; /* all of them */
 };
 
 int time_line_init(struct time_line *l, const struct view *v); /* 0 or -ENOMEM */

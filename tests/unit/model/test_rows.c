@@ -81,7 +81,7 @@ static void expect_methods(const char *expected)
 
         name = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;
         snprintf(text + at, sizeof(text) - at, "%s%s %.0f/%.0f", at ? ", " : "", name,
-                 row->self[MODEL_BYTES], row->total[MODEL_BYTES]);
+                 model_row_self(&rows, row, MODEL_BYTES), model_row_total(&rows, row, MODEL_BYTES));
     }
     assert_string_equal(text, expected);
 }
@@ -94,7 +94,7 @@ TEST(rows_of_every_key_add_up_to_the_total)
         make(&(struct model_rows_options){.key = (enum model_key)key});
         assert_int_equal(model_rows_shown(&rows), rows.count);
         for (size_t i = 0; i < rows.count; i++) {
-            bytes += rows.rows[i].self[MODEL_BYTES];
+            bytes += model_row_self(&rows, &rows.rows[i], MODEL_BYTES);
             for (size_t k = 0; k < rows.rows[i].type_count; k++)
                 types += rows.types[rows.rows[i].first_type + k].bytes;
         }
@@ -149,4 +149,3 @@ TEST(each_cell_knows_its_row)
         assert_int_equal(rows.rows[of[i]].what, model_cell(model, i)->class_number);
     memory_free(of);
 }
-
