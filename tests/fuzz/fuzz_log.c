@@ -8,9 +8,8 @@
 #include "readers/parallel_reader.h"
 #include "report/checks.h"
 #include "report/replay.h"
-#include "report/diff.h"
+#include "model/diff.h"
 #include "readers/marks.h"
-#include "report/sites.h"
 #include "model/merged.h"
 #include "model/own.h"
 #include "validate/validate.h"
@@ -178,25 +177,24 @@ static void parallel_agrees(struct memory *m)
 /* Marks are found or not; with each the log is cut; what lies before and behind one is the whole. */
 static uint64_t bytes_within(struct memory *m, const struct report_window *window)
 {
-    static const struct report_filter all = {0};
+    static const struct report_cells_options all = {.paths = false};
     struct report_problems problems;
-    struct report_sites *sites = NULL;
+    struct report_cells cells;
     struct report_lines *lines = lines_of(m);
-    struct report_row row = {.bytes = 0};
+    double bytes = 0;
 
     report_problems_init(&problems);
-    if (report_sites_new(REPORT_BY_TYPE, &all, &problems, &sites) == 0) {
-        report_sites_window(sites, window);
-        (void)report_sites_read_lines(sites, lines, "fuzz");
-        MUST(report_sites_logical(sites) == 0);
-        MUST(report_sites_finish(sites) == 0);
-        report_sites_total(sites, &row);
-        row.bytes = report_sites_estimated(sites) ? 0 : row.bytes;
-    }
-    report_sites_free(sites);
+    MUST(report_cells_init(&cells, &all, &problems) == 0);
+    report_cells_window(&cells, window);
+    (void)report_cells_read_lines(&cells, lines, "fuzz");
+    MUST(report_cells_logical(&cells) == 0);
+    MUST(report_cells_finish(&cells) == 0);
+    for (size_t heap = 0; heap < SST_HEAP_COUNT && !cells.sampled; heap++)
+        bytes += cells.heaps[heap].bytes;
+    report_cells_fini(&cells);
     report_lines_free(lines);
     report_problems_fini(&problems);
-    return row.bytes;
+    return report_whole(bytes);
 }
 
 static void marks(struct memory *m)
@@ -218,51 +216,72 @@ static void marks(struct memory *m)
     report_marks_fini(&marks);
 }
 
-/* Lines that no symbols tell: 64 in each method, and an IL offset is one of them. */
-static uint32_t made_up_line(void *sites, uint32_t path, int32_t il)
-{
-    uint32_t method = report_path(report_sites_defs(sites), path)->method;
+/* A model's rows of one key. */
+struct rows {
+    struct report_problems problems;
+    struct model *model;
+    struct model_own *own;
+    struct model_tree *tree;
+    struct model_rows rows;
+};
 
-    return path == REPORT_PATH_EMPTY ? 0 : 1 + method * 64 + (uint32_t)il % 64;
+static bool make_rows(struct memory *m, enum model_key key, const struct model_filter *filter,
+                      struct rows *r)
+{
+    const bool frames = key == MODEL_BY_METHOD || key == MODEL_BY_MODULE || key == MODEL_BY_OWN;
+    const struct model_options options = {
+        .dimensions = {.threads = key == MODEL_BY_THREAD || filter->thread}};
+    const struct model_shape shape = {.grain = key == MODEL_BY_OWN ? MODEL_GRAIN_LINE
+                                               : frames            ? MODEL_GRAIN_METHOD
+                                                                   : MODEL_GRAIN_NONE};
+    const struct model_rows_options how = {.key = key};
+    struct report_lines *lines = lines_of(m);
+    char why[100];
+    int err;
+
+    *r = (struct rows){.model = NULL};
+    report_problems_init(&r->problems);
+    MUST(model_new(&options, &r->problems, &r->model) == 0);
+    (void)model_read_lines(r->model, lines, "fuzz", NULL);
+    report_lines_free(lines);
+    MUST(model_finish(r->model) == 0);
+    MUST(model_own_new(model_defs(r->model), model_log(r->model), NULL, NULL, 0, &r->own, why,
+                       sizeof(why)) == 0);
+    MUST(model_know(r->model, r->own, NULL) == 0);
+    err = model_tree_new(r->model, filter, &shape, &r->tree, why, sizeof(why));
+    MUST(err == 0 || err == -ENOENT);
+    MUST(err || model_rows_init(&r->rows, r->tree, &how) == 0);
+    return err == 0;
 }
 
-static bool line_made_up(void *context, size_t log, uint32_t number, struct report_diff_line *out)
+static void free_rows(struct rows *r)
 {
-    (void)context, (void)log;
-    if (number)
-        *out = (struct report_diff_line){(number - 1) / 64, "File.cs", (number - 1) % 64};
-    return number;
+    model_rows_fini(&r->rows);
+    model_tree_free(r->tree);
+    model_free(r->model);
+    model_own_free(r->own);
+    report_problems_fini(&r->problems);
 }
 
 /* No log differs from itself. */
-static void diff(struct memory *m, enum report_by by)
+static void diff(struct memory *m, enum model_key key)
 {
-    static const struct report_filter all = {0};
-    struct report_problems problems;
-    struct report_sites *sites = NULL;
-    struct report_lines *lines = lines_of(m);
-    struct report_diff *diff = NULL;
+    static const struct model_filter all = {.thread = 0};
+    struct diff *diff = NULL;
+    struct rows r;
 
-    report_problems_init(&problems);
-    if (report_sites_new(by, &all, &problems, &sites) == 0) {
-        const struct report_sites *const one = sites;
-        const struct report_diff_logs sides[REPORT_DIFF_SIDES] = {{&one, 1, line_made_up, NULL},
-                                                                  {&one, 1, line_made_up, NULL}};
-        struct report_diff_sum sum;
+    if (make_rows(m, key, &all, &r)) {
+        const struct model_rows *const one = &r.rows;
+        const struct diff_logs sides[DIFF_SIDES] = {{&one, 1}, {&one, 1}};
+        struct diff_sum sum;
 
-        (void)report_sites_read_lines(sites, lines, "fuzz");
-        MUST(report_sites_logical(sites) == 0);
-        report_sites_lines(sites, made_up_line, sites);
-        MUST(report_sites_finish(sites) == 0);
-        MUST(report_diff_new(sides, by, by == REPORT_BY_THREAD, &diff) == 0);
-        report_diff_sum(diff, &sum);
-        MUST(sum.changed + sum.only[REPORT_DIFF_OLD] + sum.only[REPORT_DIFF_NEW] == 0);
-        MUST(sum.same == report_diff_count(diff) && sum.same <= report_sites_count(sites));
+        MUST(diff_new(sides, key == MODEL_BY_THREAD, &diff) == 0);
+        diff_sum(diff, &sum);
+        MUST(sum.changed + sum.only[DIFF_OLD] + sum.only[DIFF_NEW] == 0);
+        MUST(sum.same == diff_count(diff) && sum.same <= r.rows.count);
     }
-    report_diff_free(diff);
-    report_sites_free(sites);
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    diff_free(diff);
+    free_rows(&r);
 }
 
 /* Whatever the log: rows within the limits, times that can be added. */
@@ -294,32 +313,27 @@ static void replay(struct memory *m)
     }
 }
 
-static void report(struct memory *m, enum report_by by)
+static void report(struct memory *m, enum model_key key)
 {
-    static const struct report_filter filter = {.type = "*", .method = "*a*"};
-    struct report_problems problems;
-    struct report_sites *sites = NULL;
-    struct report_lines *lines = lines_of(m);
-    uint64_t bytes = 0;
-    struct report_row row;
+    static const char *const any[] = {"*"}, *const some[] = {"*a*"};
+    const struct model_filter filter = {.types = {any, key == MODEL_BY_METHOD},
+                                        .methods = {some, key == MODEL_BY_METHOD}};
+    double bytes = 0;
+    struct rows r;
 
-    report_problems_init(&problems);
-    if (report_sites_new(by, by == REPORT_BY_METHOD ? &filter : &(struct report_filter){0},
-                         &problems, &sites) == 0) {
-        (void)report_sites_read_lines(sites, lines, "fuzz");
-        MUST(report_sites_logical(sites) == 0);
-        MUST(report_sites_finish(sites) == 0);
-        for (size_t i = 0; i < report_sites_count(sites); i++) {
-            report_sites_row(sites, i, &row);
-            bytes += row.bytes;
-            MUST(row.bytes_range.low <= row.bytes_range.high);
+    if (make_rows(m, key, &filter, &r)) {
+        for (size_t i = 0; i < r.rows.count; i++) {
+            double weights[MODEL_WEIGHTS];
+            struct model_amount amount;
+
+            model_row_weights(&r.rows, &r.rows.rows[i], false, weights);
+            model_amount_of(r.model, weights, &amount);
+            bytes += weights[MODEL_BYTES];
+            MUST(amount.bytes_range.low <= amount.bytes_range.high);
         }
-        report_sites_total(sites, &row);
-        MUST(report_sites_estimated(sites) || bytes == row.bytes);
+        MUST(model_estimated(r.model) || bytes == r.tree->total[MODEL_BYTES][0]);
     }
-    report_sites_free(sites);
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    free_rows(&r);
 }
 
 /* Every cell is of one node, and so is every byte, whatever is folded. */
@@ -421,7 +435,7 @@ static uint64_t validate(struct memory *m, const struct report_schema *schema)
 
 static void one_reader(struct memory *m, unsigned which, const struct report_schema *schema)
 {
-    static const enum report_by keys[] = {REPORT_BY_SITE, REPORT_BY_METHOD, REPORT_BY_THREAD};
+    static const enum model_key keys[] = {MODEL_BY_SITE, MODEL_BY_METHOD, MODEL_BY_THREAD};
 
     switch (which) {
     case 0:
@@ -442,13 +456,13 @@ static void one_reader(struct memory *m, unsigned which, const struct report_sch
         replay(m);
         break;
     case 7:
-        diff(m, REPORT_BY_SITE);
+        diff(m, MODEL_BY_SITE);
         break;
     case 8:
-        diff(m, REPORT_BY_THREAD);
+        diff(m, MODEL_BY_THREAD);
         break;
     case 9:
-        diff(m, REPORT_BY_LINE);
+        diff(m, MODEL_BY_OWN);
         break;
     case 10:
         model(m);

@@ -3,6 +3,7 @@
 #include "report/cells.h"
 
 #include "model/own.h"
+#include "readers/header.h"
 
 struct model {
     struct report_cells *cells; /* read, or those of whoever read them */
@@ -330,6 +331,25 @@ double model_weight_total(const struct model *m, enum model_weight weight)
 bool model_has_weight(const struct model *m, enum model_weight weight)
 {
     return model_weight_total(m, weight) > 0;
+}
+
+void model_amount_of(const struct model *m, const double weights[MODEL_WEIGHTS],
+                     struct model_amount *out)
+{
+    *out = (struct model_amount){.bytes = report_whole(weights[MODEL_BYTES]),
+                                 .allocs = report_whole(weights[MODEL_ALLOCS])};
+    if (weights[MODEL_BYTES] > 0)
+        out->unoptimised = weights[MODEL_UNOPTIMISED] / weights[MODEL_BYTES];
+    if (!model_estimated(m))
+        return;
+    out->sampled = report_whole(weights[MODEL_SAMPLED]);
+    out->bytes_range = report_estimate_interval(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
+                                                weights[MODEL_SEEN_BYTES]);
+    out->allocs_range = report_estimate_interval(
+        weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE], weights[MODEL_SAMPLED]);
+    out->approximate = report_sampler(model_log(m)->header) == REPORT_SAMPLER_TICKS;
+    out->mixed = report_estimate_mixes(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
+                                       weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE]);
 }
 
 unsigned model_slice_count(const struct model *m)

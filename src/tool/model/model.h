@@ -18,6 +18,7 @@
 
 #include "report/call_times.h"
 #include "report/cells.h"
+#include "report/estimate.h"
 #include "report/source_lines.h"
 
 /*
@@ -156,6 +157,19 @@ const struct report_live *model_live(const struct model *m);
 
 /* Calls and their times by method, with model_options.calls; else NULL. */
 const struct report_call_times *model_calls(const struct model *m);
+
+/* Weights as they are shown; estimates have ranges. */
+struct model_amount {
+    uint64_t allocs, bytes; /* rounded */
+    struct report_amount allocs_range, bytes_range;
+    double share;       /* of a total's bytes, 0 to 1; the caller's to set */
+    double unoptimised; /* of its own bytes: what only unoptimised code makes, the log's il0 */
+    uint64_t sampled;   /* events this rests on, if it is an estimate; else 0 */
+    bool approximate;   /* of ticks, which are not random: there is no range */
+    bool mixed; /* an estimate of objects of several sizes: their number is as good as unknown */
+};
+void model_amount_of(const struct model *m, const double weights[MODEL_WEIGHTS],
+                     struct model_amount *out);
 
 /* Sums over all cells; and over those of one heap (not of live weights). */
 double model_weight_total(const struct model *m, enum model_weight weight);

@@ -1,7 +1,7 @@
 /*
  * report/cells.h - the allocations of logs added up as they come, into cells: what was allocated on
- * one path, at one instruction, of one type, and so on as far as is asked for. Sites (sites.h) and
- * the model of views (model/model.h) are made of them.
+ * one path, at one instruction, of one type, and so on as far as is asked for. The model of views
+ * (model/model.h) is made of them.
  *
  *     report_cells_init -> report_cells_read (one or more logs) -> report_cells_logical (or not) ->
  *     report_cells_finish -> report_cells_fini

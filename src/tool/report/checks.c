@@ -432,6 +432,13 @@ static int on_end(struct report_checks *c, const struct report_record *r)
     return report_json_keep(&c->end, r->json);
 }
 
+static int attribute(struct report_cells *cells, const struct report_record *r)
+{
+    int err = r->kind == SST_KIND_ALLOC ? 0 : report_defs_add(&cells->defs, r);
+
+    return err ? err : report_cells_take(cells, r);
+}
+
 static int on_record(void *context, const struct report_record *r)
 {
     static int (*const by_kind[SST_KIND_COUNT])(struct report_checks *,
@@ -444,7 +451,7 @@ static int on_record(void *context, const struct report_record *r)
         [SST_KIND_PROFILE] = on_sample,    [SST_KIND_END] = on_end,
     };
     struct report_checks *c = context;
-    int err = c->attribution ? report_sites_add(c->attribution, r) : 0;
+    int err = c->attribution ? attribute(c->attribution, r) : 0;
 
     if (err && err != -EBADMSG) /* what is unusable there is so here, and noted once */
         return err;

@@ -8,7 +8,7 @@
 
 #include "readers/natives.h"
 #include "report/profile.h"
-#include "report/sites.h"
+#include "report/cells.h"
 
 /*
  * Times of one capture: [ns, count] pairs as logged (ns is a bucket's middle), by rising ns once
@@ -89,7 +89,7 @@ struct report_checks {
     struct report_defs defs;
     struct report_log log;
     struct report_consumer consumer;
-    struct report_sites *attribution; /* set by the caller, borrowed: gets every record too; NULL */
+    struct report_cells *attribution; /* set by the caller, borrowed: gets every record too; NULL */
 };
 
 /* report_checks_init - Returns: 0 or -ENOMEM; then, too, report_checks_fini releases c. */

@@ -3,7 +3,6 @@
 #include "base/glob.h"
 
 #include "base/order.h"
-#include "report/sites.h"
 
 #include <stdlib.h>
 

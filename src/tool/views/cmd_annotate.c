@@ -2,13 +2,14 @@
 #include "views/view.h"
 #include "views/views.h"
 #include "command/print_complete.h"
-#include "command/reading.h"
+#include "command/loading.h"
+#include "readers/header.h"
 #include "command/rows.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
 
 #include "base/json_writer.h"
-#include "report/annotate.h"
+#include "model/annotate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,17 +18,15 @@
 
 struct annotate {
     enum reading_format format;
-    struct report_filter filter;
+    struct filters filters;
     struct args_list symbols;
     const char *source, *file;
     uint64_t context;
     bool all, physical;
     struct naming naming;
 
-    struct names *names; /* of types in JSON; NULL: the log's */
-    struct report_sites *sites;
-    const struct report_problems *problems; /* of the log */
-    struct source_lines *lines;
+    struct loading read;
+    struct model_tree *tree;
     struct source_line document; /* the file asked for; there may be others of that path */
     struct annotation sums;
 };
@@ -42,11 +41,18 @@ static const struct args_option options[] = {
              "read the text from FILE instead of where it was compiled"),
     ROW_SYMBOLS,
     ROW_NAMES(naming),
-    ROW_TYPE,
-    ROW_THREAD,
+    ARGS_ROW(LIST, "type", "PATTERN", filters.types,
+             "only types whose full name matches; * stands for any text, ? for one character"),
+    ARGS_ROW(COUNT, "thread", "ID", filters.thread, "only the thread with this id in the log",
+             .least = 1, .limit = UINT32_MAX - 1),
     ROW_PHYSICAL("count what an async method allocates after it resumed below what completed its "
                  "task, not below its caller"),
     ARGS_END};
+
+static const struct report_log *log_of(const struct annotate *a)
+{
+    return model_log(a->read.model);
+}
 
 /* ---- the file ---- */
 
@@ -58,7 +64,7 @@ static int find_file(struct annotate *a)
     size_t count = 0;
     int status = CLI_OK;
 
-    while (source_lines_document(a->lines, a->file, &at)) {
+    while (source_lines_document(a->read.lines, a->file, &at)) {
         if (!a->document.file)
             a->document = at;
         if (strcmp(at.file, a->document.file) == 0)
@@ -67,7 +73,7 @@ static int find_file(struct annotate *a)
             buffer_format(&others, ", %s", at.file);
     }
     if (!a->document.file) {
-        source_lines_missing(a->lines, NULL, NULL);
+        source_lines_missing(a->read.lines, NULL, NULL);
         cli_complain(&cmd_annotate, "no symbols of a traced module name a file \"%.200s\"",
                      a->file);
         status = CLI_IO;
@@ -125,12 +131,13 @@ static const char *named(const struct annotate *a)
 static int load_source(struct annotate *a, struct source *s, size_t *size)
 {
     int err =
-        a->source ? -ENOTSUP : source_lines_text(a->lines, &a->document, NULL, &s->text, size);
+        a->source ? -ENOTSUP : source_lines_text(a->read.lines, &a->document, NULL, &s->text, size);
 
     s->checked = err == 0;
-    return err == -ENOTSUP && named(a) ? source_lines_named_text(a->lines, &a->document, named(a),
-                                                                 &s->text, size, &s->checked)
-                                       : err;
+    return err == -ENOTSUP && named(a)
+               ? source_lines_named_text(a->read.lines, &a->document, named(a), &s->text, size,
+                                         &s->checked)
+               : err;
 }
 
 static int read_source(struct annotate *a, struct source *s)
@@ -160,7 +167,7 @@ static int read_source(struct annotate *a, struct source *s)
 static bool has_amount(const struct annotate *a, size_t line)
 {
     return line >= 1 && line <= a->sums.line_count &&
-           (a->sums.lines[line].own.allocs || a->sums.lines[line].below.allocs);
+           (a->sums.lines[line].own.allocs > 0 || a->sums.lines[line].below.allocs > 0);
 }
 
 static bool is_shown(const struct annotate *a, const struct source *s, size_t line)
@@ -173,11 +180,11 @@ static bool is_shown(const struct annotate *a, const struct source *s, size_t li
     return a->all;
 }
 
-static void print_number(uint64_t value, int width, FILE *out)
+static void print_number(double value, int width, FILE *out)
 {
     struct text_number n;
 
-    fprintf(out, " %*s", width, value ? text_count(&n, value) : "");
+    fprintf(out, " %*s", width, value > 0 ? text_count(&n, report_whole(value)) : "");
 }
 
 /* Tabs as four columns; what else a terminal could act on is left out. */
@@ -196,7 +203,7 @@ static void print_code(const char *text, FILE *out)
 
 static bool is_mixed(const struct annotate_amount *a)
 {
-    return report_estimate_mixes((double)a->bytes, a->spread.bytes_variance, (double)a->allocs,
+    return report_estimate_mixes(a->bytes, a->spread.bytes_variance, a->allocs,
                                  a->spread.allocs_variance);
 }
 
@@ -204,12 +211,11 @@ static bool is_mixed(const struct annotate_amount *a)
 static bool has_range(const struct annotate *a, const struct annotate_amount *amount,
                       struct report_amount *out)
 {
-    struct report_row total;
+    bool approximate = report_sampler(log_of(a)->header) == REPORT_SAMPLER_TICKS;
 
-    report_sites_total(a->sites, &total);
-    *out = report_estimate_interval((double)amount->bytes, amount->spread.bytes_variance,
+    *out = report_estimate_interval(amount->bytes, amount->spread.bytes_variance,
                                     amount->spread.seen_bytes);
-    return !total.approximate && out->high > out->low;
+    return !approximate && out->high > out->low;
 }
 
 static void print_all(const struct annotate *a, FILE *out)
@@ -219,10 +225,10 @@ static void print_all(const struct annotate *a, FILE *out)
     struct buffer b = BUFFER_INIT;
     struct report_amount range;
 
-    buffer_format(&b, "All allocations: %s", report_sites_estimated(a->sites) ? "about " : "");
+    buffer_format(&b, "All allocations: %s", model_estimated(a->read.model) ? "about " : "");
     if (!is_mixed(all))
-        buffer_format(&b, "%s, ", text_count(&allocs, all->allocs));
-    buffer_format(&b, "%s bytes", text_count(&bytes, all->bytes));
+        buffer_format(&b, "%s, ", text_count(&allocs, report_whole(all->allocs)));
+    buffer_format(&b, "%s bytes", text_count(&bytes, report_whole(all->bytes)));
     if (has_range(a, all, &range))
         buffer_format(&b, ", in 95 of 100 cases %s to %s exactly", text_short(&low, range.low),
                       text_short(&high, range.high));
@@ -274,7 +280,7 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
     if (!shown)
         fputs(" no line of it allocates\n", out);
     putc('\n', out);
-    reading_completeness(report_sites_log(a->sites), out);
+    reading_completeness(log_of(a), out);
 }
 
 /* prefix: of the members' names. */
@@ -285,9 +291,9 @@ static void json_amount(const struct annotate *a, const char *prefix,
     char key[32];
 
     snprintf(key, sizeof(key), "%sallocs", prefix);
-    jw_unsigned(w, key, amount->allocs);
+    jw_unsigned(w, key, report_whole(amount->allocs));
     snprintf(key, sizeof(key), "%sbytes", prefix);
-    jw_unsigned(w, key, amount->bytes);
+    jw_unsigned(w, key, report_whole(amount->bytes));
     snprintf(key, sizeof(key), "%smixed", prefix);
     if (is_mixed(amount))
         jw_bool(w, key, true);
@@ -305,9 +311,7 @@ static void json_types(const struct annotate *a, size_t line, size_t *at, struct
         const struct annotate_type *t = &sums->types[*at];
 
         jw_object(w, NULL);
-        jw_text(w, "type",
-                a->names ? names_class(a->names, t->class_number)
-                         : report_class(report_sites_defs(a->sites), t->class_number)->name);
+        jw_text(w, "type", names_class(a->read.names, t->class_number));
         json_amount(a, "", &t->own, w);
         jw_end(w);
     }
@@ -340,59 +344,62 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
     }
     jw_end(&w);
     jw_line(&w, 1);
-    print_log_json(report_sites_log(a->sites), a->problems, "log", &w);
+    print_log_json(log_of(a), &a->read.problems, "log", &w);
     jw_end(&w);
     return jw_finish(&w);
 }
 
 /* ---- the command ---- */
 
-static int read_log(struct annotate *a, const char *log, struct report_problems *problems)
+/* Complains about what the filter does not mean. Returns: the exit status. */
+static int make_tree(struct annotate *a)
 {
-    struct reading_options reading = {0};
-    struct reading_progress progress;
-    int err;
+    const struct model_filter filter = filters_model(&a->filters);
+    const struct model_shape shape = {.grain = MODEL_GRAIN_LINE};
+    char why[ARGS_WHY_SIZE] = "";
+    int err = model_tree_new(a->read.model, &filter, &shape, &a->tree, why, sizeof(why));
 
-    a->filter.physical = a->physical;
-    err = report_sites_new(REPORT_BY_SITE, &a->filter, problems, &a->sites);
-    if (err)
-        return cli_failed(&cmd_annotate, -ENOMEM);
-    reading_progress_init(&progress, &reading);
-    report_sites_progress(a->sites, reading_progress, &progress);
-    err = report_sites_read(a->sites, log);
-    reading_progress_end(&progress);
-    if (!err && !a->physical)
-        err = report_sites_logical(a->sites);
-    if (!err)
-        err = report_sites_finish(a->sites);
-    if (err)
-        return reading_failed(&cmd_annotate, log, report_sites_log(a->sites), err);
-    reading_problems(&cmd_annotate, problems);
-    return CLI_OK;
+    if (err != -ENOENT)
+        return cli_failed(&cmd_annotate, err);
+    cli_complain(&cmd_annotate, "%s", why);
+    return CLI_USAGE;
+}
+
+static int read_log(struct annotate *a, char **log)
+{
+    const struct loading_options how = {.filters = &a->filters,
+                                        .symbols = &a->symbols,
+                                        .physical = a->physical,
+                                        .dimensions = {.threads = a->filters.thread}};
+    char why[ARGS_WHY_SIZE] = "";
+    int status = loading_read(&cmd_annotate, &how, log, 1, &a->read);
+
+    if (!status)
+        status = cli_failed(&cmd_annotate,
+                            loading_know(&cmd_annotate, &how, &a->read, why, sizeof(why)));
+    if (!status)
+        status = cli_failed(&cmd_annotate, loading_name(&a->read, NULL, a->naming.style,
+                                                        naming_other(a->naming.style)));
+    return status;
 }
 
 static int show(struct annotate *a, FILE *out)
 {
     struct source source = {NULL, NULL, 0, false};
-    int err, status = CLI_OK;
+    int err, status = find_file(a);
 
-    if (reading_source_lines(&cmd_annotate, report_sites_defs(a->sites), &a->symbols,
-                             report_sites_log(a->sites), &a->lines))
-        return cli_failed(&cmd_annotate, -ENOMEM);
-    status = find_file(a);
+    if (!status)
+        status = make_tree(a);
     if (status)
         return status;
     err = read_source(a, &source);
     if (!err)
-        err = annotate_file(a->sites, a->lines, a->document.file, &a->sums);
-    if (!err && a->naming.style != NAMES_RAW)
-        err = names_new(report_sites_defs(a->sites), a->naming.style, &a->names);
+        err = annotate_file(a->tree, a->document.file, &a->sums);
     if (!err && a->format == READING_JSON)
         err = print_json(a, &source, out);
     else if (!err)
         print_text(a, &source, out);
-    memory_free(source.line);
-    memory_free(source.text);
+    memory_free_all(source.line, source.text);
     if (err == -ENOMEM)
         return cli_failed(&cmd_annotate, -ENOMEM);
     return err ? CLI_IO : CLI_OK;
@@ -401,23 +408,18 @@ static int show(struct annotate *a, FILE *out)
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct annotate *a = into;
-    struct report_problems problems;
     int status;
 
     if (a->format != READING_JSON && args_given(&cmd_annotate.syntax, args, "names"))
         return cli_usage_error(&cmd_annotate, "--names needs --format json: text has no names");
     naming_choose(&a->naming, &cmd_annotate, args, NAMES_RAW);
     a->file = args->word[1];
-    report_problems_init(&problems);
-    a->problems = &problems;
-    status = read_log(a, args->word[0], &problems);
+    status = read_log(a, args->word);
     if (!status)
         status = show(a, out);
     annotation_fini(&a->sums);
-    source_lines_free(a->lines);
-    names_free(a->names);
-    report_sites_free(a->sites);
-    report_problems_fini(&problems);
+    model_tree_free(a->tree);
+    loading_end(&a->read);
     return status;
 }
 

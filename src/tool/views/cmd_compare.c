@@ -18,9 +18,28 @@ static const struct args_option options[] = {ROW_FORMAT, ROW_NAMES(naming), ROW_
 
 /* One of the logs. Its call sites are wanted only where there is another one. */
 struct side {
-    struct report_problems problems_of_sites; /* the same again, but for those of comparisons */
-    struct report_sites *sites;
+    struct report_problems problems_of_cells; /* the same again, but for those of comparisons */
+    struct report_cells cells;
+    bool wanted;
+    struct model *model;
+    struct model_tree *tree;
+    struct model_rows rows;
 };
+
+/* Call sites, once all records are in the cells. */
+static int make_rows(struct side *s)
+{
+    static const struct model_filter all = {.thread = 0};
+    static const struct model_shape no_frames = {.grain = MODEL_GRAIN_NONE};
+    static const struct model_rows_options by_site = {.key = MODEL_BY_SITE};
+    int err = report_cells_finish(&s->cells);
+
+    if (!err)
+        err = model_of_cells(&s->cells, &s->model);
+    if (!err)
+        err = model_tree_new(s->model, &all, &no_frames, &s->tree, NULL, 0);
+    return err ? err : model_rows_init(&s->rows, s->tree, &by_site);
+}
 
 static int read_one(struct report_checks *c, struct report_problems *problems, struct side *side,
                     const char *path, const struct reading_options *how)
@@ -32,14 +51,14 @@ static int read_one(struct report_checks *c, struct report_problems *problems, s
     c->log.jobs = reading_threads(how);
     c->consumer.progress = reading_progress;
     c->consumer.progress_context = &progress;
-    c->attribution = side->sites;
+    c->attribution = side->wanted ? &side->cells : NULL;
     if (!err)
         err = report_checks_read(c, path);
     reading_progress_end(&progress);
     if (!err)
         err = report_checks_finish(c);
-    if (!err && side->sites)
-        err = report_sites_finish(side->sites);
+    if (!err && side->wanted)
+        err = make_rows(side);
     if (err)
         status = reading_failed(&cmd_compare, path, &c->log, err);
     else
@@ -49,15 +68,14 @@ static int read_one(struct report_checks *c, struct report_problems *problems, s
 
 static int sides_init(struct side *sides, size_t count)
 {
-    static const struct report_filter none = {0};
+    static const struct report_cells_options by_site = {.paths = true, .ils = true, .types = true};
     int err = 0;
 
     for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
-        sides[i].sites = NULL;
-        report_problems_init(&sides[i].problems_of_sites);
-        if (!err && count == REPORT_DIFF_SIDES)
-            err = report_sites_new(REPORT_BY_SITE, &none, &sides[i].problems_of_sites,
-                                   &sides[i].sites);
+        sides[i] = (struct side){.wanted = count == DIFF_SIDES};
+        report_problems_init(&sides[i].problems_of_cells);
+        if (!err)
+            err = report_cells_init(&sides[i].cells, &by_site, &sides[i].problems_of_cells);
     }
     return err;
 }
@@ -65,27 +83,29 @@ static int sides_init(struct side *sides, size_t count)
 static void sides_fini(struct side *sides)
 {
     for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
-        report_sites_free(sides[i].sites);
-        report_problems_fini(&sides[i].problems_of_sites);
+        model_rows_fini(&sides[i].rows);
+        model_tree_free(sides[i].tree);
+        model_free(sides[i].model);
+        report_cells_fini(&sides[i].cells);
+        report_problems_fini(&sides[i].problems_of_cells);
     }
 }
 
-static int sum_of_sites(const struct side *sides, struct report_diff_sum *out)
+static int sum_of_sites(const struct side *sides, struct diff_sum *out)
 {
-    const struct report_sites *const sites[REPORT_DIFF_SIDES] = {sides[0].sites, sides[1].sites};
-    const struct report_diff_logs logs[REPORT_DIFF_SIDES] = {{.sites = &sites[0], .count = 1},
-                                                             {.sites = &sites[1], .count = 1}};
-    struct report_diff *diff;
-    int err = report_diff_new(logs, REPORT_BY_SITE, true, &diff);
+    const struct model_rows *const rows[DIFF_SIDES] = {&sides[0].rows, &sides[1].rows};
+    const struct diff_logs logs[DIFF_SIDES] = {{&rows[0], 1}, {&rows[1], 1}};
+    struct diff *diff;
+    int err = diff_new(logs, true, &diff);
 
     if (!err)
-        report_diff_sum(diff, out);
-    report_diff_free(diff);
+        diff_sum(diff, out);
+    diff_free(diff);
     return err;
 }
 
 static int print_text(const struct report_checks *checks, char **logs, size_t count,
-                      const struct report_diff_sum *sites, struct naming naming, FILE *out)
+                      const struct diff_sum *sites, struct naming naming, FILE *out)
 {
     struct print_stack stacks[PRINT_COMPARE_LOGS] = {{.defs = NULL}};
     int err = 0;
@@ -106,7 +126,7 @@ static int print(const struct compare_args *a, const struct report_checks *check
                  const struct report_problems *problems, const struct side *sides, char **logs,
                  size_t count, FILE *out)
 {
-    struct report_diff_sum sum, *sites = count == REPORT_DIFF_SIDES ? &sum : NULL;
+    struct diff_sum sum, *sites = count == DIFF_SIDES ? &sum : NULL;
     int err = sites ? sum_of_sites(sides, sites) : 0;
 
     if (!err && a->format == READING_JSON)

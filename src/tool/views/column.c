@@ -3,12 +3,14 @@
 static void row_at(const struct view_rows *r, size_t number, struct view_row *out)
 {
     double total[MODEL_WEIGHTS];
+    size_t at = number;
+    const struct view_rows *of = r->locate ? r->locate(r, number, &at) : r;
 
-    *out = (struct view_row){.of = r, .row = &r->rows.rows[number], .number = number};
-    model_row_weights(&r->rows, out->row, false, out->self_weights);
-    model_row_weights(&r->rows, out->row, true, total);
-    view_amount(r->view, out->self_weights, &out->self);
-    view_amount(r->view, total, &out->total);
+    *out = (struct view_row){.of = of, .row = &of->rows.rows[at], .number = number};
+    model_row_weights(&of->rows, out->row, false, out->self_weights);
+    model_row_weights(&of->rows, out->row, true, total);
+    view_amount(of->view, out->self_weights, &out->self);
+    view_amount(of->view, total, &out->total);
 }
 
 /* The sets of columns that a view's rows have, one after the other. */
@@ -118,13 +120,16 @@ void columns_print(const struct columns_text *c, FILE *out)
 {
     size_t count = table_rows(c->table);
     struct buffer line = BUFFER_INIT;
+    struct view_row row;
 
     if (count)
         fprintf(out, "%s\n", table_head(c->table, &line));
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "%s\n", table_line(c->table, i, &line));
-        if (c->rows->below)
-            c->rows->below(c->rows->view, &c->rows->rows.rows[i], out);
+        if (!c->rows->below)
+            continue;
+        row_at(c->rows, i, &row);
+        c->rows->below(row.of->view, row.row, out);
     }
     buffer_free(&line);
 }

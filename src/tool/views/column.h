@@ -14,10 +14,10 @@
 struct view_row {
     const struct view_rows *of;
     const struct model_row *row;
-    size_t number;               /* of->rows.rows[number] is row */
+    size_t number;               /* of the row, where it is printed */
     const struct column *column; /* whose value is asked for */
     double self_weights[MODEL_WEIGHTS];
-    struct report_row self, total;
+    struct model_amount self, total;
 };
 
 /* What a column has of a row: the member that its kind needs. */

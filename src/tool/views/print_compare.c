@@ -345,7 +345,7 @@ static void print_logs(const struct table *t, char *const *names)
     putc('\n', t->out);
 }
 
-static void print_sites(const struct report_diff_sum *sites, FILE *out)
+static void print_sites(const struct diff_sum *sites, FILE *out)
 {
     struct text_number same, changed, first, second;
 
@@ -353,16 +353,14 @@ static void print_sites(const struct report_diff_sum *sites, FILE *out)
             "Call sites by path, instruction and type: %s allocate the same in both, %s do not,\n"
             "%s are in the first log only, %s in the second.",
             text_count(&same, sites->same), text_count(&changed, sites->changed),
-            text_count(&first, sites->only[REPORT_DIFF_OLD]),
-            text_count(&second, sites->only[REPORT_DIFF_NEW]));
-    if (sites->changed + sites->only[REPORT_DIFF_OLD] + sites->only[REPORT_DIFF_NEW])
+            text_count(&first, sites->only[DIFF_OLD]), text_count(&second, sites->only[DIFF_NEW]));
+    if (sites->changed + sites->only[DIFF_OLD] + sites->only[DIFF_NEW])
         fputs(" `shadowtrace diff --exact` lists them.", out);
     putc('\n', out);
 }
 
 void print_compare_text(const struct report_checks *checks, const struct print_stack *stacks,
-                        char *const *names, size_t count, const struct report_diff_sum *sites,
-                        FILE *out)
+                        char *const *names, size_t count, const struct diff_sum *sites, FILE *out)
 {
     const struct terminal own = terminal_of(out),
                           terminal = {own.width < LEAST_WIDTH ? LEAST_WIDTH : own.width,

@@ -8,7 +8,7 @@
 #include "views/print_stack.h"
 
 #include "report/checks.h"
-#include "report/diff.h"
+#include "model/diff.h"
 
 #include <stdio.h>
 
@@ -19,11 +19,10 @@
  * how call sites of two logs agree; NULL: not asked.
  */
 void print_compare_text(const struct report_checks *checks, const struct print_stack *stacks,
-                        char *const *names, size_t count, const struct report_diff_sum *sites,
-                        FILE *out);
+                        char *const *names, size_t count, const struct diff_sum *sites, FILE *out);
 
 /* print_compare_json - one object for one log; {"logs": [...]} for two. Returns: 0 or -ENOMEM. */
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
-                       size_t count, const struct report_diff_sum *sites, FILE *out);
+                       size_t count, const struct diff_sum *sites, FILE *out);
 
 #endif

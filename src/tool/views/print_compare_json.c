@@ -235,18 +235,18 @@ static void json_checks(const struct report_checks *c, const struct report_probl
     json_asked_for(c, w);
 }
 
-static void json_sites(const struct report_diff_sum *sites, struct json_writer *w)
+static void json_sites(const struct diff_sum *sites, struct json_writer *w)
 {
     jw_line_object(w, 1, "sites");
     jw_unsigned(w, "same", sites->same);
     jw_unsigned(w, "changed", sites->changed);
-    jw_unsigned(w, "only_first", sites->only[REPORT_DIFF_OLD]);
-    jw_unsigned(w, "only_second", sites->only[REPORT_DIFF_NEW]);
+    jw_unsigned(w, "only_first", sites->only[DIFF_OLD]);
+    jw_unsigned(w, "only_second", sites->only[DIFF_NEW]);
     jw_end(w);
 }
 
 int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
-                       size_t count, const struct report_diff_sum *sites, FILE *out)
+                       size_t count, const struct diff_sum *sites, FILE *out)
 {
     struct json_writer w;
 

@@ -80,7 +80,7 @@ static int read_logs(struct view *v)
     bool timed = v->kind == VIEW_OVERVIEW || v->kind == VIEW_TIME;
 
     v->how.stands_in = true;
-    v->how.calls = v->kind == VIEW_METHODS && !v->question;
+    v->how.calls = v->kind == VIEW_METHODS && !v->question && !v->compared;
     v->how.calls_thread = v->filter.thread;
     v->how.live = (struct reading_live){
         .question = v->question, .instead = v->question != REPORT_LIVE_NONE, .at = v->at};
@@ -199,7 +199,8 @@ static int know(struct view *v)
 
     if (status)
         return status;
-    return cli_failed(v->command, loading_name(&v->read, NULL, v->style, naming_other(v->style)));
+    return cli_failed(v->command,
+                      loading_name(&v->read, v->beside, v->style, naming_other(v->style)));
 }
 
 static int make_frames(struct view *v)
@@ -241,24 +242,10 @@ double view_share(const struct view *v, double bytes)
     return v->sum[MODEL_BYTES] > 0 ? bytes / v->sum[MODEL_BYTES] : 0;
 }
 
-void view_amount(const struct view *v, const double *weights, struct report_row *out)
+void view_amount(const struct view *v, const double *weights, struct model_amount *out)
 {
-    *out = (struct report_row){.il = REPORT_NO_IL,
-                               .bytes = report_whole(weights[MODEL_BYTES]),
-                               .allocs = report_whole(weights[MODEL_ALLOCS]),
-                               .share = view_share(v, weights[MODEL_BYTES])};
-    if (weights[MODEL_BYTES] > 0)
-        out->unoptimised = weights[MODEL_UNOPTIMISED] / weights[MODEL_BYTES];
-    if (!model_estimated(v->read.model))
-        return;
-    out->sampled = report_whole(weights[MODEL_SAMPLED]);
-    out->bytes_range = report_estimate_interval(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
-                                                weights[MODEL_SEEN_BYTES]);
-    out->allocs_range = report_estimate_interval(
-        weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE], weights[MODEL_SAMPLED]);
-    out->approximate = report_sampler(model_log(v->read.model)->header) == REPORT_SAMPLER_TICKS;
-    out->mixed = report_estimate_mixes(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
-                                       weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE]);
+    model_amount_of(v->read.model, weights, out);
+    out->share = view_share(v, weights[MODEL_BYTES]);
 }
 
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w)
@@ -269,7 +256,7 @@ void view_range_json(const char *key, const struct report_amount *range, struct 
     jw_end(w);
 }
 
-void view_amounts_json(const struct report_row *amount, struct json_writer *w)
+void view_amounts_json(const struct model_amount *amount, struct json_writer *w)
 {
     jw_unsigned(w, "allocs", amount->allocs);
     jw_unsigned(w, "bytes", amount->bytes);
@@ -289,13 +276,13 @@ void view_amounts_json(const struct report_row *amount, struct json_writer *w)
     }
 }
 
-void view_total_range_json(const struct report_row *total, struct json_writer *w)
+void view_total_range_json(const struct model_amount *total, struct json_writer *w)
 {
     if (total->sampled && !total->approximate)
         view_range_json("total_bytes_range", &total->bytes_range, w);
 }
 
-void view_sampler_json(const struct report_log *log, const struct report_row *all,
+void view_sampler_json(const struct report_log *log, const struct model_amount *all,
                        struct json_writer *w)
 {
     uint64_t mean = report_sample_mean(log->header);
@@ -308,7 +295,7 @@ void view_sampler_json(const struct report_log *log, const struct report_row *al
         jw_number(w, "unsampled_most", "%.0f", report_estimate_none((double)mean));
 }
 
-void view_all(const struct view *v, struct report_row *out)
+void view_all(const struct view *v, struct model_amount *out)
 {
     double all[MODEL_WEIGHTS];
 
@@ -319,7 +306,7 @@ void view_all(const struct view *v, struct report_row *out)
 
 void view_total_json(const struct view *v, struct json_writer *w)
 {
-    struct report_row total, all;
+    struct model_amount total, all;
 
     view_amount(v, v->sum, &total);
     view_all(v, &all);

@@ -10,7 +10,6 @@
 #include "command/loading.h"
 #include "model/places.h"
 #include "model/rows.h"
-#include "report/sites.h"
 #include "terminal/fit.h"
 #include "terminal/table.h"
 #include "views/print_stack.h"
@@ -72,6 +71,8 @@ struct view {
     struct model_filter filter;
     struct print_stack stack; /* of JSON; without tables whole stacks stand in the rows */
     bool all_frames, wide, links, urls, filtered, depth_given, top_given;
+    bool compared; /* with other logs: rows have what they allocate themselves, and no calls */
+    const struct loading *beside; /* another log's: names are told apart from its; NULL: none */
     bool lenient; /* what the log does not have is no error: rows say that they do not know */
     enum names_style style;
     uint64_t top, depth, min_bytes; /* top and depth: 0 all */
@@ -104,20 +105,20 @@ int view_needs(const struct view *v);
 /* ---- amounts ---- */
 
 /* view_amount - of a row's weights, as `report` has always told them: estimates with intervals. */
-void view_amount(const struct view *v, const double *weights, struct report_row *out);
-void view_all(const struct view *v, struct report_row *out); /* of all, whatever the filter */
-void view_amounts_json(const struct report_row *amount, struct json_writer *w);
+void view_amount(const struct view *v, const double *weights, struct model_amount *out);
+void view_all(const struct view *v, struct model_amount *out); /* of all, whatever the filter */
+void view_amounts_json(const struct model_amount *amount, struct json_writer *w);
 /* view_amount_text - of all: "About 12 allocations, 3,456 bytes". view_estimate_text - what the
  * estimates of a sampled log rest on.
  * view_sampler_json - who took the samples, if there are any. */
-void view_amount_text(const struct report_row *all, bool estimated, FILE *out);
+void view_amount_text(const struct model_amount *all, bool estimated, FILE *out);
 void view_estimate_text(const struct report_log *log, const struct report_window *window,
-                        const struct report_row *all, FILE *out);
+                        const struct model_amount *all, FILE *out);
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w);
-void view_total_range_json(const struct report_row *total, struct json_writer *w);
+void view_total_range_json(const struct model_amount *total, struct json_writer *w);
 /* "1.2M-3.4M" in b; NULL where it is no estimate, or its error is not known. */
-const char *view_range_text(const struct report_row *amount, struct buffer *b);
-void view_sampler_json(const struct report_log *log, const struct report_row *all,
+const char *view_range_text(const struct model_amount *amount, struct buffer *b);
+void view_sampler_json(const struct report_log *log, const struct model_amount *all,
                        struct json_writer *w);
 /* view_total_json - the member total: of all and, with a filter, of what it left out, too. */
 void view_total_json(const struct view *v, struct json_writer *w);

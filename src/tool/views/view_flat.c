@@ -358,7 +358,8 @@ static void place_members(struct view_row *at, struct json_writer *w)
 static void place_json(struct view_row *at, struct json_writer *w)
 {
     place_members(at, w);
-    types_json(at->of, at->row, w);
+    if (!at->of->view->compared)
+        types_json(at->of, at->row, w);
 }
 
 static void module_json(struct view_row *row, struct json_writer *w)
@@ -577,7 +578,7 @@ int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kin
                                                .min_bytes = v->min_bytes,
                                                .min_share = v->min_share,
                                                .signed_bytes = q == REPORT_LIVE_GROWN,
-                                               .no_totals = q != REPORT_LIVE_NONE,
+                                               .no_totals = v->compared || q != REPORT_LIVE_NONE,
                                                .of_cells = q == REPORT_LIVE_LIFETIMES ||
                                                            q == REPORT_LIVE_GROWN};
 

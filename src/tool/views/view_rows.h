@@ -29,6 +29,8 @@ struct view_rows {
     struct view_deaths *deaths;                      /* by row, of lifetimes; NULL: none */
     struct view_grows *grows;                        /* by row, of grown; NULL: none */
     const void *context;                             /* for columns of one view only */
+    /* Rows that are those of others: whose, and which of its; NULL: they are its own. */
+    const struct view_rows *(*locate)(const struct view_rows *r, size_t number, size_t *at);
 };
 
 /* Kinds: all flat ones. Returns: 0 or -ENOMEM; *r is for view_rows_fini even then. */

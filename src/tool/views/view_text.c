@@ -179,10 +179,10 @@ struct table_look view_look(const struct view *v, FILE *out)
     return (struct table_look){.width = v->wide ? SIZE_MAX : t.width, .colour = t.colour};
 }
 
-static void print_selected(const struct view *v, const struct report_row *all, FILE *out)
+static void print_selected(const struct view *v, const struct model_amount *all, FILE *out)
 {
     struct text_number allocs, bytes, share;
-    struct report_row total;
+    struct model_amount total;
 
     view_amount(v, v->sum, &total);
     fprintf(out, "; selected: %s allocation%s, %s bytes (%s)", text_count(&allocs, total.allocs),
@@ -213,7 +213,7 @@ static void print_heaps(const struct view *v, FILE *out)
     buffer_free(&b);
 }
 
-void view_amount_text(const struct report_row *all, bool estimated, FILE *out)
+void view_amount_text(const struct model_amount *all, bool estimated, FILE *out)
 {
     struct text_number n;
 
@@ -223,7 +223,7 @@ void view_amount_text(const struct report_row *all, bool estimated, FILE *out)
     fprintf(out, "%s bytes", text_count(&n, all->bytes));
 }
 
-const char *view_range_text(const struct report_row *amount, struct buffer *b)
+const char *view_range_text(const struct model_amount *amount, struct buffer *b)
 {
     struct text_number low, high;
 
@@ -235,7 +235,7 @@ const char *view_range_text(const struct report_row *amount, struct buffer *b)
     return b->failed ? NULL : b->data;
 }
 
-static void put_estimate(const struct report_log *log, const struct report_row *all, bool late,
+static void put_estimate(const struct report_log *log, const struct model_amount *all, bool late,
                          struct buffer *b)
 {
     bool by_runtime = report_sampler(log->header) == REPORT_SAMPLER_RUNTIME;
@@ -264,7 +264,7 @@ static void put_estimate(const struct report_log *log, const struct report_row *
 }
 
 void view_estimate_text(const struct report_log *log, const struct report_window *window,
-                        const struct report_row *all, FILE *out)
+                        const struct model_amount *all, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
     struct report_sampling sampling;
@@ -327,7 +327,7 @@ void view_head(const struct view *v, FILE *out)
     bool estimated = model_estimated(v->read.model);
     struct report_sampling sampling;
     struct text_number count;
-    struct report_row all;
+    struct model_amount all;
 
     view_all(v, &all);
     if (print_sampling_late(model_log(v->read.model), &v->read.found, &sampling))

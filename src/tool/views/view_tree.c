@@ -281,7 +281,7 @@ static void put_amounts(const struct paths *p, const struct amounts *a, bool hid
 static bool range_of(const struct paths *p, uint32_t at, struct report_amount *out)
 {
     double weights[MODEL_WEIGHTS];
-    struct report_row total;
+    struct model_amount total;
 
     for (int i = 0; i < MODEL_WEIGHTS; i++)
         weights[i] = total_of(p, at, (enum model_weight)i);
@@ -412,7 +412,7 @@ static void amounts_json(const struct paths *p, uint32_t at, struct json_writer 
 {
     double weights[MODEL_WEIGHTS];
     struct report_amount total;
-    struct report_row self;
+    struct model_amount self;
 
     for (int i = 0; i < MODEL_WEIGHTS; i++)
         weights[i] = self_of(p, at, (enum model_weight)i);

@@ -1,7 +1,5 @@
 #include "unit/model/model_log.h"
 
-#include "report/sites.h"
-
 TEST_EACH(model_setup, model_teardown);
 
 #define DEFINITIONS \
@@ -129,42 +127,6 @@ TEST(a_window_cuts_the_log)
     assert_int_equal(model_finish(model), 0);
     report_lines_free(lines);
     assert_string_equal(cells(), "0 0 0 0 0: 64 2\n");
-}
-
-static void expect_amount(const char *what, double value, double variance, double seen,
-                          const struct report_amount *expected)
-{
-    struct report_amount got = report_estimate_interval(value, variance, seen);
-
-    if (memcmp(&got, expected, sizeof(got)))
-        fail_msg("%s: %f %f %f, not %f %f %f", what, got.value, got.low, got.high, expected->value,
-                 expected->low, expected->high);
-}
-
-TEST(estimates_are_those_of_the_report)
-{
-    static const char path[] = "tests/fixtures/logs/sampled.ndjson";
-    static const struct report_filter all = {0};
-    struct report_sites *sites;
-    struct report_row row;
-    double *const *t;
-
-    assert_int_equal(report_sites_new(REPORT_BY_SITE, &all, &problems, &sites), 0);
-    assert_int_equal(report_sites_read(sites, path), 0);
-    assert_int_equal(report_sites_finish(sites), 0);
-    report_sites_total(sites, &row);
-    model_begin(&plain_options);
-    assert_int_equal(model_read(model, path, NULL), 0);
-    assert_int_equal(model_finish(model), 0);
-    assert_true(model_estimated(model));
-    assert_int_equal(model_tree_of(&everything, &(struct model_shape){.types = true}), 0);
-    t = tree->total;
-    expect_amount("bytes", t[MODEL_BYTES][0], t[MODEL_BYTES_VARIANCE][0], t[MODEL_SEEN_BYTES][0],
-                  &row.bytes_range);
-    expect_amount("allocs", t[MODEL_ALLOCS][0], t[MODEL_ALLOCS_VARIANCE][0], t[MODEL_SAMPLED][0],
-                  &row.allocs_range);
-    assert_true(t[MODEL_SAMPLED][0] == (double)row.sampled);
-    report_sites_free(sites);
 }
 
 TEST(several_logs_add_up)

@@ -1,6 +1,6 @@
 #include "readers/marks.h"
 
-#include "report/sites.h"
+#include "report/cells.h"
 
 #include "unit/readers/memory_log.h"
 #include "support/test.h"
@@ -42,28 +42,28 @@ TEST_EACH(NULL, teardown);
 /* Bytes of the log between two marks. */
 static uint64_t bytes_between(const char *text, const char *from, const char *to)
 {
-    static const struct report_filter none = {0};
+    static const struct report_cells_options none = {.paths = false};
     struct memory_log m = {.text = text, .size = strlen(text)};
     struct report_problems problems;
     struct report_window window;
-    struct report_sites *sites;
+    struct report_cells cells;
     struct report_lines *lines;
-    struct report_row total;
+    double bytes = 0;
 
     report_marks_fini(&marks);
     read_marks(text);
     assert_int_equal(report_marks_window(&marks, from, to, &window, why, sizeof(why)), 0);
     report_problems_init(&problems);
-    assert_int_equal(report_sites_new(REPORT_BY_TYPE, &none, &problems, &sites), 0);
-    report_sites_window(sites, &window);
+    assert_int_equal(report_cells_init(&cells, &none, &problems), 0);
+    report_cells_window(&cells, &window);
     lines = memory_log_lines(&m);
-    assert_int_equal(report_sites_read_lines(sites, lines, "memory"), 0);
-    assert_int_equal(report_sites_finish(sites), 0);
-    report_sites_total(sites, &total);
+    assert_int_equal(report_cells_read_lines(&cells, lines, "memory"), 0);
+    for (int heap = 0; heap < SST_HEAP_COUNT; heap++)
+        bytes += cells.heaps[heap].bytes;
     report_lines_free(lines);
-    report_sites_free(sites);
+    report_cells_fini(&cells);
     report_problems_fini(&problems);
-    return total.bytes;
+    return (uint64_t)bytes;
 }
 
 /* Lines with a mark's time may precede or follow it. */

@@ -7,7 +7,7 @@
 #include "report/checks.h"
 #include "report/events.h"
 #include "report/replay.h"
-#include "report/sites.h"
+#include "report/cells.h"
 #include "validate/validate.h"
 
 #include "unit/readers/memory_log.h"
@@ -52,15 +52,17 @@ static int open_log(void **state)
 
 static struct report_problems problems;
 
-static void by_sites(struct report_lines *lines)
+static void by_cells(struct report_lines *lines)
 {
-    static const struct report_filter all = {0};
-    struct report_sites *sites;
+    static const struct report_cells_options all = {
+        .paths = true, .ils = true, .types = true, .threads = true};
+    struct report_cells cells;
 
-    assert_int_equal(report_sites_new(REPORT_BY_METHOD, &all, &problems, &sites), 0);
-    assert_int_equal(report_sites_read_lines(sites, lines, "memory"), 0);
-    assert_int_equal(report_sites_finish(sites), 0);
-    report_sites_free(sites);
+    assert_int_equal(report_cells_init(&cells, &all, &problems), 0);
+    assert_int_equal(report_cells_read_lines(&cells, lines, "memory"), 0);
+    assert_int_equal(report_cells_logical(&cells), 0);
+    assert_int_equal(report_cells_finish(&cells), 0);
+    report_cells_fini(&cells);
 }
 
 static void by_checks(struct report_lines *lines)
@@ -112,7 +114,7 @@ static void store(void)
 /* The most that any reader held beyond the text; each may have SLACK and 20 bytes for each of the log's. */
 static size_t worst(void)
 {
-    static void (*const readers[])(struct report_lines *) = {by_sites, by_checks, by_replay,
+    static void (*const readers[])(struct report_lines *) = {by_cells, by_checks, by_replay,
                                                              by_validate};
     size_t most = 0;
 

@@ -90,7 +90,7 @@ TEST(wrong_arguments_are_one_clear_line)
     expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF("-", "-"), CLI_USAGE, "only one of the logs can be standard input");
     expect_complaint(DIFF("--by=frame", OLD, NEW), CLI_USAGE,
-                     "--by takes site, type, method, thread, module or line, not \"frame\"");
+                     "--by takes site, type, method, thread, module, line, own or namespace, not \"frame\"");
     expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE,
                      "--jobs takes a number from 1 to 64, not 0");
     expect_complaint(DIFF(OLD, "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");

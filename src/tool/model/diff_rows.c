@@ -1,4 +1,4 @@
-#include "report/diff_rows.h"
+#include "model/diff_rows.h"
 
 #include "base/order.h"
 
@@ -27,10 +27,10 @@ int diff_key_order(const struct diff_key *left, const struct diff_key *right)
     return left->a != right->a ? ORDER(left->a, right->a) : ORDER(left->b, right->b);
 }
 
-void diff_rows_init(struct diff_rows *rows, const struct report_diff_logs *sides)
+void diff_rows_init(struct diff_rows *rows, const struct diff_logs *sides)
 {
-    *rows = (struct diff_rows){.sides = sides,
-                               .logs = sides[REPORT_DIFF_OLD].count + sides[REPORT_DIFF_NEW].count};
+    *rows =
+        (struct diff_rows){.sides = sides, .logs = sides[DIFF_OLD].count + sides[DIFF_NEW].count};
 }
 
 void diff_rows_fini(struct diff_rows *rows)
@@ -60,27 +60,28 @@ struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key 
     added = index_add(&rows->index, &kind, &rows->keys, &rows->count, &rows->key_capacity, key,
                       &number);
     for (size_t log = 0; added > 0 && log < rows->logs; log++)
-        diff_amounts(rows, number)[log] = (struct diff_amount){.row = REPORT_DIFF_NONE};
+        diff_amounts(rows, number)[log] = (struct diff_amount){.row = DIFF_NONE};
     return added < 0 ? NULL : diff_amounts(rows, number);
 }
 
 struct diff_log diff_log_of(const struct diff_rows *rows, size_t log)
 {
-    size_t olds = rows->sides[REPORT_DIFF_OLD].count;
-    int side = log < olds ? REPORT_DIFF_OLD : REPORT_DIFF_NEW;
+    size_t olds = rows->sides[DIFF_OLD].count;
+    int side = log < olds ? DIFF_OLD : DIFF_NEW;
     size_t number = log < olds ? log : log - olds;
+    const struct model_rows *of = rows->sides[side].rows[number];
 
-    return (struct diff_log){&rows->sides[side], rows->sides[side].sites[number], side, number};
+    return (struct diff_log){of, model_defs(of->tree->model), side};
 }
 
-size_t diff_first(const struct diff_rows *rows, size_t row, struct report_row *out)
+size_t diff_first(const struct diff_rows *rows, size_t row, const struct model_row **out)
 {
     const struct diff_amount *amounts = diff_amounts(rows, row);
     size_t log = 0;
 
-    while (amounts[log].row == REPORT_DIFF_NONE)
+    while (amounts[log].row == DIFF_NONE)
         log++;
-    report_sites_row(diff_log_of(rows, log).sites, amounts[log].row, out);
+    *out = &diff_log_of(rows, log).rows->rows[amounts[log].row];
     return log;
 }
 
@@ -90,8 +91,8 @@ double diff_mean(const struct diff_rows *rows, size_t row, int side)
     size_t count = rows->sides[side].count;
     double sum = 0;
 
-    if (side == REPORT_DIFF_NEW)
-        amounts += rows->sides[REPORT_DIFF_OLD].count;
+    if (side == DIFF_NEW)
+        amounts += rows->sides[DIFF_OLD].count;
     for (size_t i = 0; i < count; i++)
         sum += (double)amounts[i].bytes;
     return sum / (double)count;
@@ -107,9 +108,9 @@ void diff_rows_move(struct diff_rows *rows, size_t to, size_t from)
         sums[i].low += more[i].low;
         report_spread_add(&sums[i].spread, &more[i].spread);
         sums[i].high += more[i].high;
-        if (sums[i].row == REPORT_DIFF_NONE)
+        if (sums[i].row == DIFF_NONE)
             sums[i].row = more[i].row;
-        more[i] = (struct diff_amount){.row = REPORT_DIFF_NONE};
+        more[i] = (struct diff_amount){.row = DIFF_NONE};
     }
 }
 
@@ -122,7 +123,7 @@ void diff_rows_compact(struct diff_rows *rows)
         bool any = false;
 
         for (size_t log = 0; log < rows->logs; log++)
-            any = any || from[log].row != REPORT_DIFF_NONE;
+            any = any || from[log].row != DIFF_NONE;
         if (any)
             memmove(diff_amounts(rows, kept++), from, rows->logs * sizeof(*from));
     }

@@ -1,8 +1,8 @@
-/* report/diff_inlined.h - rows of call paths that differ by what was inlined. */
-#ifndef SHADOWTRACE_REPORT_DIFF_INLINED_H
-#define SHADOWTRACE_REPORT_DIFF_INLINED_H
+/* model/diff_inlined.h - rows of call paths that differ by what was inlined. */
+#ifndef SHADOWTRACE_MODEL_DIFF_INLINED_H
+#define SHADOWTRACE_MODEL_DIFF_INLINED_H
 
-#include "report/diff_paths.h"
+#include "model/diff_paths.h"
 
 /*
  * diff_join_inlined - two rows become one that differ only by frames which one of them does not

@@ -2,9 +2,10 @@
  * A line has another number in another build as soon as something was written above it. There it is
  * known by its method, and its place among the method's other lines that allocate the type.
  */
-#include "report/diff_lines.h"
+#include "model/diff_lines.h"
 
 #include "base/order.h"
+#include "base/path.h"
 
 #include "report/align.h"
 
@@ -18,34 +19,33 @@ struct line {
     double bytes;
 };
 
-bool diff_line_of(const struct diff_log *log, const struct report_row *row,
-                  struct report_diff_line *line, struct diff_key *key)
+bool diff_line_of(const struct diff_log *log, const struct model_row *row, struct diff_key *key)
 {
-    const struct report_defs *d = report_sites_defs(log->sites);
+    const struct model_place *place = row->place;
 
-    *key = diff_key_of_text(report_class(d, row->class_number)->name);
-    if (!log->among->line(log->among->context, log->number, row->line, line))
+    *key = log->rows->options.key == MODEL_BY_LINE_TYPE
+               ? diff_key_of_text(report_class(log->defs, row->class_number)->name)
+               : diff_key_of_text("any type");
+    if (!row->what)
         return false;
-    *key = diff_key_join(*key, diff_key_of_text(report_method(d, line->method)->name));
-    if (line->file)
-        *key = diff_key_join(*key, diff_key_of_text(line->file));
-    return line->file;
+    *key = diff_key_join(*key, diff_key_of_text(report_method(log->defs, row->what - 1)->name));
+    if (place->file)
+        *key = diff_key_join(*key, diff_key_of_text(path_base_name_foreign(place->file)));
+    return place->file;
 }
 
 /* Whether the row has a line: then *out is that. */
 static bool find_line(const struct diff_rows *rows, size_t row, struct line *out)
 {
-    struct report_diff_line line;
-    struct report_row first;
+    const struct model_row *first;
     const struct diff_log log = diff_log_of(rows, diff_first(rows, row, &first));
-    const struct report_defs *d = report_sites_defs(log.sites);
     const char *build;
 
-    if (!diff_line_of(&log, &first, &line, &out->key))
+    if (!diff_line_of(&log, first, &out->key))
         return false;
-    build = report_module(d, report_method(d, line.method)->module)->mvid;
+    build = report_module(log.defs, report_method(log.defs, first->what - 1)->module)->mvid;
     out->build = build ? diff_key_of_text(build).a : 0;
-    out->number = line.line;
+    out->number = first->place->line;
     out->side = log.side;
     out->row = row;
     out->bytes = diff_mean(rows, row, log.side);
@@ -121,7 +121,7 @@ static int join(struct diff_rows *rows, const struct line *lines, size_t count)
     size_t olds = 0;
 
     for (size_t i = 0; i < count; i++) {
-        olds += lines[i].side == REPORT_DIFF_OLD;
+        olds += lines[i].side == DIFF_OLD;
         one_build = one_build && lines[i].build == lines->build;
     }
     if (!one_build) {

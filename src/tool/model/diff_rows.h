@@ -1,8 +1,18 @@
-/* report/diff_rows.h - rows of both sides' logs, matched by key: what each log has of each. */
-#ifndef SHADOWTRACE_REPORT_DIFF_ROWS_H
-#define SHADOWTRACE_REPORT_DIFF_ROWS_H
+/* model/diff_rows.h - rows of both sides' logs, matched by key: what each log has of each. */
+#ifndef SHADOWTRACE_MODEL_DIFF_ROWS_H
+#define SHADOWTRACE_MODEL_DIFF_ROWS_H
 
-#include "report/diff_side.h"
+#include "model/rows.h"
+
+#define DIFF_NONE SIZE_MAX
+
+enum { DIFF_OLD, DIFF_NEW, DIFF_SIDES };
+
+/* The logs of one side: rows of one key, without totals. */
+struct diff_logs {
+    const struct model_rows *const *rows;
+    size_t count; /* at least 1 */
+};
 
 /* Two hashes of what a row is of: 128 bits stand for the names themselves. */
 struct diff_key {
@@ -19,11 +29,11 @@ struct diff_amount {
     uint64_t allocs, bytes;
     double low, high;
     struct report_spread spread;
-    size_t row; /* the largest of those summed here; REPORT_DIFF_NONE: the log has none */
+    size_t row; /* the largest of those summed here; DIFF_NONE: the log has none */
 };
 
 struct diff_rows {
-    const struct report_diff_logs *sides; /* borrowed; REPORT_DIFF_SIDES of them */
+    const struct diff_logs *sides; /* borrowed; DIFF_SIDES of them */
     struct diff_key *keys;
     struct diff_amount *amounts; /* of each row, by log: the old ones, then the new */
     size_t count, logs;
@@ -31,7 +41,7 @@ struct diff_rows {
     struct index index;
 };
 
-void diff_rows_init(struct diff_rows *rows, const struct report_diff_logs *sides);
+void diff_rows_init(struct diff_rows *rows, const struct diff_logs *sides);
 void diff_rows_fini(struct diff_rows *rows);
 
 /* What each log has of a row. */
@@ -45,15 +55,14 @@ struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key 
 
 /* One log among those of both sides, the old ones first. */
 struct diff_log {
-    const struct report_diff_logs *among;
-    const struct report_sites *sites;
+    const struct model_rows *rows;
+    const struct report_defs *defs;
     int side;
-    size_t number; /* in its side */
 };
 struct diff_log diff_log_of(const struct diff_rows *rows, size_t log);
 
 /* diff_first - the first log that has the row; *out is its own row. */
-size_t diff_first(const struct diff_rows *rows, size_t row, struct report_row *out);
+size_t diff_first(const struct diff_rows *rows, size_t row, const struct model_row **out);
 
 double diff_mean(const struct diff_rows *rows, size_t row, int side); /* bytes */
 

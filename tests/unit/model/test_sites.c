@@ -1,7 +1,4 @@
-#include "report/sites.h"
-
-#include "unit/readers/memory_log.h"
-#include "support/test.h"
+#include "unit/model/rows_log.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -19,48 +16,51 @@
            "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"call\":\"native\"}\n" \
            "{\"kind\":\"node\",\"id\":2,\"parent\":1,\"method\":2,\"il\":7}\n"
 
-static struct report_problems problems;
-static struct report_sites *sites;
-
-static int setup(void **state)
-{
-    (void)state;
-    report_problems_init(&problems);
-    return 0;
-}
+static struct rows_log made;
 
 static int teardown(void **state)
 {
     (void)state;
-    report_sites_free(sites);
-    sites = NULL;
-    report_problems_fini(&problems);
+    rows_log_free(&made);
     return 0;
 }
 
-TEST_EACH(setup, teardown);
+TEST_EACH(NULL, teardown);
 
-static void read_text(enum report_by by, const struct report_filter *filter, const char *text)
+static const struct model_filter everything = {.thread = 0};
+
+static void read_text(enum model_key by, const struct model_filter *filter, const char *text)
 {
-    struct memory_log m = {.text = text, .size = strlen(text), .chunk = 100};
-    struct report_lines *lines = memory_log_lines(&m);
-
-    report_sites_free(sites);
-    assert_int_equal(report_sites_new(by, filter, &problems, &sites), 0);
-    assert_int_equal(report_sites_read_lines(sites, lines, "memory"), 0);
-    assert_int_equal(report_sites_finish(sites), 0);
-    report_lines_free(lines);
+    rows_log_free(&made);
+    assert_int_equal(rows_log_read(&made, text, by, filter, false), 0);
 }
 
-static const struct report_filter everything = {0};
-
-static struct report_row row(size_t index)
+static const struct model_row *row(size_t index)
 {
-    struct report_row out;
+    assert_true(index < made.rows.count);
+    return &made.rows.rows[index];
+}
 
-    assert_true(index < report_sites_count(sites));
-    report_sites_row(sites, index, &out);
+static struct model_amount amount(size_t index)
+{
+    double weights[MODEL_WEIGHTS];
+    struct model_amount out;
+
+    model_row_weights(&made.rows, row(index), false, weights);
+    model_amount_of(made.model, weights, &out);
     return out;
+}
+
+static const char *method_of(const struct model_row *r)
+{
+    const struct report_defs *d = model_defs(made.model);
+
+    return report_method(d, report_path(d, r->what)->method)->name;
+}
+
+static double total(enum model_weight weight)
+{
+    return made.tree->total[weight][0];
 }
 
 static const char four[] = DEFINITIONS
@@ -71,77 +71,74 @@ static const char four[] = DEFINITIONS
 
 TEST(sites_add_up_most_bytes_first)
 {
-    struct report_row r;
+    const struct report_defs *d;
 
-    read_text(REPORT_BY_SITE, &everything, four);
-    assert_int_equal(report_sites_count(sites), 3);
-    r = row(0);
-    assert_int_equal(r.bytes, 800);
-    assert_string_equal(report_class(report_sites_defs(sites), r.class_number)->name,
-                        "App.Thing[]");
-    assert_int_equal(r.il, REPORT_NO_IL);
-    r = row(1);
-    assert_int_equal(r.bytes, 56);
-    assert_int_equal(r.allocs, 2);
-    assert_int_equal(r.il, 3);
-    assert_string_equal(report_method(report_sites_defs(sites), r.method)->name,
-                        "App.Work(System.Int32)");
-    assert_string_equal(report_module(report_sites_defs(sites), r.module)->name, "App");
-    r = row(2);
-    assert_int_equal(r.path, REPORT_PATH_EMPTY);
-    assert_int_equal(r.bytes, 40);
-    report_sites_total(sites, &r);
-    assert_int_equal(r.bytes, 896);
-    assert_int_equal(r.allocs, 4);
-    assert_int_equal(problems.count, 0);
+    read_text(MODEL_BY_SITE, &everything, four);
+    d = model_defs(made.model);
+    assert_int_equal(made.rows.count, 3);
+    assert_int_equal(amount(0).bytes, 800);
+    assert_string_equal(report_class(d, row(0)->class_number)->name, "App.Thing[]");
+    assert_int_equal(row(0)->il, REPORT_NO_IL);
+    assert_int_equal(amount(1).bytes, 56);
+    assert_int_equal(amount(1).allocs, 2);
+    assert_int_equal(row(1)->il, 3);
+    assert_string_equal(method_of(row(1)), "App.Work(System.Int32)");
+    assert_int_equal(row(2)->what, REPORT_PATH_EMPTY);
+    assert_int_equal(amount(2).bytes, 40);
+    assert_true(total(MODEL_BYTES) == 896 && total(MODEL_ALLOCS) == 4);
+    assert_int_equal(made.problems.count, 0);
 }
 
 TEST(every_key_gives_the_same_total)
 {
-    static const size_t rows[] = {3, 2, 3, 2, 2};
+    static const struct {
+        enum model_key key;
+        size_t rows;
+    } keys[] = {{MODEL_BY_SITE, 3},
+                {MODEL_BY_TYPE, 2},
+                {MODEL_BY_METHOD, 3},
+                {MODEL_BY_THREAD, 2},
+                {MODEL_BY_MODULE, 2}};
 
-    for (int by = REPORT_BY_SITE; by <= REPORT_BY_MODULE; by++) {
+    for (size_t k = 0; k < COUNT_OF(keys); k++) {
         uint64_t bytes = 0, allocs = 0;
-        double share = 0;
 
-        read_text((enum report_by)by, &everything, four);
-        assert_int_equal(report_sites_count(sites), rows[by]);
-        for (size_t i = 0; i < report_sites_count(sites); i++) {
-            bytes += row(i).bytes;
-            allocs += row(i).allocs;
-            share += row(i).share;
+        read_text(keys[k].key, &everything, four);
+        assert_int_equal(made.rows.count, keys[k].rows);
+        for (size_t i = 0; i < made.rows.count; i++) {
+            bytes += amount(i).bytes;
+            allocs += amount(i).allocs;
         }
         assert_int_equal(bytes, 896);
         assert_int_equal(allocs, 4);
-        assert_true(fabs(share - 1) < 1e-9);
     }
 }
 
+#define GLOB(text) \
+    { \
+        (const char *const[]){text}, 1 \
+    }
+
 TEST(filters_select_and_the_rest_still_counts_as_the_log)
 {
-    const struct report_filter type = {.type = "*String"}, method = {.method = "App.Work(*"},
-                               thread = {.thread = 2}, root = {.method = "*Main*"};
-    struct report_row r;
+    const struct model_filter type = {.types = GLOB("*String")},
+                              method = {.methods = GLOB("App.Work(*")}, thread = {.thread = 2},
+                              root = {.methods = GLOB("*Main*")};
 
-    read_text(REPORT_BY_SITE, &type, four);
-    report_sites_total(sites, &r);
-    assert_int_equal(r.bytes, 96);
-    report_sites_all(sites, &r);
-    assert_int_equal(r.bytes, 896);
-    read_text(REPORT_BY_TYPE, &method, four);
-    report_sites_total(sites, &r);
-    assert_int_equal(r.bytes, 56);
-    read_text(REPORT_BY_TYPE, &root, four); /* below Main, too */
-    report_sites_total(sites, &r);
-    assert_int_equal(r.bytes, 856);
-    read_text(REPORT_BY_MODULE, &thread, four);
-    report_sites_total(sites, &r);
-    assert_int_equal(r.bytes, 32);
+    read_text(MODEL_BY_SITE, &type, four);
+    assert_true(total(MODEL_BYTES) == 96);
+    assert_true(model_weight_total(made.model, MODEL_BYTES) == 896);
+    read_text(MODEL_BY_TYPE, &method, four);
+    assert_true(total(MODEL_BYTES) == 56);
+    read_text(MODEL_BY_TYPE, &root, four); /* below Main, too */
+    assert_true(total(MODEL_BYTES) == 856);
+    read_text(MODEL_BY_MODULE, &thread, four);
+    assert_true(total(MODEL_BYTES) == 32);
 }
 
 TEST(the_same_path_is_one_row_whatever_its_nodes)
 {
-    read_text(REPORT_BY_SITE, &everything,
+    read_text(MODEL_BY_SITE, &everything,
               DEFINITIONS
               "{\"kind\":\"node\",\"id\":3,\"parent\":1,\"method\":2,\"il\":7}\n"
               "{\"kind\":\"node\",\"id\":4,\"parent\":3,\"method\":2,\"il\":9}\n"
@@ -150,29 +147,30 @@ TEST(the_same_path_is_one_row_whatever_its_nodes)
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":4}\n"
               "{\"kind\":\"alloc\",\"t\":2,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":5}\n"
               "{\"kind\":\"alloc\",\"t\":3,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":6}\n");
-    assert_int_equal(report_sites_count(sites), 2);
-    assert_int_equal(row(0).allocs, 2);
-    assert_int_equal(row(1).allocs, 1);
+    assert_int_equal(made.rows.count, 2);
+    assert_int_equal(amount(0).allocs, 2);
+    assert_int_equal(amount(1).allocs, 1);
 }
 
 TEST(a_type_loaded_again_is_one_row)
 {
-    read_text(REPORT_BY_TYPE, &everything,
+    read_text(MODEL_BY_TYPE, &everything,
               DEFINITIONS
               "{\"kind\":\"module\",\"id\":2,\"name\":\"App\",\"path\":\"/a/App.dll\"}\n"
               "{\"kind\":\"class\",\"id\":3,\"name\":\"App.Thing[]\",\"module\":2}\n"
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}\n"
               "{\"kind\":\"alloc\",\"t\":2,\"thread\":1,\"class\":3,\"bytes\":24,\"node\":1}\n");
-    assert_int_equal(report_sites_count(sites), 1);
-    assert_int_equal(row(0).allocs, 2);
+    assert_int_equal(made.rows.count, 1);
+    assert_int_equal(amount(0).allocs, 2);
 }
 
 TEST(inline_stacks_give_the_same_paths)
 {
-    struct report_row r;
+    const struct report_defs *d;
+    uint32_t root;
 
     read_text(
-        REPORT_BY_SITE, &everything,
+        MODEL_BY_SITE, &everything,
         HEADER
         "{\"kind\":\"thread\",\"id\":1,\"os\":100}\n"
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"type\":\"A\",\"bytes\":24,\"stack\":[\"L()\","
@@ -182,17 +180,14 @@ TEST(inline_stacks_give_the_same_paths)
         "{\"kind\":\"alloc\",\"t\":3,\"thread\":1,\"type\":\"A\",\"bytes\":24,\"stack\":[\"R()\"]}"
         "\n"
         "{\"kind\":\"alloc\",\"t\":4,\"thread\":1,\"type\":\"A\",\"bytes\":24,\"stack\":[]}\n");
-    assert_int_equal(report_sites_count(sites), 3);
-    r = row(0);
-    assert_int_equal(r.allocs, 2);
-    assert_string_equal(report_method(report_sites_defs(sites), r.method)->name, "L()");
-    r.path = report_path(report_sites_defs(sites), r.path)->parent;
-    assert_string_equal(report_method(report_sites_defs(sites),
-                                      report_path(report_sites_defs(sites), r.path)->method)
-                            ->name,
-                        "R()");
-    assert_int_equal(report_path(report_sites_defs(sites), r.path)->parent, REPORT_PATH_EMPTY);
-    assert_int_equal(problems.count, 0);
+    assert_int_equal(made.rows.count, 3);
+    d = model_defs(made.model);
+    assert_int_equal(amount(0).allocs, 2);
+    assert_string_equal(method_of(row(0)), "L()");
+    root = report_path(d, row(0)->what)->parent;
+    assert_string_equal(report_method(d, report_path(d, root)->method)->name, "R()");
+    assert_int_equal(report_path(d, root)->parent, REPORT_PATH_EMPTY);
+    assert_int_equal(made.problems.count, 0);
 }
 
 TEST(a_very_deep_inline_stack_is_one_path)
@@ -206,38 +201,34 @@ TEST(a_very_deep_inline_stack_is_one_path)
     for (int i = 0; i < 20000; i++)
         used += (size_t)sprintf(text + used, "%s\"M%d()\"", i ? "," : "", i % 3);
     sprintf(text + used, "]}\n");
-    read_text(REPORT_BY_SITE, &everything, text);
-    for (path = row(0).path; path != REPORT_PATH_EMPTY; depth++)
-        path = report_path(report_sites_defs(sites), path)->parent;
+    read_text(MODEL_BY_SITE, &everything, text);
+    for (path = row(0)->what; path != REPORT_PATH_EMPTY; depth++)
+        path = report_path(model_defs(made.model), path)->parent;
     assert_int_equal(depth, 20000);
 }
 
 TEST(ids_nobody_defined_are_noted_once_and_still_count)
 {
-    struct report_row r;
-
-    read_text(REPORT_BY_SITE, &everything,
+    read_text(MODEL_BY_SITE, &everything,
               DEFINITIONS
               "{\"kind\":\"node\",\"id\":3,\"parent\":77,\"method\":2}\n"
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":9,\"bytes\":24,\"node\":88}\n"
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":9,\"bytes\":24,\"node\":88}\n"
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":3}\n");
-    assert_int_equal(problems.count, 3); /* node 77, node 88, class 9 */
-    assert_string_equal(problems.kept[0].text, "node 77 is used but not defined");
-    assert_int_equal(problems.kept[0].place.line, 11);
-    assert_int_equal(report_sites_count(sites), 2);
-    r = row(0);
-    assert_int_equal(r.path, REPORT_PATH_LOST);
-    assert_string_equal(report_class(report_sites_defs(sites), r.class_number)->name,
+    assert_int_equal(made.problems.count, 3); /* node 77, node 88, class 9 */
+    assert_string_equal(made.problems.kept[0].text, "node 77 is used but not defined");
+    assert_int_equal(made.problems.kept[0].place.line, 11);
+    assert_int_equal(made.rows.count, 2);
+    assert_int_equal(row(0)->what, REPORT_PATH_LOST);
+    assert_string_equal(report_class(model_defs(made.model), row(0)->class_number)->name,
                         "(class 9, not in the log)");
-    report_sites_total(sites, &r);
-    assert_int_equal(r.bytes, 72);
+    assert_true(total(MODEL_BYTES) == 72);
 }
 
 TEST(logs_behind_one_another_do_not_mix_their_ids)
 {
     read_text(
-        REPORT_BY_TYPE, &everything,
+        MODEL_BY_TYPE, &everything,
         DEFINITIONS
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":1}\n" HEADER
         "{\"kind\":\"thread\",\"id\":1,\"os\":7}\n"
@@ -245,63 +236,61 @@ TEST(logs_behind_one_another_do_not_mix_their_ids)
         "{\"kind\":\"class\",\"id\":2,\"name\":\"System.String\"}\n"
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":800,\"node\":0}\n"
         "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1}\n");
-    assert_int_equal(report_sites_count(sites), 2);
-    assert_int_equal(row(0).bytes, 800);
-    assert_int_equal(row(1).allocs, 2); /* the same type in both */
-    assert_int_equal(report_sites_defs(sites)->thread_count, 3);
-    assert_int_equal(problems.count,
+    assert_int_equal(made.rows.count, 2);
+    assert_int_equal(amount(0).bytes, 800);
+    assert_int_equal(amount(1).allocs, 2); /* the same type in both */
+    assert_int_equal(model_defs(made.model)->thread_count, 3);
+    assert_int_equal(made.problems.count,
                      1); /* node 1 of the second, though by type nobody asks for it */
 }
 
 TEST(heaps_are_told_apart_in_the_total)
 {
-    uint64_t bytes;
-
-    read_text(REPORT_BY_TYPE, &everything,
+    read_text(MODEL_BY_TYPE, &everything,
               DEFINITIONS "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":90000,"
                           "\"node\":1,\"heap\":\"large\"}\n"
                           "{\"kind\":\"site\",\"node\":1,\"class\":1,\"allocs\":3,\"bytes\":72,"
                           "\"heap\":\"frozen\"}\n");
-    assert_int_equal(report_sites_heap(sites, SST_HEAP_LARGE, &bytes), 1);
-    assert_int_equal(bytes, 90000);
-    assert_int_equal(report_sites_heap(sites, SST_HEAP_FROZEN, &bytes), 3);
-    assert_int_equal(bytes, 72);
+    assert_true(model_heap_weight(made.model, SST_HEAP_LARGE, MODEL_ALLOCS) == 1);
+    assert_true(model_heap_weight(made.model, SST_HEAP_LARGE, MODEL_BYTES) == 90000);
+    assert_true(model_heap_weight(made.model, SST_HEAP_FROZEN, MODEL_ALLOCS) == 3);
+    assert_true(model_heap_weight(made.model, SST_HEAP_FROZEN, MODEL_BYTES) == 72);
 }
 
 TEST(site_records_add_their_counts)
 {
-    read_text(REPORT_BY_SITE, &everything,
+    read_text(MODEL_BY_SITE, &everything,
               DEFINITIONS "{\"kind\":\"site\",\"node\":2,\"il\":4,\"class\":1,\"thread\":1,"
                           "\"allocs\":3,\"bytes\":72}\n"
                           "{\"kind\":\"site\",\"node\":2,\"il\":4,\"class\":1,\"thread\":2,"
                           "\"allocs\":2,\"bytes\":80}\n");
-    assert_int_equal(report_sites_count(sites), 1);
-    assert_int_equal(row(0).allocs, 5);
-    assert_int_equal(row(0).bytes, 152);
-    read_text(REPORT_BY_THREAD, &everything,
+    assert_int_equal(made.rows.count, 1);
+    assert_int_equal(amount(0).allocs, 5);
+    assert_int_equal(amount(0).bytes, 152);
+    read_text(MODEL_BY_THREAD, &everything,
               DEFINITIONS "{\"kind\":\"site\",\"node\":2,\"class\":1,\"allocs\":3,\"bytes\":72}\n");
-    assert_int_equal(row(0).thread, 0); /* the log does not say which */
+    assert_int_equal(row(0)->what, 0); /* the log does not say which */
 }
 
 TEST(what_was_not_sampled_stands_for_itself)
 {
-    struct report_row r;
+    struct model_amount r;
 
-    read_text(REPORT_BY_TYPE, &everything,
+    read_text(MODEL_BY_TYPE, &everything,
               DEFINITIONS
               "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":40,\"node\":1}\n"
               "{\"kind\":\"alloc\",\"t\":2,\"thread\":1,\"class\":1,\"bytes\":40,\"node\":1,"
               "\"weight\":4000}\n"
               "{\"kind\":\"alloc\",\"t\":3,\"thread\":1,\"class\":2,\"bytes\":40,\"node\":1,"
               "\"weight\":40}\n");
-    assert_true(report_sites_estimated(sites));
-    r = row(0);
+    assert_true(model_estimated(made.model));
+    r = amount(0);
     assert_int_equal(r.bytes, 4040);
     assert_int_equal(r.allocs, 101);
     assert_int_equal(r.sampled, 2);
     assert_true(r.bytes_range.low < 4040 && r.bytes_range.low >= 80);
     assert_true(r.bytes_range.high > 8000);
-    r = row(1); /* taken with certainty: no interval */
+    r = amount(1); /* taken with certainty: no interval */
     assert_int_equal(r.bytes, 40);
     assert_true(r.bytes_range.low == 40 && r.bytes_range.high == 40);
 }
@@ -324,7 +313,7 @@ TEST(intervals_hold_the_exact_bytes_in_95_of_100_cases)
             double taken = -expm1(-(double)kinds[k].bytes / rate),
                    exact = (double)kinds[k].objects * kinds[k].bytes;
             size_t used = (size_t)sprintf(text, DEFINITIONS), events = 0;
-            struct report_row r;
+            struct model_amount r;
 
             for (unsigned i = 0; i < kinds[k].objects; i++) {
                 random ^= random << 13;
@@ -341,8 +330,8 @@ TEST(intervals_hold_the_exact_bytes_in_95_of_100_cases)
             }
             if (events == 0)
                 continue;
-            read_text(REPORT_BY_TYPE, &everything, text);
-            r = row(0);
+            read_text(MODEL_BY_TYPE, &everything, text);
+            r = amount(0);
             held += r.bytes_range.low <= exact && exact <= r.bytes_range.high;
             cases++;
         }
@@ -360,16 +349,11 @@ TEST(running_out_of_memory_is_said_at_every_place)
     do {
         struct memory_log m = {.text = four, .size = sizeof(four) - 1};
         struct report_lines *lines = memory_log_lines(&m);
-        struct report_sites *s = NULL;
 
+        rows_log_free(&made);
         memory_fail_after(n++);
-        err = report_sites_new(REPORT_BY_SITE, &everything, &problems, &s);
-        if (!err)
-            err = report_sites_read_lines(s, lines, "memory");
-        if (!err)
-            err = report_sites_finish(s);
+        err = rows_log_read_lines(&made, lines, MODEL_BY_SITE, &everything, false);
         memory_fail_after(-1);
-        report_sites_free(s);
         report_lines_free(lines);
         assert_true(err == 0 || err == -ENOMEM);
     } while (err);
@@ -388,11 +372,11 @@ TEST(many_sites_are_all_found_again)
                                     "{\"kind\":\"alloc\",\"t\":%u,\"thread\":1,\"class\":%u,"
                                     "\"bytes\":24,\"node\":%u,\"il\":%u}\n",
                                     i, 1 + i % 2, i / 2 % 3, i / 6);
-    read_text(REPORT_BY_SITE, &everything, text);
-    assert_int_equal(report_sites_count(sites), 20000);
+    read_text(MODEL_BY_SITE, &everything, text);
+    assert_int_equal(made.rows.count, 20000);
     for (size_t i = 0; i < 20000; i++) {
-        assert_int_equal(row(i).allocs, 2);
-        bytes += row(i).bytes;
+        assert_int_equal(amount(i).allocs, 2);
+        bytes += amount(i).bytes;
     }
     assert_int_equal(bytes, 960000);
 }
@@ -411,12 +395,12 @@ static const char inlined[] = DEFINITIONS
 /* "Method@il < ...", leaf first. */
 static void frames_are(size_t index, const char *expected)
 {
-    const struct report_defs *d = report_sites_defs(sites);
-    const struct report_row of = row(index);
+    const struct report_defs *d = model_defs(made.model);
+    const struct model_row *of = row(index);
     char text[200] = "";
-    int32_t il = of.il;
+    int32_t il = of->il;
 
-    for (uint32_t path = of.path; path != REPORT_PATH_EMPTY; path = report_path(d, path)->parent) {
+    for (uint32_t path = of->what; path != REPORT_PATH_EMPTY; path = report_path(d, path)->parent) {
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s@%d", *text ? " < " : "",
                  report_method(d, report_path(d, path)->method)->name, il);
         il = report_path(d, path)->il;
@@ -426,16 +410,15 @@ static void frames_are(size_t index, const char *expected)
 
 TEST(inlined_methods_are_frames_of_the_path)
 {
-    read_text(REPORT_BY_SITE, &everything, inlined);
+    read_text(MODEL_BY_SITE, &everything, inlined);
     frames_are(0, "App.Make()@4 < App.Add()@11 < App.Main()@7");
     frames_are(1, "App.Work(System.Int32)@3 < App.Add()@11 < App.Main()@7");
 }
 
 TEST(physical_paths_are_those_of_the_machine)
 {
-    const struct report_filter physical = {.physical = true};
-
-    read_text(REPORT_BY_SITE, &physical, inlined);
+    rows_log_free(&made);
+    assert_int_equal(rows_log_read(&made, inlined, MODEL_BY_SITE, &everything, true), 0);
     frames_are(0, "App.Main()@7");
     frames_are(1, "App.Work(System.Int32)@3 < App.Main()@7");
 }

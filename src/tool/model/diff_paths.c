@@ -1,4 +1,4 @@
-#include "report/diff_paths.h"
+#include "model/diff_paths.h"
 
 /* How a method takes part in the key of a path. */
 enum { FRAME, BEGINS, CAST, SEVERAL_CALLERS, AWAITS };

@@ -1,12 +1,12 @@
 /*
- * report/diff_paths.h - keys of the call paths of one log. Where they need not be exact, recursion
+ * model/diff_paths.h - keys of the call paths of one log. Where they need not be exact, recursion
  * is folded, frames of awaiters and builders are passed over, and what whoever comes first makes (a
  * static constructor, the runtime's cache of casts) belongs to nobody else.
  */
-#ifndef SHADOWTRACE_REPORT_DIFF_PATHS_H
-#define SHADOWTRACE_REPORT_DIFF_PATHS_H
+#ifndef SHADOWTRACE_MODEL_DIFF_PATHS_H
+#define SHADOWTRACE_MODEL_DIFF_PATHS_H
 
-#include "report/diff_rows.h"
+#include "model/diff_rows.h"
 
 /* A path with its recursion folded: of each method only the outermost frame. */
 struct diff_folded {

@@ -3,7 +3,7 @@
  * its call path has fewer frames. When that happens differs from run to run: two recordings of one
  * build have the same allocations on a path with those frames, and on one without, in other shares.
  */
-#include "report/diff_inlined.h"
+#include "model/diff_inlined.h"
 
 #include "base/order.h"
 
@@ -25,18 +25,18 @@ struct shape {
 
 static double change_of(const struct diff_rows *rows, size_t row)
 {
-    return diff_mean(rows, row, REPORT_DIFF_NEW) - diff_mean(rows, row, REPORT_DIFF_OLD);
+    return diff_mean(rows, row, DIFF_NEW) - diff_mean(rows, row, DIFF_OLD);
 }
 
 static struct shape shape_of(const struct diff_rows *rows, const struct diff_paths *paths,
                              size_t row)
 {
     struct shape shape = {.row = row, .change = change_of(rows, row)};
-    struct report_row first;
+    const struct model_row *first;
 
     shape.paths = &paths[diff_first(rows, row, &first)];
-    shape.path = shape.paths->as[first.path];
-    shape.type = diff_key_of_text(report_class(shape.paths->defs, first.class_number)->name);
+    shape.path = shape.paths->as[first->what];
+    shape.type = diff_key_of_text(report_class(shape.paths->defs, first->class_number)->name);
     for (uint32_t at = shape.path; at > REPORT_PATH_LOST; at = shape.paths->folded[at].parent)
         shape.count++;
     return shape;
