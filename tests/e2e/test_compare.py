@@ -119,8 +119,11 @@ def test_of_two_builds_the_line_that_changed_is_first(t):
 @needs('KnownAllocs')
 def test_folded_stacks_hold_every_byte(t):
     r = t.record(PROGRAM.command('KnownAllocs'))
-    result = tool('report', '--format=folded', r.path)
+    result = tool('export', '--format=collapsed', '--names=raw', '--min-share=0', '--output=-', r.path)
     t.equal((result.status, result.errors), (0, ''), str(result))
+    old = tool('report', '--format=folded', r.path)
+    t.equal((old.status, sorted(old.text.splitlines())), (0, sorted(result.text.splitlines())), str(old))
+    t.true('export --format collapsed' in old.errors, str(old))
     total = 0
     for line in result.text.splitlines():
         stack, count = line.rsplit(' ', 1)

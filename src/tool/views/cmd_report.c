@@ -90,11 +90,12 @@ static const struct args_option options[] = {
         "log)"),
     ROW_STEADY(": when the program is not recorded, code compiled ahead of time runs in its "
                "place"),
-    ARGS_ROW(WORD, "format", NULL, format,
-             "json: one object, as described in report_schema.json, by default by site; stacks are "
-             "tables. folded: a line for each stack with its type and bytes, as `export --format "
-             "collapsed --names raw --min-share 0` has them, by bytes",
-             .words = formats, .group = "How it is shown"),
+    ARGS_ROW(
+        WORD, "format", NULL, format,
+        "json: one object, as described in report_schema.json, by default by site; stacks are "
+        "tables. folded: an old spelling of `export --format collapsed --names raw --min-share "
+        "0`",
+        .words = formats, .group = "How it is shown"),
     ROW_INLINE_STACKS,
     ROW_DEPTH(stack.depth),
     ROW_ALL_FRAMES(view.all_frames),
@@ -200,9 +201,11 @@ static int show(struct report_args *a, FILE *out)
             err = print(v, out);
         status = err == -EINVAL ? CLI_USAGE : cli_failed(&cmd_report, err);
     }
-    if (!status && v->format == READING_FOLDED)
+    if (!status && v->format == READING_FOLDED) {
+        cli_complain(&cmd_report, "--format folded is an old spelling of `shadowtrace export "
+                                  "--format collapsed`");
         print_complete_stderr(&cmd_report, model_log(v->read.model));
-    else if (!status)
+    } else if (!status)
         source_lines_missing(v->read.lines, v->kind == VIEW_OVERVIEW ? is_shown : NULL,
                              v->read.own);
     report_async_free(v->stack.async);

@@ -81,6 +81,47 @@ TEST(json_is_as_expected)
                FIXTURES "sites.report-thread.json");
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The lines of a text, in order. Owns: the text goes. */
+static size_t sort_lines(char *text, char *lines[100])
+{
+    size_t count = 0;
+    char *rest;
+
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        assert_true(count < 100);
+        lines[count++] = line;
+    }
+    qsort(lines, count, sizeof(*lines), by_text);
+    return count;
+}
+
+/* Of one version; the line that names the new spelling is in the golden files. */
+TEST(folded_is_an_old_spelling_of_collapsed)
+{
+    static const char *const logs[] = {FIXTURES "small.ndjson", FIXTURES "dynamic.ndjson",
+                                       FIXTURES "inline.ndjson", FIXTURES "several.ndjson"};
+
+    for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++) {
+        struct ran old = REPORT("--format=folded", logs[i]);
+        struct ran new = RUN(&cmd_export, "export", "--format=collapsed", "--names=raw",
+                             "--min-share=0", "--output=-", logs[i]);
+        char *olds[100], *news[100];
+        size_t count = sort_lines(old.out, olds);
+
+        assert_int_equal(old.status | new.status, CLI_OK);
+        assert_int_equal(sort_lines(new.out, news), count);
+        for (size_t k = 0; k < count; k++)
+            assert_string_equal(olds[k], news[k]);
+        free(old.out);
+        free(new.out);
+    }
+}
+
 TEST(folded_stacks_are_as_expected)
 {
     expect_ran(REPORT("--format=folded", FIXTURES "small.ndjson"), CLI_OK,
