@@ -217,7 +217,7 @@ def test_a_dump_beside_the_session_of_another(t, concurrent):
         for name in 'heap', 'again':
             holds(t, dump(t, program, name), 500)
     # While the runtime ends the other's session it may leave out a part of what it tells: then that is what is said.
-    torn = 'shadowtrace ctl: process %d: the heap was not dumped: what the runtime told of it does not fit together\n' % program.pid
+    torn = "shadowtrace ctl: process %d: the heap was not dumped: the runtime's references in the heap are inconsistent\n" % program.pid
     until(lambda: tool('ctl', str(program.pid), 'heap', '-o', t.path('ending')).errors != torn, 'the other session has ended')
     holds(t, dump(t, program, 'after'), 500)
     t.equal(program.close(), 0, 'exit status')

@@ -39,7 +39,7 @@ struct alloc {
     bool by_type;                            /* --types given */
     bool lines;                              /* call instructions are wanted */
     bool begins;                             /* beginnings are kept with what waits */
-    bool compares;                           /* with a snapshot, one in so many */
+    bool compares;                           /* some of them, with a snapshot */
     bool captures; /* there are no hooks: nodes are those of snapshots, or of walks */
     bool captured; /* and their native frames are logged */
     bool values;   /* --args or --returns */
@@ -65,7 +65,7 @@ struct alloc_thread {
     bool walked;                     /* the latest path is a walk's (--capture walk) */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
-    uint32_t waits[WAITS_CACHE];     /* nodes that the writer was told of */
+    uint32_t waits[WAITS_CACHE];     /* nodes that the writer already has */
     struct {
         uintptr_t id;
         struct metadata_class *class;
@@ -269,9 +269,9 @@ static _Atomic(uint32_t) *spare_word(uintptr_t object)
 }
 
 /*
- * The path of a frame as a beginning: where something below it goes on, the path from its beginning
- * on, so that it is the same however that was resumed. *depth: of how many nested beginnings.
- * Returns: 0 where there is none.
+ * The path that begins at a frame. If a frame below it resumed, the path starts at that frame's
+ * beginning: it is the same no matter what resumed it. *depth: the number of nested beginnings.
+ * Returns: 0 if there is no such path.
  */
 static uint32_t beginning(struct alloc *a, const struct frame *frame, const struct frame *oldest,
                           unsigned *depth)
@@ -918,9 +918,9 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
 }
 
 /*
- * The runtime took it with the probability that its own mean gives a size. Of a higher mean it is
- * kept with what that gives, divided by it: what is large stays certain, as a plain coin would not
- * have it. A tick comes of each so many bytes, whatever the size.
+ * The runtime took the sample with the probability of its own mean for this size. With a higher
+ * mean, it is kept with the ratio of the two probabilities: a large object stays certain. A tick
+ * comes after a fixed number of bytes and does not depend on the size.
  */
 static bool is_kept(struct alloc_thread *t, const struct samples_taken *sample, double bytes)
 {

@@ -4,7 +4,7 @@
 
 #define PROBES 64 /* snapshots at most: then calibrating the helper is given up */
 
-/* The helper's row; -1: there is none, or with `make` the table is full. */
+/* The helper's row; -1: not found, or with `make`: the table is full. */
 static int row_of(struct site_table *table, uintptr_t helper, bool make)
 {
     unsigned at = (unsigned)(helper >> 4) & (SITE_HELPERS - 1);

@@ -126,7 +126,7 @@ static void mismatch(struct check_walk *walk, const struct capture *capture, hre
     if (check_walk_copy(walk, capture->top, capture->depth))
         m = check_mismatch_new(walk, walk->shadow, capture->depth, result, true);
     if (!m)
-        return; /* counted; both stacks are not to be had */
+        return; /* counted, without the stacks */
     m->class = capture->class;
     m->node = capture->node;
     m->repairs = stack_touched(capture->stack);
@@ -321,7 +321,7 @@ static hresult on_leaf(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     return S_FALSE; /* enough */
 }
 
-/* The youngest managed frame's instruction; 0: there is none. */
+/* The youngest managed frame's instruction; 0: no managed frame. */
 static hresult find_leaf(struct check *check, uintptr_t *ip)
 {
     struct clr_info *info = check->config.info;

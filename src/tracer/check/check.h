@@ -84,7 +84,7 @@ uint32_t check_path(struct check *check, struct stack *stack);
  */
 void check_captured(const struct capture *capture);
 
-bool check_native(const struct check *check); /* whether native frames are wanted and can be had */
+bool check_native(const struct check *check); /* native frames are wanted and available */
 
 /*
  * check_frames - --framework-frames: the path of the calling thread with the frames that have no

@@ -88,9 +88,9 @@ void check_runs_free(struct check_runs *runs);
 void check_runs_begin(struct check_runs *runs); /* a walk begins */
 
 /*
- * check_runs_frame - what a StackSnapshotCallback is told: function 0 begins a run, any other ends
- * the one before. `at` is how many frames of the snapshot there are so far, `context` the registers
- * of the frame (NULL: none).
+ * check_runs_frame - a frame of a StackSnapshotCallback: function 0 begins a run, any other ends
+ * the run before it. `at`: the number of frames of the snapshot so far. `context`: the registers of
+ * the frame (NULL: none).
  */
 void check_runs_frame(struct check_runs *runs, uintptr_t function, size_t at, const void *context);
 
@@ -135,8 +135,8 @@ bool check_ended_early_there(const struct check_walk *walk, const struct stack_c
  * check_mismatch_new - both stacks of a difference; native: with native frames of the walk. NULL:
  * no memory.
  * check_mismatch_post - posts it. Returns: the cause.
- * check_snapshot_post - the snapshot just taken, beside the event before it. Without memory there
- * is none.
+ * check_snapshot_post - posts the snapshot just taken, after its event. Does nothing if out of
+ * memory.
  */
 struct event_mismatch *check_mismatch_new(const struct check_walk *walk,
                                           const struct stack_copied *shadow, size_t depth,
@@ -152,7 +152,7 @@ struct check_thread {
     struct check_seed *seed; /* NULL until a walk needs one */
 };
 
-/* The one of this stack's thread, made if there is none; NULL: memory ran out. */
+/* The record of this stack's thread, created if needed; NULL: out of memory. */
 struct check_thread *check_thread_of(struct check *check, struct stack *stack);
 struct check_seed *check_thread_seed(struct check_thread *thread); /* NULL: memory ran out */
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `known` has a bit for each register whose value is meant. */
+/* `known` has a bit for each register whose value is known. */
 struct native_registers {
     uint64_t value[CPU_REGISTERS];
     uint64_t known;
@@ -25,7 +25,7 @@ void native_free(struct native *native);
 
 enum native_result {
     NATIVE_FOUND,
-    NATIVE_RUNS, /* it does not wait: its registers are not to be had */
+    NATIVE_RUNS, /* it is running: its registers cannot be read */
     NATIVE_LOST, /* no unwind information, or a register was needed that is not known */
 };
 

@@ -1,13 +1,14 @@
 /*
- * What a snapshot's registers say of each frame, beside the shadow frames:
+ * Compares the registers of each frame of a snapshot with the shadow frames:
  *
- * IP  of a frame that called another hooked method is the return address kept at that one's Enter,
- *     if nothing lies between the two. What does lie between is told by what code holds the return
- *     address. A suspension may have replaced the return address before the Enter hook read it.
- * SP  of a frame is where its callee's caller had it: the callee's shadow SP, if nothing lies
- *     between; else higher, and below the frame's own caller.
- * FP  plus two words is the frame's shadow SP: a hooked method has a frame pointer. In a body
- *     entered by on-stack replacement it lies lower.
+ * IP  of a frame that called another hooked method is the return address that the callee's Enter
+ *     stored, if no frame lies between the two. Otherwise the code that holds the return address
+ *     tells what lies between. A suspension may have replaced the return address before the Enter
+ *     hook read it.
+ * SP  of a frame is the callee's shadow SP if no frame lies between; otherwise it is higher, and
+ *     below the frame's own caller.
+ * FP  plus two words is the frame's shadow SP: a hooked method has a frame pointer. In a body that
+ *     was entered by on-stack replacement it is lower.
  */
 #include "check/internal.h"
 

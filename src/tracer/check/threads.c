@@ -18,7 +18,7 @@
 #define FIRST_FRAMES      1024
 #define BUSY_NS           1000000ull /* pause when a collection runs */
 #define DESTROYED_WAIT_MS 200u
-#define SEED_TRIES        5 /* and so long between them */
+#define SEED_TRIES        5 /* with SEED_STEP_NS between them */
 #define SEED_STEP_NS      20000
 #define COLLECTION_RUNS   ((hresult)CORPROF_E_SUSPENSION_IN_PROGRESS)
 #define UNWINDING         ((hresult)CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX)
@@ -231,7 +231,7 @@ static void judge(struct check_threads *t, uint32_t os_thread, hresult result)
         compare(t, os_thread, result);
 }
 
-/* The thread's shadow stack, in t->copy; grows it if need be. Returns whether it could be had. */
+/* Copies the thread's shadow stack to t->copy, which grows as needed. Returns: false: failed. */
 static bool copy(struct check_threads *t, uint32_t os_thread)
 {
     while (stack_copy_thread(os_thread, &t->copy) == 0) {

@@ -1,12 +1,12 @@
 /*
- * check/threads.h - --check-threads: every so often a thread of ours suspends the runtime, walks
- * every managed thread with DoStackSnapshot, copies its shadow stack, and compares.
+ * check/threads.h - --check-threads: at a fixed interval, a tracer thread suspends the runtime,
+ * walks every managed thread with DoStackSnapshot, copies its shadow stack, and compares the two.
  *
- * Two differences are no mismatch, and counted apart: a thread stopped after its Leave or Tailcall
- * hook and before it returned (proved: the frame just above its shadow stack is that very one, same
- * method, same SP), and one inside of an exception dispatch or a filter, between two of its
- * reports. A thread that the runtime cannot walk yet (it is about to stop: E_NOTIMPL) is no
- * comparison.
+ * Two differences are not mismatches, and are counted separately: a thread stopped between its
+ * Leave or Tailcall hook and the return (proof: the frame just above its shadow stack has the same
+ * method and the same SP), and a thread inside an exception dispatch or a filter, between two of
+ * its reports. A thread that the runtime cannot walk yet (it is about to stop: E_NOTIMPL) is not
+ * compared.
  */
 #ifndef SHADOWTRACE_CHECK_THREADS_H
 #define SHADOWTRACE_CHECK_THREADS_H

@@ -19,7 +19,7 @@ struct wanted {
 };
 
 struct search {
-    uintptr_t address; /* in the image that is meant */
+    uintptr_t address; /* in the wanted image */
     const struct dl_phdr_info *image;
     struct wanted wanted[NAMES];
 };

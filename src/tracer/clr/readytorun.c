@@ -401,7 +401,7 @@ bool readytorun_instance(const struct readytorun *r, uint32_t row,
     return false;
 }
 
-/* The cell at an address relative to the image: its signature. Returns: false: there is none. */
+/* The signature of the cell at an address relative to the image. Returns: false: no cell. */
 static bool cell_at(const struct readytorun *r, uint32_t address, struct readytorun_signature *out)
 {
     for (uint32_t at = 0; at + IMPORT_BYTES <= r->imports.size; at += IMPORT_BYTES) {

@@ -25,7 +25,7 @@ struct readytorun_signature {
 struct readytorun_instance {
     struct readytorun_signature signature;
     bool has_owner;     /* the declaring generic instance comes first, then the method's row */
-    bool has_arguments; /* of its own: a number and as many types, last */
+    bool has_arguments; /* its type arguments: a count and the types, last */
     bool async;         /* the variant of runtime async */
 };
 

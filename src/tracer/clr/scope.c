@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct clr_metadata_dispenser *dispenser; /* one for the process; NULL: none to be had */
+static struct clr_metadata_dispenser *dispenser; /* one for the process; NULL: not available */
 
 static const struct clr_guid thread_safety = {
     0xF7559806, 0xF266, 0x42EA, {0x8C, 0x63, 0x0A, 0xDB, 0x45, 0xE8, 0xB2, 0x34}};

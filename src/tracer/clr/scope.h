@@ -1,10 +1,10 @@
 /*
- * clr/scope.h - a module's metadata, read by an importer of our own.
+ * clr/scope.h - a module's metadata, read by a separate importer.
  *
- * ICorProfilerInfo::GetModuleMetaData makes the runtime turn its own metadata of that module into
- * the editable form, for good: each of its own look-ups, as for every precompiled method's fixups,
- * then takes a lock and searches more slowly. A short program took half as long again. A second
- * importer, opened read-only on the mapped bytes, leaves the runtime as it was.
+ * ICorProfilerInfo::GetModuleMetaData makes the runtime convert its metadata of that module into
+ * the editable form, permanently: each of the runtime's look-ups (for the fixups of every
+ * precompiled method, say) then takes a lock and is slower. A short program took 1.5 times as long.
+ * A second importer, opened read-only on the mapped bytes, does not change the runtime.
  */
 #ifndef SHADOWTRACE_CLR_SCOPE_H
 #define SHADOWTRACE_CLR_SCOPE_H

@@ -35,7 +35,7 @@ struct collection {
 struct collect {
     struct collect_config config;
     pthread_t thread;
-    bool threaded; /* who asks writes it, under the lock */
+    bool threaded; /* written by the requesting thread, under the lock */
     struct parker wake;
     struct gate gate;                  /* the thread's, during a job */
     _Atomic(struct collect_job *) job; /* to be done or under way; NULL: none */
@@ -128,8 +128,8 @@ static void explain_heap(const struct graph_result *heap, char *text, size_t siz
             "DOTNET_gcConcurrent=0");
     else if (heap->failure == GRAPH_TORN)
         snprintf(text, size, "the heap was not dumped: %s",
-                 heap->why == -ENOMEM ? "there is no memory for what the runtime told of it"
-                                      : "what the runtime told of it does not fit together");
+                 heap->why == -ENOMEM ? "out of memory for the references in the heap"
+                                      : "the runtime's references in the heap are inconsistent");
     else
         snprintf(text, size, "the heap was not dumped: the runtime told nothing of it");
 }

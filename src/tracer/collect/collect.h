@@ -1,11 +1,10 @@
 /*
- * collect/collect.h - full collections that somebody asks for while the program runs: a thread of
- * ours, made for the first one, has the runtime make them, one at a time. Whoever asks does not
- * wait: he looks at his job again when it is over. With a collection can go a mark in the log, or
- * a dump of the heap as it is then.
+ * collect/collect.h - full collections on request while the program runs. A tracer thread, created
+ * for the first request, has the runtime run them one at a time. The caller does not wait: it polls
+ * its job. A collection can come with a mark in the log, or with a heap dump.
  *
  *     collect.c      the thread and its jobs
- *     graph.c        the dump: what the runtime tells of the heap within a collection
+ *     graph.c        the dump: what the runtime reports of the heap during a collection
  *     snapshot.c     the same by events
  *     heap_file.c    its file
  */
@@ -26,7 +25,7 @@ struct collect_config {
 };
 
 struct collect_request {
-    const char *mark; /* written behind it; NULL: none */
+    const char *mark; /* written after it; NULL: none */
     const char *heap; /* path of the dump; NULL: none */
 };
 
@@ -65,8 +64,8 @@ void collect_drop(struct collect_job *job);
 void collect_explain(const struct collect_result *result, char *text, size_t size);
 
 /*
- * From GarbageCollectionStarted and, when all else of ours has been told, from
- * GarbageCollectionFinished. number: how many have begun, this one included; full: of all
+ * From GarbageCollectionStarted and from GarbageCollectionFinished, there after all other parts of
+ * the tracer. number: the collections that have begun, including this one; full: of all
  * generations.
  */
 void collect_begun(struct collect *collect, uint32_t number, bool full);

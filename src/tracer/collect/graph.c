@@ -316,7 +316,7 @@ static void told(void *context, const struct session_event *event)
     }
 }
 
-/* ---- before and behind it ---- */
+/* ---- before and after it ---- */
 
 static enum graph_failure fail(struct graph *g, enum graph_failure failure, int32_t why)
 {

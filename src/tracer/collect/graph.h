@@ -57,8 +57,8 @@ enum graph_failure {
     GRAPH_NO_FILE, /* it cannot be made or written: -errno */
     GRAPH_REFUSED, /* the runtime does not tell: an hresult */
     GRAPH_UNLOADS, /* by events, and types of an earlier one can be unloaded */
-    GRAPH_UNTOLD,  /* there was no full collection, or none that it told of */
-    GRAPH_TORN,    /* what it told of does not fit together: -EPROTO, -ENOMEM */
+    GRAPH_UNTOLD,  /* no full collection, or the runtime did not report it */
+    GRAPH_TORN,    /* its reports are inconsistent: -EPROTO, -ENOMEM */
 };
 
 struct graph_result {

@@ -180,7 +180,7 @@ static void flush(struct heap_file *f)
     f->expected = 0;
 }
 
-/* Room for a record of so many bytes, in a chunk of its kind. */
+/* Room for a record of `size` bytes, in a chunk of its kind. */
 static void make_room(struct heap_file *f, enum sst_heap_kind kind, size_t size)
 {
     if (f->chunk.kind == kind && (size_t)(f->records + RECORDS - f->at) >= size)
@@ -316,7 +316,7 @@ void heap_file_site(struct heap_file *f, uintptr_t object, uint32_t site)
         return;
     make_room(f, SST_HEAP_SITES, HEAD_MAX);
     if (unit < f->expected)
-        flush(f); /* a chunk of its own: in one they ascend */
+        flush(f); /* a separate chunk: within a chunk they ascend */
     number(f, unit - f->expected);
     number(f, site);
     f->expected = unit;

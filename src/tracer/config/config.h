@@ -28,7 +28,7 @@ struct config_start {
     bool paused;
     uint64_t sample;
     void (*announce)(uint32_t generation); /* see above; after the configuration can be read */
-    /* Told of each change, in their order, before it is announced. May be NULL. */
+    /* Called for each change, in order, before it is announced. May be NULL. */
     void (*changed)(void *context, const struct config_settings *now,
                     const struct options_patterns *only);
     void *context;

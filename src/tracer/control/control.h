@@ -1,12 +1,12 @@
 /*
- * control/control.h - look into the living process, and change what is recorded: a Unix socket with
- * a thread of its own, and the in-process API (shadowtrace/shadowtrace.h).
+ * control/control.h - inspect the running process, and change what is recorded: a Unix socket with
+ * a separate thread, and the in-process API (shadowtrace/shadowtrace.h).
  *
  * Requests and replies are JSON objects, one per line; include/shadowtrace/control_schema.json
- * describes them. The traced threads never wait for any of it: stacks are copied beside them
- * (stack_copy_all), settings are swapped (config/config.h), lines for the log are handed to the
- * writer. A collection is another thread's work (collect/collect.h): whoever asked for it waits,
- * and all others are answered meanwhile.
+ * describes them. The traced threads never wait: stacks are copied while they run (stack_copy_all),
+ * settings are swapped (config/config.h), and the writer gets the lines for the log. Another thread
+ * runs collections (collect/collect.h): the client that requested one waits, and all others are
+ * served meanwhile.
  *
  *     socket.c    the folder, the socket, who may connect      dump.c      copied stacks as JSON
  *     server.c    the thread: clients, buffers, deadlines      frames.c    their frames
@@ -54,7 +54,7 @@ struct control_config {
  */
 int control_new(struct control **out);
 int control_listen(struct control *control, char *why, size_t why_size);
-const char *control_path(const struct control *control); /* of the socket; NULL: there is none */
+const char *control_path(const struct control *control); /* of the socket; NULL: no socket */
 
 /*
  * control_start - from here on the API answers. control_serve - the socket, too: its thread (all

@@ -210,7 +210,7 @@ static int put_threads(struct dump *d, const struct control_config *config, stru
     return 0;
 }
 
-/* What was kept is of use only to one who asks the same, and while threads are called the same. */
+/* The kept text can be reused only for the same request, and while threads keep their names. */
 static void prepare(struct dump *d, const struct control_config *config,
                     const struct dump_request *request)
 {

@@ -63,7 +63,7 @@ const char *frames_name(struct metadata *metadata, struct metadata_method *metho
 {
     const char *text = metadata_method_text(method);
 
-    if (text || method->collectible) /* whoever met it names it at once; its metadata may be gone */
+    if (text || method->collectible) /* named when first seen; its metadata may be gone */
         return text ? text : "?";
     return metadata_method_resolve(metadata, method);
 }

@@ -21,7 +21,7 @@ struct control {
     pthread_t thread;
     bool threaded; /* it serves, or will */
     _Atomic(bool) running;
-    struct gate starting;          /* of whoever makes the thread */
+    struct gate starting;          /* of the thread that starts it */
     struct gate gate;              /* the thread's, while it answers */
     struct dump *dump;             /* the thread's */
     struct control_client *client; /* the thread's; NULL-ended by count */
@@ -56,7 +56,7 @@ struct dump_request {
 };
 struct dump *dump_new(struct metadata *metadata); /* NULL: no memory */
 void dump_free(struct dump *dump);
-void dump_forget(struct dump *dump); /* give back what is kept for whoever asks again */
+void dump_forget(struct dump *dump); /* free what is kept for a repeated request */
 
 /*
  * dump_all - all threads, as JSON members (each with a comma before it). dump_self - the calling

@@ -380,7 +380,7 @@ static void run_sites(const struct request *r)
                                        (uint32_t)number(r, "most", MOST_SITES), &members);
 
     if (err)
-        control_refuse(r->out, "call sites are not to be had: %s",
+        control_refuse(r->out, "call sites are not available: %s",
                        err == -ETIMEDOUT ? "the writer of the log is busy" : strerror(-err));
     else
         put_members(r, members);
@@ -393,7 +393,7 @@ static void run_alive(const struct request *r)
                                        (uint32_t)number(r, "most", MOST_SITES), &members);
 
     if (err)
-        control_refuse(r->out, "what is alive is not to be had: %s",
+        control_refuse(r->out, "live objects are not available: %s",
                        err == -ENOENT      ? "it is kept with record --live"
                        : err == -ETIMEDOUT ? "the writer of the log is busy"
                                            : strerror(-err));

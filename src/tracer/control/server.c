@@ -149,7 +149,7 @@ static bool client_receive(struct control *c, struct control_client *client)
     return client_answer(c, client);
 }
 
-/* One line and out, to whoever is not let in. */
+/* Send one error line and close: this client is refused. */
 static void turn_away(int fd, const char *what)
 {
     struct buffer line = BUFFER_INIT;
@@ -297,7 +297,7 @@ int control_serve(struct control *c, char *why, size_t why_size)
     int err;
 
     if (c->listener < 0 || !gate_enter(&c->starting))
-        return 0; /* none was wanted or to be had, or it ends */
+        return 0; /* no socket, or the process ends */
     err = server_start(c);
     c->threaded = !err;
     if (err) {

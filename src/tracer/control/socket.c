@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define BACKLOG    128
-#define LOCK_TRIES 50 /* of 1 ms; whoever holds it for longer is stopped */
+#define LOCK_TRIES 50 /* of 1 ms; a holder that takes longer is stopped */
 
 /* Somebody answers there: another process of our number, in another PID namespace. */
 static bool is_live(const struct sockaddr_un *address)
@@ -23,7 +23,7 @@ static bool is_live(const struct sockaddr_un *address)
     return live;
 }
 
-/* A descriptor of the first folder that can be had, its path in folder; or -errno with why. */
+/* Opens the first usable folder: its descriptor, and its path in folder; or -errno with why. */
 static int folder_open(char folder[SOCKET_PATH_SIZE], char *why, size_t why_size)
 {
     int fd = -ENOENT;

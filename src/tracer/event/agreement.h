@@ -53,8 +53,8 @@ struct agreement_threads {
 };
 
 /*
- * Threads stopped from outside, seen from their native frames: the first managed frame beyond
- * those, and a walk that is told to begin there.
+ * Threads that were stopped from outside, seen from their native frames: the first managed frame
+ * above those, and a walk that begins there.
  */
 struct agreement_seeds {
     SST_COUNTERS_SEEDS(AGREEMENT_COUNTER)

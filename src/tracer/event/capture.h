@@ -1,4 +1,4 @@
-/* event/capture.h - one allocation as its thread captured it: what a comparison is told. */
+/* event/capture.h - one allocation as its thread captured it: the input of a comparison. */
 #ifndef SHADOWTRACE_EVENT_CAPTURE_H
 #define SHADOWTRACE_EVENT_CAPTURE_H
 

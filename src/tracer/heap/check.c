@@ -1,6 +1,6 @@
 /*
- * --check-live: after every so many collections the runtime walks its heap beside the table, on
- * request of a thread of ours, or within the collection (references.c).
+ * --check-live: after every N collections, the runtime's walk of the heap is compared with the
+ * table. A tracer thread requests the walk, or it runs within the collection (references.c).
  */
 #include "heap/internal.h"
 
@@ -14,7 +14,7 @@
 
 #define TRIES       200
 #define STEP_NS     1000000 /* between them */
-#define EARLY_WALKS 16      /* in so many more it may still be missing */
+#define EARLY_WALKS 16      /* it may still be missing in this many more */
 #define PARK_NS     UINT64_C(1000000000)
 
 struct walk {
@@ -46,7 +46,7 @@ static bool is_early(struct walk *walk, uintptr_t object)
     return free;
 }
 
-/* Those that have been told of meanwhile are forgotten. */
+/* Forgets objects whose allocation has been reported meanwhile. */
 static void early_settle(struct walk *walk)
 {
     struct heap_early *early = walk->heap->early;

@@ -10,7 +10,7 @@
 
 #define HEAP_EARLY 64
 
-/* A frozen object that was met before its allocation was told of. */
+/* A frozen object that was seen before its allocation was reported. */
 struct heap_early {
     uintptr_t object; /* 0: free */
     uint32_t walks;   /* since */
@@ -20,7 +20,7 @@ struct heap_object {
     uintptr_t address, class_id;
 };
 
-/* What the runtime's walk within a collection has told of. Written by the one thread that walks. */
+/* What the runtime's walk within a collection has reported. Written by the thread that walks. */
 struct heap_references {
     _Atomic(bool) wanted; /* of the collection at hand */
     bool failed;          /* memory ran out */
@@ -41,8 +41,8 @@ struct heap {
     _Atomic(bool) told;          /* it came, for the collection at hand */
     _Atomic(bool) walked;        /* its ranges came by callbacks instead */
     _Atomic(bool) beside;        /* a collection has begun that runs beside the program */
-    bool over;                   /* the table was told so */
-    _Atomic(uint64_t) silent_ns; /* since when the session has told of nothing; 0: it tells */
+    bool over;                   /* the table knows */
+    _Atomic(uint64_t) silent_ns; /* since when the session is silent; 0: it reports */
     /* --check-live */
     struct parker wake;
     pthread_t thread;
@@ -56,7 +56,7 @@ struct heap {
 void heap_check_wake(struct heap *heap); /* a collection has ended */
 void heap_check_told(struct heap *heap, const struct heap_references *told);
 
-/* references.c: a collection begins; it is over, and the table is told. */
+/* references.c: a collection begins; it is over, and the table gets the result. */
 void heap_references_begin(struct heap *heap);
 void heap_references_end(struct heap *heap);
 

@@ -86,7 +86,7 @@ static void spares_free(struct live *live)
         spare_free(live);
 }
 
-/* For so many places more. What comes singly does not ask for a page at a time. */
+/* Room for `more` places. Single objects do not take a whole page at a time. */
 static bool room(struct live *live, struct block *block, uint32_t more)
 {
     size_t size = (block->count + (size_t)more) * sizeof(*block->place), beside = size / 8;
@@ -107,7 +107,7 @@ static bool room(struct live *live, struct block *block, uint32_t more)
     return true;
 }
 
-/* The block of an address, with room for so many places more; NULL: no memory. */
+/* The block of an address, with room for `more` places; NULL: out of memory. */
 static struct block *destination(struct live *live, uintptr_t address, uint32_t more)
 {
     uintptr_t number = address >> BLOCK_BITS;
@@ -182,7 +182,7 @@ static uint32_t places_below(const struct place *place, uint32_t i, uint32_t end
 struct passage {
     uint32_t index; /* of the block */
     uint32_t i;     /* the place that is next */
-    uint32_t kept;  /* so many stay in the sorted part */
+    uint32_t kept;  /* places that stay in the sorted part */
     const struct live_bound *bound;
 };
 

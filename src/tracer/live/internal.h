@@ -24,7 +24,7 @@
 #define PLACE_SEEN  (UINT32_C(1) << 31)
 #define CLASSES     (1u << 20) /* log ids of classes that have a word */
 
-/* An array in pages of its own, counted in live->memory. */
+/* An array in separate pages, counted in live->memory. */
 struct pages {
     void *data;
     size_t size; /* bytes */
@@ -62,7 +62,7 @@ struct live {
     pthread_mutex_t settling; /* blocks, bounds, ranges, what logs have in `past`; before `lock` */
     pthread_mutex_t lock;     /* keys, sums: who settles, who takes them, who forgets */
     pthread_mutex_t logs_lock, ranges_lock; /* the lists of that name; under `lock` */
-    _Atomic(uint32_t) wanted;               /* so many wait for `lock` while somebody settles */
+    _Atomic(uint32_t) wanted;               /* threads that wait for `lock` during a settling */
     _Atomic(bool) unsettled;                /* of the collection `at_hand`; set under `lock` */
     struct live_collection at_hand;
     uint64_t pause_ns, took_ns; /* its pause; what the table took of it */
@@ -113,7 +113,7 @@ struct cursor {
     size_t bound, range;
 };
 
-/* pages.c: room for so many bytes; false: memory is out, or the limit is reached. */
+/* pages.c: room for `size` bytes; false: out of memory, or the limit is reached. */
 bool pages_room(struct live *live, struct pages *pages, size_t size);
 
 /*

@@ -164,7 +164,7 @@ void died(struct live *live, const struct place *place, uint32_t generation)
     struct live_row *row = row_of(live, place->key);
     struct live_died *cell;
 
-    if (!age) /* let go, for want of memory, in the collection that it survived first */
+    if (!age) /* dropped when out of memory, in the first collection that it survived */
         age = 1;
     if (age > LIVE_AGE_MOST)
         age = LIVE_AGE_MOST;

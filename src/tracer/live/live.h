@@ -1,19 +1,19 @@
 /*
- * live/live.h - the table of live objects: which objects are alive, and where each was made, kept
- * through every collection. Nothing of the runtime is in it: it is told what was allocated, which
- * parts of the heap a collection collects, and what it moved or left alive there.
+ * live/live.h - the table of live objects: which objects are alive, and where each was allocated,
+ * kept through every collection. It does not call the runtime. Its callers report allocations, the
+ * parts of the heap that a collection collects, and the objects that it moved or left alive there.
  *
- *   allocation   into a log of the thread's own (struct live_log): runs of objects that lie one
- *                behind the other, of which only the sizes are kept. What dies young costs no more.
- *   collection   live_begin: the parts of the heap, by generation; live_moved: what survives, and
- *                where it is from now on; live_end: each thread gets an empty log.
- *   settling     logs and blocks are held against that while the program runs on, by a thread of
- *                ours, or by who needs the table first: the next collection, who compares. A
+ *   allocation   goes into the thread's log (struct live_log): runs of contiguous objects, of which
+ *                only the sizes are kept. Objects that die young cost no more than that.
+ *   collection   live_begin: the parts of the heap, by generation; live_moved: which objects
+ *                survive, and their new addresses; live_end: each thread gets an empty log.
+ *   settling     a tracer thread applies the collection to logs and blocks while the program runs,
+ *                or the first that needs the table does: the next collection, or a comparison. A
  *                runtime with several heaps keeps a processor busy for each until its pause is
  *                over.
  *   table        blocks of 4 MB of address space, each a sorted list of places (16 bytes an
  *                object). Blocks of what is not collected are not touched.
- *   sums         what survived and died, by site, until somebody takes them: live_take.
+ *   sums         what survived and died, by site, until live_take takes them.
  *
  * A site here is a key: node, instruction and class of an allocation.
  */
@@ -39,13 +39,13 @@ struct live_entry {
     uint32_t size;  /* of 8 bytes each */
 };
 
-/* Objects one behind the other. */
+/* Contiguous objects. */
 struct live_run {
     uintptr_t start; /* of the first one */
     size_t first;    /* its entry; the run ends where the next one begins */
 };
 
-/* Allocations one behind the other. */
+/* Contiguous allocations. */
 struct live_noted {
     struct live_entry *entry;
     struct live_run *run;
@@ -92,9 +92,9 @@ bool live_log_grow(struct live_log *log); /* live_note's slow path */
 void live_known_late(struct live_log *log, const struct live_entry *known);
 
 /*
- * live_note - an object was allocated here. Before anything that may let a collection run; the key
- * is told afterwards, by live_known or live_unknown, once for each, of those open the latest first.
- * Returns: false: there is no memory, and nothing was noted.
+ * live_note - an object was allocated here. Call it before anything that may let a collection run.
+ * Then call live_known or live_unknown once for each noted object, the latest first.
+ * Returns: false: out of memory, and nothing was noted.
  */
 static inline bool live_note(struct live_log *log, uintptr_t object)
 {
@@ -164,18 +164,19 @@ void live_end(struct live *live, const struct live_collection *collection);
 void live_skip(struct live *live, const struct live_collection *collection);
 
 /*
- * live_settle - what the last collection did is in the table and the sums when it returns. Threads:
- * any; waits for who is at it, takes its share otherwise.
- * live_start  - a thread that settles from here on. Returns: 0 or -errno; without it, whoever needs
- *               the table does. live_stop - and its end, or timeout_ms.
+ * live_settle - when it returns, the table and the sums include the last collection. Threads: any;
+ * helps with the settling, or waits for the thread that does it.
+ * live_start  - starts a thread that settles. Returns: 0 or -errno; without the thread, the first
+ *               that needs the table settles. live_stop - waits for its end, for at most
+ *               timeout_ms.
  */
 void live_settle(struct live *live);
 int live_start(struct live *live);
 void live_stop(struct live *live, unsigned timeout_ms);
 
 /*
- * live_over - no collection is told of any more: the sums stay as they are, and no more memory is
- * taken. After live_inexact. Threads: any; the program's may run, which live_end cannot bear.
+ * live_over - collections are no longer reported: the sums do not change, and no more memory is
+ * taken. After live_inexact. Threads: any; unlike in live_end, the program's threads may run.
  */
 void live_over(struct live *live, const struct live_collection *collection);
 
@@ -226,7 +227,7 @@ void live_sums_free(struct live_sums *sums);
 /* The ticks of the last collection, settled or not. Threads: any. */
 uint64_t live_ticks(const struct live *live);
 
-/* So many collections have ended. Threads: any. */
+/* The number of collections that have ended. Threads: any. */
 uint64_t live_collections(const struct live *live);
 
 /* After live_over: what was young then comes into no sums. Threads: any. */
@@ -252,9 +253,9 @@ void live_unhold(struct live *live);
 bool live_forgotten(const struct live *live, uint32_t key, bool *class_gone);
 
 /*
- * A look is a full collection at least LIVE_LOOK_NS after the one before: what is alive of each key
- * is kept until the next. live_looks - so many were there; live_looked - what the last one found of
- * a key that was taken; both while it is held.
+ * A look is a full collection at least LIVE_LOOK_NS after the previous look: the live objects of
+ * each key are kept until the next. live_looks - the number of looks; live_looked - what the last
+ * look found for a key that was taken; both while it is held.
  */
 #define LIVE_LOOK_NS 1000000000u
 struct live_looked {

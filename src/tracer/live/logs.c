@@ -4,7 +4,7 @@
 
 #define FIRST_ENTRIES 1024
 #define FIRST_RUNS    256
-#define OPEN_MOST     16          /* allocations of a thread that are told of within each other */
+#define OPEN_MOST     16          /* nested allocations of a thread */
 #define KEEP_BYTES    (16u << 20) /* of a log, at most; the rest is given back */
 #define KEEP_STAYING  (8u << 20)  /* the same if most of what it holds stays alive */
 #define GIVE_BYTES    (1u << 18)  /* at once, at least */
@@ -110,8 +110,8 @@ static void log_free(struct live *live, struct live_log *log)
 }
 
 /*
- * Touching new pages costs more than what is noted, so threads keep what they use again and again.
- * But what stays alive needs memory of its own, and costs more than pages do.
+ * Touching new pages costs more than noting objects, so threads keep the pages that they reuse.
+ * But objects that stay alive need other memory, and cost more than pages do.
  */
 static size_t keep_most(const struct live_log *log, size_t entries)
 {

@@ -6,7 +6,7 @@ void live_weigh_begin(struct live *live)
     add_relaxed(&live->collections, 1);
 }
 
-/* So much more is alive of its site. */
+/* Adds to what is alive of its site. */
 static bool add(struct live *live, const struct live_weighed *w, uint32_t objects, uint64_t bytes)
 {
     struct live_row *row = row_of(live, w->key);

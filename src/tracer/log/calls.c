@@ -151,7 +151,7 @@ static inline int open_push(struct log_calls *c, const struct metadata_method *m
     return 0;
 }
 
-/* The youngest call ends, or the one below so many younger ones. */
+/* The youngest call ends, or the one below `younger` others. */
 static inline void take_end(struct log *log, struct log_calls *c, enum event_call what,
                             uint64_t subject, int64_t step)
 {

@@ -60,8 +60,8 @@ json_t *log_repairs(const struct stack_totals *totals)
 
 /*
  * Members of a record, from one of the lists of log_counters.h: of `from` into `to`; an object of
- * counts is in a variable of its own. COPY brings a list's counters from `a` to `from` first, where
- * some have to be made or to agree.
+ * counts is in a separate variable. COPY first copies a list's counters from `a` to `from`, if some
+ * have to be computed or must be consistent.
  */
 #define PUT(form, member, label) PUT_##form(member)
 #define PUT_COUNT(member)        log_set(to, #member, load_relaxed(&from->member));

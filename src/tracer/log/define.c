@@ -186,7 +186,7 @@ static int define_one(struct log *log, struct tree_node *node)
     int err;
 
     if (tree_goes_on(log->config.tree, node))
-        return 0; /* it is told with its children */
+        return 0; /* it is written with its children */
     err =
         log_define_method(log, (const struct metadata_method *)tree_method(log->config.tree, node));
     if (!err)

@@ -1,9 +1,9 @@
 /*
- * log/fate.c - what others do to the file while it is written. One that was moved is whole, and
- * goes on being written where it is now. One that was truncated or removed has lost what was in it,
- * and with it all definitions: the log begins anew, as for another part, and what is gone is
- * counted. Lines that are left without their header (cut to nothing between our look at the file
- * and our write to it) say nothing to a reader: they are gone too.
+ * log/fate.c - what others do to the file while it is written. A file that was moved is complete,
+ * and the tracer continues to write it at its new path. A file that was truncated or removed has
+ * lost its content, and with it all definitions: the log starts again, as for another part, and the
+ * loss is counted. Lines that are left without their header (the file was truncated between the
+ * check and the write) are useless to a reader: they are lost too.
  */
 #include "log/internal.h"
 

@@ -193,7 +193,7 @@ static void buffer_done(struct log_file *file)
     file->oldest_ns = 0;
 }
 
-/* So many bytes of the buffer are in the file: whole lines go; a part of one may be lost yet. */
+/* Drops the whole lines among the written bytes; a part of a line may still be lost. */
 static void drop_written(struct log_file *file, size_t written)
 {
     const char *last = memrchr(file->buffer.data, '\n', written);
@@ -362,8 +362,8 @@ static int overwrite_oldest(struct log *log, char older[PATH_MAX])
 }
 
 /*
- * Gives the present part a name of its own: the first of PATH.1, PATH.2, ... that is free, or
- * without `keep` that of the oldest part. The number in the name, or -errno.
+ * Renames the current part: to the first of PATH.1, PATH.2, ... that is free, or without `keep` to
+ * the name of the oldest part. Returns: the number in the name, or -errno.
  */
 static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
 {

@@ -32,7 +32,7 @@ struct grows {
     uint32_t *slot; /* as of_key */
     size_t slots;
     uint64_t looks;
-    size_t places_at[GROWS_LOOKS + 1]; /* by look, the last so many */
+    size_t places_at[GROWS_LOOKS + 1]; /* by look, the last ones */
     struct grown grown[GROWS_MOST];
     size_t count;
 };
@@ -157,7 +157,7 @@ static void put(struct grows *g, const struct place *p)
     g->grown[at] = grown;
 }
 
-/* Places that were there so many looks ago; before the first of them: none. */
+/* The number of places `after` looks ago; 0 before the first look. */
 static size_t places_before(const struct grows *g)
 {
     return g->looks > g->after ? g->places_at[(g->looks - g->after) % COUNT_OF(g->places_at)] : 0;

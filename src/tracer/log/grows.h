@@ -1,14 +1,14 @@
 /*
- * log/grows.h - places whose live objects grow, by what looks (live/live.h) find of the keys of the
- * table. A place is a frame and a type; several keys are of one place: call paths that differ above
- * it, and code that was compiled again. What was made outside of every method has none: no line
- * could be told of it.
+ * log/grows.h - places whose live objects grow, from what looks (live/live.h) find for the keys of
+ * the table. A place is a frame and a type. Several keys can belong to one place: call paths that
+ * differ above it, and code that was compiled again. Objects that were allocated outside of every
+ * method have no place, because they have no line.
  *
- * A place grows when
- *   - at each of the last so many looks it had more objects than at the one before;
- *   - the last time by at least half of what it was on average: a cache that fills slows down;
- *   - fewer of those that a look had found died meanwhile than it has more: it keeps them.
- * Nothing is said while the program builds something up, as one that starts does, or a compiler:
+ * A place grows if
+ *   - at each of the last `after` looks it had more objects than at the look before;
+ *   - the last increase is at least half of the average one: a cache that fills up slows down;
+ *   - it gained more objects than it lost of those that a look had found: it keeps them.
+ * Nothing is reported while the program builds something up, at its start or as a compiler does:
  *   - in that time more than one of 20 places was new;
  *   - more than ten places grow, and more than one of 200 of those that have any objects.
  *
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GROWS_MOST  16 /* are told of: those that have grown most */
+#define GROWS_MOST  16 /* reported: those that have grown most */
 #define GROWS_LOOKS 60 /* `after`, at most */
 
 struct grows;
@@ -33,8 +33,8 @@ struct grows_place {
 
 struct grown {
     uint32_t key;     /* of the place, the one that has most */
-    uint32_t looks;   /* the last so many, without a break */
-    uint64_t objects; /* so many more since */
+    uint32_t looks;   /* the last ones, without a break */
+    uint64_t objects; /* the increase since then */
 };
 
 /* grows_new - after: looks; 0: nothing grows. Returns: 0 or -ENOMEM. */

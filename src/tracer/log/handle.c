@@ -32,7 +32,7 @@ static const struct line_kind {
     [EVENT_VALUES] = {log_write_values, SST_KIND_UNKNOWN},
 };
 
-/* Kinds whose subject is a block of ours. */
+/* Kinds whose subject is memory of the tracer. */
 #define KIND(kind) (1u << (kind))
 #define PAYLOADS \
     (KIND(EVENT_MISMATCH) | KIND(EVENT_SNAPSHOT) | KIND(EVENT_THREAD_NAME) | KIND(EVENT_FAMILY) | \

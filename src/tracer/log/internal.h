@@ -72,7 +72,7 @@ struct log_file_fate {
     char *moved;        /* where it is now, "": not known; NULL: where it was made */
 };
 
-/* A part of ours before this one, PATH.number: a further one may overwrite it. */
+/* An earlier part of this log, PATH.number: a later part may overwrite it. */
 struct log_older {
     uint64_t inode;
     uint32_t number;
@@ -102,8 +102,8 @@ struct log_file {
     unsigned kept_count;
     uint64_t part_began_ns;
     struct log_file_fate fate;
-    bool cut;      /* shorter than what was written: nothing more is, until the log begins anew */
-    bool unlinked; /* the file has no name any more, and there was no other to be had */
+    bool cut;      /* shorter than what was written: not written until the log starts again */
+    bool unlinked; /* the file has no name any more, and no other could be created */
     uint64_t left; /* bytes of a file that was cut */
 };
 
@@ -299,7 +299,7 @@ static inline void log_file_hurry(struct log *log) /* what waits is written this
 /* Appends a literal; at must have room. */
 #define LOG_PUT(at, text) (memcpy((at), (text), sizeof(text) - 1), (at) + sizeof(text) - 1)
 
-/* The same with a number behind it. */
+/* The same, followed by a number. */
 #define LOG_PUT_NUMBER(at, text, value) decimal_put(LOG_PUT(at, text), (value))
 
 /* A line that began at mark is taken back: memory ran out for it. Returns -ENOMEM. */
@@ -392,8 +392,8 @@ static inline uint32_t log_node_id(const struct log *log, uint32_t node)
  * format.c
  * log_put_node - `,"node":N`, and that the path goes on above it.
  * log_put_heap - `,"heap":H` of another heap than the usual one, and the same.
- * log_put_il   - what is known of an instruction at `at`: members il, il0, il_last, and call where
- *                it lies in code that is none of the frame's. Returns: where that ends.
+ * log_put_il   - what is known of an instruction at `at`: members il, il0, il_last, and call if it
+ *                lies in code outside the frame. Returns: where that ends.
  */
 void log_put_node(struct log *log, uint32_t node);
 void log_put_heap(struct buffer *b, enum event_heap heap, uint32_t node);
@@ -481,11 +481,11 @@ json_t *log_calls_json(const struct log *log); /* for the end record */
 
 /*
  * sites.c: --log sites
- * log_sites_swap  - what was counted so far is to be written, unless an earlier lot still is.
- * log_sites_write - so many rows. Returns: whether all are done.
- * log_sites_swaps - so many lots were written, those that had rows put back left out.
- * log_sites_flush - all. Returns: false: some wait for a name, or for the file.
- * log_sites_drop  - at the end: what is left is lost, and counted.
+ * log_sites_swap  - starts to write the counts so far, unless the previous ones are being written.
+ * log_sites_write - writes up to `limit` rows. Returns: whether all are written.
+ * log_sites_swaps - the number of completed lots, except those with rows that were put back.
+ * log_sites_flush - writes all. Returns: false: some wait for a name, or for the file.
+ * log_sites_drop  - at the end: the rest is lost, and counted.
  */
 int log_sites_new(struct log_sites **out);
 void log_sites_free(struct log_sites *sites);
@@ -529,8 +529,8 @@ int log_part_next(struct log *log, bool keep);
 void log_part_begin(struct log *log); /* its header; everything is to be defined anew */
 
 /*
- * fate.c: what others do to the file. log_fate_look - between rounds: looks, and begins anew if it
- * has to. log_fate_end - at the end, of a file that was removed.
+ * fate.c: what others do to the file. log_fate_look - between rounds: checks the file, and starts
+ * the log again if necessary. log_fate_end - at the end, for a file that was removed.
  */
 void log_fate_look(struct log *log);
 void log_fate_begin_anew(struct log *log);

@@ -125,8 +125,8 @@ static bool is_own(const struct log *log, const struct tree_node *node)
 }
 
 /*
- * The node on the way up whose caller is the first one in own code; NULL: there is none. Said of
- * all nodes on the way, for the next site: paths may be thousands of frames long.
+ * The first node on the way up whose caller is in own code; NULL: none. Cached for all nodes on the
+ * way, for the next site: paths may be thousands of frames long.
  */
 static const struct tree_node *below_own(const struct log *log, const struct tree_node *node)
 {
@@ -499,7 +499,7 @@ bool log_live_finish(struct log *log)
     if (!log->live)
         return true;
     live_settle(log->config.live);
-    for (int i = 0; i < 3; i++) { /* what is being written, what has gathered, what is behind it */
+    for (int i = 0; i < 3; i++) { /* being written, collected, and after that */
         log->live->next_ns = 0;
         if (!log_live_write(log, clock_ns()))
             return false;
@@ -578,7 +578,7 @@ void log_live_part(struct log *log)
         log->live->opening = 1;
 }
 
-/* ---- who asks what is alive ---- */
+/* ---- requests for live objects ---- */
 
 /* Sites that are defined and have any, most bytes first: pointers to rows that are behind them. */
 static struct log_row **alive_rows(struct log *log, size_t *count)

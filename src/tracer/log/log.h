@@ -45,7 +45,7 @@ struct log_config {
     const _Atomic(uint64_t)
         *missed; /* wanted methods that were compiled without hooks at first (--only) */
     const _Atomic(uint64_t) *spared; /* methods left without hooks: the runtime fails with them */
-    const struct clr_guard *guard;         /* what is off on this runtime */
+    const struct clr_guard *guard;   /* what is off on this runtime */
     const _Atomic(uint64_t) *unpatched;    /* what of the allocation fast path of CoreLib stays */
     struct live *live;                     /* what is alive; NULL: no --live */
     struct walk *walk;                     /* NULL: paths are not walked */
@@ -54,7 +54,7 @@ struct log_config {
     const struct agreement_frames *frames; /* --framework-frames */
     const struct profile *profile;         /* NULL: no --profile */
     const char *control;                   /* path of the control socket; NULL: none */
-    const char *uncontrolled;              /* why there is none although it was wanted; NULL */
+    const char *uncontrolled;              /* why there is no socket although it was wanted; NULL */
     const char *no_native; /* why there are no native frames although they were wanted; NULL */
     double (*measure)(
         void); /* ns per call pair of the hooks; run once on the writer; may be NULL */
@@ -82,7 +82,7 @@ bool log_cpu_clock(const struct log *log, clockid_t *clock);
 /* log_withdraw - instead of log_start: no recording and no log. It must not be used afterwards. */
 void log_withdraw(struct log *log);
 
-/* log_heap - the dump at the end: its file, or why there is none. Threads: one, once. */
+/* log_heap - the dump at the end: its file, or why it is missing. Threads: one, once. */
 void log_heap(struct log *log, const char *file, const char *why);
 
 /* log_uncontrolled - why there is no socket any more; the text stays. Threads: any, once. */

@@ -93,7 +93,7 @@ static bool is_handled(const struct log_thread *thread)
     return (int64_t)(handled - thread->behind) >= 0;
 }
 
-/* What was in the rings when its turn came is handled. Not for long: others wait behind it. */
+/* Whether the events before it in the rings are handled. Brief: other messages wait after it. */
 static bool is_behind(struct log *log, struct log_message *message)
 {
     uint64_t now = clock_ns();

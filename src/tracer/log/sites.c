@@ -16,13 +16,13 @@
 #include <string.h>
 
 #define FIRST_SLOTS 4096  /* a power of two */
-#define MANY_ROWS   32768 /* so many new ones are not left waiting for their time */
+#define MANY_ROWS   32768 /* new rows that are written before their time */
 
 /* What one thread allocated at one place; 40 bytes, for there may be hundreds of thousands. */
 struct row {
     uint64_t class_heap; /* the class, an address of user space : 48, enum event_heap : 16 */
     uint32_t node, site, thread;
-    uint32_t allocs; /* what would not fit begins a row of its own */
+    uint32_t allocs; /* a count that does not fit starts another row */
     uint64_t bytes;
     double more; /* bytes that they stand for beyond their own: --sample */
 };

@@ -1,11 +1,10 @@
 /*
- * log/status.c - what this process says of itself in the status folder of record: NAME.json, and
- * NAME.lock, which it holds locked for as long as it lives.
+ * log/status.c - the files of this process in the status folder of record: NAME.json, and
+ * NAME.lock, which it holds locked as long as it lives.
  *
- * NAME is the process's number; -2, -3 and so on behind it where another process has that: one of
- * another PID namespace, or what this one was before it executed itself anew. The lock tells record
- * whether a process lives, which its number cannot do across namespaces. It is of the kind that
- * fork() does not pass on.
+ * NAME is the process id, followed by -2, -3 and so on if another process has that name: one of
+ * another PID namespace, or this one before an exec(). The lock tells record whether a process is
+ * alive, which its id cannot do across namespaces. It is of the kind that fork() does not inherit.
  */
 #include "log/internal.h"
 #include "base/memory.h"
@@ -23,7 +22,7 @@
 
 static struct {
     pid_t owner; /* not ours: it is what fork() left */
-    int folder;  /* -1: could not be had */
+    int folder;  /* -1: not available */
     int lock;
     char path[PATH_MAX], name[32];
 } place = {.folder = -1, .lock = -1};

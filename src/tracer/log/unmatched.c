@@ -43,7 +43,7 @@ static void bare_name(const char *text, char *name, size_t size)
 {
     size_t end = strcspn(text, "("), start, depth = 0;
 
-    while (end && text[end - 1] == '>') { /* type arguments of its own */
+    while (end && text[end - 1] == '>') { /* its type arguments */
         do {
             end--;
             depth += text[end] == '>';
@@ -110,7 +110,7 @@ static json_t *near_names(const struct metadata *metadata, const char *pattern, 
     return found;
 }
 
-/* Without --own nobody asks while the program runs: what is known is looked through. */
+/* Without --own nothing is counted while the program runs: search what is known. */
 static bool matches_any(const struct metadata *metadata, const char *pattern, name_at *at)
 {
     const char *text;

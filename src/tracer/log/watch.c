@@ -127,7 +127,7 @@ void log_watch_forget(struct log *log)
     if (!old)
         return;
     watch->row = memory_zalloc(watch->capacity, sizeof(*watch->row));
-    if (!watch->row) { /* begin anew, when asked again */
+    if (!watch->row) { /* start again with the next request */
         watch->row = old;
         log_watch_free(watch);
         log->watch = NULL;

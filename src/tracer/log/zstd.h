@@ -22,8 +22,8 @@ struct log_zstd {
 const struct log_zstd *log_zstd_load(void);
 
 /*
- * log_zstd_store - `text` as a frame of its own that is not compressed (RFC 8878), appended: what
- * little comes first costs no compressor's tables, which take as long as a small program's start.
+ * log_zstd_store - appends `text` as a separate frame that is not compressed (RFC 8878). The short
+ * start of a log needs no compressor's tables, which take as long as a small program's start.
  */
 void log_zstd_store(struct buffer *to, const char *text, size_t size);
 

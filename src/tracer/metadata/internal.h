@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-/* Types of System.Private.CoreLib that are told apart by token; 0 while not found. */
+/* Types of System.Private.CoreLib that have special tokens; 0 while not found. */
 enum {
     METADATA_CANON,
     METADATA_STRING,
@@ -34,7 +34,7 @@ struct metadata_module_entry {
     bool ready_asked;         /* the resolver's */
 };
 
-/* Text for want of memory to make any. */
+/* The text if there is no memory for the real one. */
 #define METADATA_FALLBACK_SIZE 24
 
 struct metadata_class_entry {

@@ -47,7 +47,7 @@ bool metadata_reclaim(struct metadata *metadata)
     }
     pthread_mutex_unlock(&metadata->making);
     if (some)
-        grace_wait(); /* whoever looks something up in them has left its section */
+        grace_wait(); /* every reader has left its section */
     for (size_t i = 0; i < COUNT_OF(table); i++)
         metadata_slots_free(outgrown[i]);
     return some;
@@ -358,7 +358,7 @@ void metadata_module_unloaded(struct metadata *metadata, uintptr_t module_id)
         metadata->unloads++;
         import = metadata_import_take(metadata, module);
     }
-    add_relaxed(&metadata->epoch, 1); /* read with acquire: whoever sees it sees the module gone */
+    add_relaxed(&metadata->epoch, 1); /* acquire: a reader that sees it sees the module gone */
     pthread_mutex_unlock(&metadata->making);
     clr_release(import);
 }
@@ -670,7 +670,7 @@ void metadata_module_met(struct metadata *metadata, uintptr_t module_id)
     struct metadata_module *module;
 
     metadata_module_get(metadata, module_id,
-                        &module); /* what cannot be had now is asked for again when it is needed */
+                        &module); /* if this fails, it is tried again when needed */
 }
 
 /* ---- methods ---- */

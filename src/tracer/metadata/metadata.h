@@ -2,10 +2,10 @@
  * metadata/metadata.h - FunctionID, ClassID and ModuleID to records, and records to text as a .NET
  * developer writes it. Owns the resolver thread.
  *
- * A record is made once, by whoever meets the id first (the mapper on a compiling thread, a
- * callback on an allocating one), with module, token and type arguments as plain data. The resolver
- * makes its text later from the module's metadata, of which a reference is kept. What can be
- * unloaded is named at once by the thread that met it: the resolver never reads what may go away.
+ * A record is created once, by the first thread that sees the id (the mapper on a compiling thread,
+ * a callback on an allocating one), with module, token and type arguments as plain data. The
+ * resolver makes its text later from the module's metadata, to which a reference is kept. The
+ * thread itself names what can be unloaded: the resolver never reads metadata that may go away.
  *
  * All of these may run at the same time: *_map, *_get, *_find, *_text, and the resolver.
  */
@@ -127,7 +127,7 @@ void metadata_module_met(struct metadata *metadata, uintptr_t module_id);
 /*
  * metadata_type_find - the definition that a mdTypeRef of `from` means, among the modules met so
  * far: CoreLib's, or that of the only module that has a public type of this name.
- * Returns: its module and *type; NULL when there is none, or more than one.
+ * Returns: its module and *type; NULL if there is not exactly one.
  */
 struct metadata_module *metadata_type_find(struct metadata *metadata,
                                            const struct metadata_module *from, uint32_t type_ref,

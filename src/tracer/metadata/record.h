@@ -13,7 +13,7 @@ struct metadata_module {
     uintptr_t module_id;
     bool collectible;            /* COR_PRF_MODULE_COLLECTIBLE: may be unloaded */
     bool corelib;                /* System.Private.CoreLib */
-    struct clr_metadata *import; /* one reference; NULL: none was to be had, or it was unloaded */
+    struct clr_metadata *import; /* one reference; NULL: not available, or unloaded */
     char *name, *path;           /* assembly's simple name, and its file; UTF-8; path may be "" */
     char mvid[37];               /* module version id, of this very build, as text; "" not known */
     uint8_t owner;               /* enum sst_owner: whose code it is */

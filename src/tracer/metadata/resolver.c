@@ -1,6 +1,6 @@
 /*
- * The resolver: a thread of ours that never ran managed code. So the runtime lets it ask what
- * callbacks may not, and it may wait for the runtime's locks: nobody waits for it.
+ * The resolver: a tracer thread that never runs managed code. The runtime therefore lets it make
+ * calls that callbacks may not make, and it may wait for the runtime's locks: nothing waits for it.
  */
 #include "metadata/internal.h"
 

@@ -13,7 +13,7 @@
 /* Real code nests types some twenty deep; the limits hold against hostile metadata. */
 #define DEPTH_MAX  100
 #define STEPS_MAX  20000
-#define NAME_UNITS 512 /* read without memory of its own; a longer name takes a second call */
+#define NAME_UNITS 512 /* read into a buffer on the stack; a longer name takes a second call */
 
 /* What blobs that refer to each other have in common. */
 struct reading {
@@ -250,8 +250,7 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
     own = generic_parameters(import, token, 0, NULL);
     if (clr_token_row(enclosing))
         outer = generic_parameters(import, enclosing, 0, NULL);
-    if (own >
-        outer) { /* without parameters of its own, what looks like an arity belongs to the name */
+    if (own > outer) { /* otherwise, what looks like an arity belongs to the name */
         if (find_arity(out, from, &end) == own - outer)
             cut_back(out, end);
         if (args)

@@ -1,11 +1,11 @@
 /*
- * metadata/state_machine.h - the state machines that compilers make of async methods: where, seen
- * from a machine's `this`, the object lies that stays the same while the method waits and goes on.
+ * metadata/state_machine.h - the state machines that compilers generate for async methods: the
+ * position, relative to a machine's `this`, of the object that identifies it across suspensions.
  *
- * A machine is a structure in a box (AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>), made when
- * the method first waits; before, it lies on the stack. Without optimisation it is an object, made
- * as the method is called. An async iterator's is neither: it goes on for whoever asks for the
- * next.
+ * A machine is a structure in a box (AsyncTaskMethodBuilder<T>.AsyncStateMachineBox<S>), which is
+ * created when the method first waits; until then it is on the stack. In unoptimized code it is an
+ * object, created when the method is called. The machine of an async iterator is neither: it
+ * continues for the caller that requests the next item.
  */
 #ifndef SHADOWTRACE_METADATA_STATE_MACHINE_H
 #define SHADOWTRACE_METADATA_STATE_MACHINE_H

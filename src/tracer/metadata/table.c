@@ -18,7 +18,7 @@ struct metadata_slots {
     _Atomic(uint64_t) slot[];
 };
 
-static struct metadata_entry removed; /* where one was: others with its hash may lie behind it */
+static struct metadata_entry removed; /* a removed entry: others with its hash may follow */
 
 static struct metadata_entry *entry_of(uint64_t slot)
 {

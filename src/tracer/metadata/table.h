@@ -8,7 +8,8 @@
  *   find at the same time    | safe (wait-free) | safe
  *   another at the same time | safe             | the caller excludes it
  *
- * Entries are not the table's: whoever frees a removed one waits for a grace period (rcu/grace.h).
+ * The table does not own entries: before freeing a removed one, wait for a grace period
+ * (rcu/grace.h).
  */
 #ifndef SHADOWTRACE_METADATA_TABLE_H
 #define SHADOWTRACE_METADATA_TABLE_H

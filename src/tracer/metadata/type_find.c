@@ -9,7 +9,7 @@
 #define NAME_UNITS 512
 #define NESTED_MAX 16
 
-/* The definition of that name in one module, 0 if there is none; public ones only if asked. */
+/* The definition of that name in one module, 0: not found; on request only a public one. */
 static uint32_t definition(const struct metadata_module *module, const clr_wchar *name,
                            uint32_t enclosing, bool public_only)
 {

@@ -30,7 +30,7 @@ struct owners {
     bool sdk;
     bool given;  /* the host was told which deps.json is the program's */
     bool told;   /* some deps.json was read */
-    bool failed; /* for want of memory something was not */
+    bool failed; /* something was not read: out of memory */
     const struct options_patterns *own_code;
     struct scope *scopes;
     size_t count, capacity;
@@ -137,7 +137,7 @@ static void take_deps(struct owners *o, const char *path, char *text, size_t siz
     o->failed |= err == -ENOMEM;
 }
 
-/* As modules are told of: absolute, in the folder that links lead to. */
+/* As the runtime reports modules: absolute, in the folder that links lead to. */
 static const char *resolve(const char *path, char out[PATH_MAX])
 {
     const char *name = path_base_name(path);
@@ -203,7 +203,7 @@ static bool in_a_scopes_folder(const struct owners *o, const char *path)
     return false;
 }
 
-/* An assembly that no deps.json knows, in a folder of its own: own if its PDB came with it. */
+/* An assembly that no deps.json knows, in another folder: own if its PDB came with it. */
 static void ask_pdb(struct owners *o, const char *assembly)
 {
     struct deps deps = {NULL, 0, 0};

@@ -1,20 +1,19 @@
 /*
- * owner/owner.h - whose code a module is: the user's own, a package's, or the framework's. Decided
- * once for each module, by what was built, not by names:
+ * owner/owner.h - who owns a module: the user (own code), a package, or the framework. Decided once
+ * for each module, by the build, not by names:
  *
- *   1. What lies in the shared framework's folder is framework, whatever else is said of it. So
- *      is the SDK, as long as it runs by itself (`dotnet build`): a compiler that somebody starts
- *      is that user's program.
- *   2. The main assembly, which is loaded first, is own, but for a host of tests: it is told by
- *      --depsfile whose program it runs.
- *   3. deps.json says of each library what it is: "project" is own, "runtimepack" framework, all
- *      else a package's. Read are the program's (the host's --depsfile; in the bundle of a single
- *      file; beside the main assembly), and X.deps.json beside a loaded X.dll of which nothing is
- *      known yet: a plugin, a test project.
- *   4. Without any deps.json: what lies in the folder of the main assembly, or below it, is own,
- *      but for names of the framework where the runtime lies there, too.
- *   5. What no deps.json names is a package's, but a file elsewhere with its PDB beside it is own.
- *   6. What was made in memory is own, if neither the framework nor a library for mocks made it.
+ *   1. Modules in the shared framework's folder are framework, in any case. So is the SDK if it
+ *      runs by itself (`dotnet build`): a compiler that is started directly is the user's program.
+ *   2. The main assembly, which is loaded first, is own, except for a test host: its --depsfile
+ *      names the program that it runs.
+ *   3. deps.json has the type of each library: "project" is own, "runtimepack" framework, all
+ *      others packages. The program's is read (the host's --depsfile; in the bundle of a single
+ *      file; next to the main assembly), and X.deps.json next to a loaded X.dll that is still
+ *      unknown: a plugin, a test project.
+ *   4. Without any deps.json: modules in the folder of the main assembly, or below it, are own,
+ *      except for names of the framework if the runtime is there, too.
+ *   5. A module that no deps.json names is a package, but a file elsewhere with its PDB is own.
+ *   6. A module created in memory is own, unless the framework or a mocking library created it.
  *
  * A deps.json that is damaged, too large or no file is as none. Where memory ran out the answer is
  * "not known". --own-code replaces "own" by what it names.

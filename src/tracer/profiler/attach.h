@@ -1,10 +1,10 @@
 /*
- * profiler/attach.h - recording in a process that was running before, and leaving it.
+ * profiler/attach.h - recording in a process that is already running, and detaching.
  *
- * The runtime unloads this library once it has detached, while the program goes on: by then no
- * thread of ours runs, nothing of ours is called at a thread's end, and all memory, descriptors and
- * references to the runtime's objects are given back. A profiler that refuses to be attached stays
- * loaded for good; so this one accepts, says why it records nothing, and detaches.
+ * After the detach, the runtime unloads this library while the program runs on. By then no tracer
+ * thread runs, no code of the tracer is called at the end of a thread, and all memory, descriptors
+ * and references to the runtime's objects are released. A profiler that refuses to be attached
+ * stays loaded for good; so this one accepts, reports why it records nothing, and detaches.
  */
 #ifndef SHADOWTRACE_PROFILER_ATTACH_H
 #define SHADOWTRACE_PROFILER_ATTACH_H

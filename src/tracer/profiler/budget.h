@@ -13,8 +13,8 @@
 
 /* Processor time until now, and the time of the clock. */
 struct budget_cost {
-    uint64_t samples_ns; /* of the program's threads: what samples took there */
-    uint64_t threads_ns; /* of ours */
+    uint64_t samples_ns; /* the time of samples on the program's threads */
+    uint64_t threads_ns; /* of the tracer's threads */
     uint64_t all_ns;     /* of the process */
     uint64_t wall_ns;
 };

@@ -48,7 +48,7 @@ struct profiler {
     _Atomic(bool) leaving, left; /* it is to be detached; the recording has ended for it */
     bool attached;               /* to a process that was running; see attach.h */
     /*
-     * Ends the recording and detaches, on a thread of its own. NULL: it was there from the start.
+     * Ends the recording and detaches, on a separate thread. NULL: loaded at the start.
      * Returns: 0; -EALREADY; -errno: no thread could be started. Threads: any.
      */
     int (*leave)(struct profiler *p);
@@ -91,7 +91,7 @@ struct profiler {
     struct graph *graph;  /* of its dumps */
     struct fields fields; /* and their names of fields */
     struct graph_names field_names;
-    _Atomic(bool) started; /* all threads of ours */
+    _Atomic(bool) started; /* all tracer threads */
     struct profile profile;
     struct sampler *sampler;      /* NULL: no --profile */
     struct check_threads *walker; /* its snapshots; NULL: no --profile-snapshot */

@@ -10,7 +10,7 @@
 
 #define AT_ONCE       64u    /* that are asked for */
 #define GONE_PAUSE_NS 100000 /* waits for a thread that asks about a module which is to go */
-#define GONE_TRIES    20000  /* 2 s: a thread that does not run for so long is not waited for */
+#define GONE_TRIES    20000  /* 2 s: then the wait ends; the thread does not run */
 
 /* Guards profiler.loaded. The runtime is never called under it. */
 static pthread_mutex_t loaded_lock = PTHREAD_MUTEX_INITIALIZER;

@@ -570,7 +570,7 @@ static hresult idle(void)
     return S_OK;
 }
 
-/* Each of ours has the type of its slot. */
+/* Each function has the type of its slot. */
 #define SLOT_TYPED(name) \
     static_assert( \
         __builtin_types_compatible_p(__typeof__(((struct clr_callback_vtbl *)NULL)->name), \

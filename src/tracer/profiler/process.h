@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct process {
-    char *executable; /* path of the image, "" when not to be had */
+    char *executable; /* path of the image; "": unknown */
     char **command;   /* arguments, NULL-terminated */
     char *name;       /* main assembly: "csc" for `dotnet csc.dll`; no folder, no extension */
     /* runtimeconfig.json of the main assembly, as the host finds it; it need not be there. */

@@ -222,7 +222,7 @@ hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char 
     return start(p);
 }
 
-/* Threads of ours may run until the very end, so this library is not unloaded before. */
+/* Tracer threads may run until the very end: the library must not be unloaded before. */
 static void stay(void)
 {
     Dl_info image;

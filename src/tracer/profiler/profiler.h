@@ -1,6 +1,6 @@
 /*
- * profiler/profiler.h - starting and stopping: reads the options, has the rooms made, gives the
- * runtime the event mask and the hooks, starts the threads of ours.
+ * profiler/profiler.h - starting and stopping: reads the options, creates all parts of the tracer,
+ * sets the event mask and the hooks, starts the tracer's threads.
  */
 #ifndef SHADOWTRACE_PROFILER_PROFILER_H
 #define SHADOWTRACE_PROFILER_PROFILER_H

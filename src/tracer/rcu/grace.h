@@ -1,13 +1,13 @@
 /*
- * rcu/grace.h - read sections and grace periods (RCU) for threads that are not ours, by liburcu.
- * What a section reaches through a published pointer stays until a grace_wait() returns that began
- * after the pointer was taken back.
+ * rcu/grace.h - read sections and grace periods (RCU) for the program's threads, with liburcu.
+ * Memory that a section reaches through a published pointer stays valid until a grace_wait()
+ * returns that began after the pointer was withdrawn.
  *
- * liburcu's readers are registered threads. Its bulletproof flavour registers them by itself in
- * memory that it maps, and aborts when there is none. So this is the flavour that allocates nothing
- * (liburcu-mb), with a registry of our own: a thread registers at its first section, and a
- * destructor of thread-specific data strikes it off. A thread that cannot register (no memory, or
- * its last destructors are running) is refused, and its sections are counted instead.
+ * liburcu's readers are registered threads. Its bulletproof flavor registers them automatically in
+ * memory that it maps, and aborts if it gets none. So this is the flavor that allocates nothing
+ * (liburcu-mb), with a separate registry: a thread registers at its first section, and a destructor
+ * of thread-specific data unregisters it. A thread that cannot register (out of memory, or its last
+ * destructors are running) is refused, and its sections are counted instead.
  *
  *                              | grace_enter, grace_leave     | grace_wait
  *   enter, leave at once       | safe                         | safe

@@ -1,8 +1,7 @@
 /*
- * sampler/sampler.h - --profile HZ: the stacks of all threads, so often, by a thread of ours: a
- * profile of wall clock time. The shadow stacks are copied beside their threads. With
- * --profile-snapshot the runtime is suspended and walked at the same moments, so that the two can
- * be compared.
+ * sampler/sampler.h - --profile HZ: a tracer thread copies the shadow stacks of all threads HZ
+ * times a second while they run: a profile of wall clock time. With --profile-snapshot the runtime
+ * is also suspended and walked at the same moments, to compare the two.
  */
 #ifndef SHADOWTRACE_SAMPLER_SAMPLER_H
 #define SHADOWTRACE_SAMPLER_SAMPLER_H

@@ -27,7 +27,7 @@ struct alive {
     void ***gone;  /* handles to be given back */
     void ***going; /* the same, while the resolver does it */
     _Atomic(uint32_t) count, gone_count;
-    _Atomic(int32_t) users; /* so many threads add a sample; WALKED: none may */
+    _Atomic(int32_t) users; /* threads that add a sample; WALKED: none may */
     _Atomic(uint64_t) missed, mean;
     uint64_t random, began_ns;
     uint32_t deepest;
@@ -71,8 +71,8 @@ static double probability(double bytes, double mean)
 }
 
 /*
- * What of the samples of one mean is kept at a higher one. One whose weight does not follow from
- * its size, a tick, came of each so many bytes: a plain coin.
+ * The probability with which a sample of one mean is kept at a higher mean. For a tick, whose
+ * weight does not depend on its size, it is the ratio of the means.
  */
 static double kept_of(double bytes, double weight, double from, double to)
 {

@@ -12,7 +12,7 @@
 #include "clr/runtime.h"
 #include "live/live.h"
 
-#define ALIVE_MOST 10000 /* a pause with so many handles: 10 us longer in gen0, 0.5 ms in gen2 */
+#define ALIVE_MOST 10000 /* this many handles make a pause 10 us longer in gen0, 0.5 ms in gen2 */
 
 struct alive;
 

@@ -122,9 +122,9 @@ static void publish(struct samples *samples, struct samples_before before)
 }
 
 /*
- * Samples count from a moment in which no thread allocates, and the bytes until then are counted in
- * the same moment. Where the runtime does not tell it so, they are counted after it: at most so
- * many came before.
+ * Samples count from a moment in which no thread allocates, and the bytes allocated until then are
+ * read in the same moment. If the runtime does not report such a moment, they are read after it: an
+ * upper bound.
  */
 static void open_samples(struct samples *samples)
 {

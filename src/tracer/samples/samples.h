@@ -61,10 +61,10 @@ struct samples_state {
 int samples_new(const struct samples_config *config, struct samples **out);
 
 /*
- * samples_start - once there is a managed thread: the session starts when it is due, by a thread
- * of its own, which without a delay is there at once. Threads: any; only the first call does it.
- * samples_ready - the runtime has started: Main is about to run, or does. A session that starts
- * earlier has its manifests made by the main thread, and the tracer's is not a managed one.
+ * samples_start - call it when there is a managed thread. A separate thread starts the session when
+ * it is due; without a delay it starts at once. Threads: any; only the first call has an effect.
+ * samples_ready - the runtime has started: Main is about to run, or runs. If a session starts
+ * earlier, the main thread creates its manifests, and the tracer's thread is not a managed one.
  */
 void samples_start(struct samples *samples);
 void samples_ready(struct samples *samples);

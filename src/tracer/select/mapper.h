@@ -1,4 +1,4 @@
-/* select/mapper.h - FunctionIDMapper2: which methods get hooks, and what their hooks are told. */
+/* select/mapper.h - FunctionIDMapper2: which methods get hooks, and what they pass to them. */
 #ifndef SHADOWTRACE_SELECT_MAPPER_H
 #define SHADOWTRACE_SELECT_MAPPER_H
 

@@ -1,7 +1,7 @@
 /*
- * session/session.h - one EventPipe session of ours: events that the runtime tells no profiler of
- * otherwise. Who wants some subscribes before the session starts; each gets those of its keywords.
- * For a while there can be another one beside it, for one subscriber.
+ * session/session.h - the tracer's EventPipe session: events that the runtime reports to profilers
+ * in no other way. Subscribers register before the session starts; each gets the events of its
+ * keywords. A second session can run for a while, for one subscriber.
  */
 #ifndef SHADOWTRACE_SESSION_SESSION_H
 #define SHADOWTRACE_SESSION_SESSION_H
@@ -65,8 +65,8 @@ hresult session_start(struct session *s, struct clr_info *info, int info_version
 void session_stop(struct session *s, struct clr_info *info);
 
 /*
- * session_open - the session beside it. session_close - there is none any more; its subscriber may
- * still be told of something, by who has begun to. Returns: S_OK or what the runtime says.
+ * session_open - starts the second session. session_close - ends it; threads that have begun to
+ * report an event may still finish that. Returns: S_OK or the runtime's error.
  * Owns:    the subscriber is borrowed, for ever. Threads: one for both; may call the runtime.
  */
 hresult session_open(struct session *s, struct clr_info *info, int info_version,

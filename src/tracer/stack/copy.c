@@ -101,9 +101,9 @@ int stack_copy_thread(uint32_t os_thread, struct stack_copy *out)
 }
 
 /*
- * Frames from the root that were there all the time between two states, if only calls and returns
- * lay between: the changes are k = enters + leaves, the depth moved by enters - leaves; so many
- * leaves cannot have reached deeper.
+ * The number of frames, from the root, that were there all the time between two states, if only
+ * calls and returns lay between. There were k = enters + leaves changes, and the depth moved by
+ * enters - leaves: this gives the number of leaves, which limits the lowest depth.
  */
 static uint32_t untouched(uint64_t before, uint64_t after)
 {

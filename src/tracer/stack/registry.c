@@ -113,8 +113,8 @@ static struct stack *stack_attach(void)
 }
 
 /*
- * For an Enter. A stack that began in the middle would be taken for whole: after a refusal there
- * is none until the frames that it lacks are gone.
+ * For an Enter. A stack that begins in the middle would look complete: after a refusal, the thread
+ * gets no stack until the missing frames are gone.
  */
 struct stack *stack_entered(uintptr_t sp)
 {

@@ -85,9 +85,9 @@ static inline void frame_flags_set(struct frame *frame, uint32_t flags)
 #define FRAME_RET_FILTER 1
 
 /*
- * Set in what an Enter3 hook gets as its method: then config.begun is to be asked, but not where
- * the first integer argument tells that this is a call: that there is one (`this`, say), or that
- * there is none.
+ * Flags in the method that an Enter3 hook gets: the hook calls config.begun, unless the first
+ * integer argument shows that this is a call: because there is one (`this`, say), or because there
+ * is not.
  */
 #define STACK_RESUMABLE    ((uintptr_t)1)
 #define STACK_CALL_IF_SOME ((uintptr_t)2)
@@ -181,7 +181,7 @@ int stack_start(const struct stack_config *config);
 void stack_stop(void);
 
 /*
- * stack_current - the calling thread's stack, made if there is none yet.
+ * stack_current - the calling thread's stack, created by the first call.
  * Returns: the stack, or NULL when memory ran out or after stack_stop().
  * Owns:    the registry; gone with the thread. Threads: the owner.
  * May run: anywhere; the first time it maps pages.
@@ -225,7 +225,7 @@ void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp, bool leav
  */
 void stack_drop_suspended(struct stack *stack, const void *frame_address);
 
-/* SP of the youngest frame's caller; UINTPTR_MAX when there is none. Owner only. */
+/* SP of the youngest frame's caller; UINTPTR_MAX: no frame. Owner only. */
 uintptr_t stack_top_sp(const struct stack *stack);
 
 /*
@@ -278,7 +278,7 @@ struct stack_copied {
     uintptr_t method, sp, ret;
 };
 
-/* FunctionID of a copied frame; 0 where there is none. */
+/* FunctionID of a copied frame; 0: none. */
 static inline uintptr_t stack_copied_function(const struct stack_copied *frame)
 {
     return frame->method ? *(const uintptr_t *)frame->method : 0;
@@ -319,7 +319,7 @@ struct stack_copied_thread {
     uint32_t os_thread;
     uint32_t depth; /* how deep its stack was; the oldest depth - count frames are left out */
     uint32_t count;
-    uint32_t certain; /* so many of its oldest frames were there at one moment; depth if exact */
+    uint32_t certain; /* its oldest frames that were there at one moment; depth if exact */
     uint32_t tries;
     bool exact, dispatching; /* as in struct stack_copy */
     size_t first;
@@ -367,8 +367,8 @@ void stack_copies_free(struct stack_copies *copies);
 bool stack_any(bool (*is)(uintptr_t method));
 
 /*
- * stack_measure - cost of one call pair in this process: `count` times pair(method, sp) on a stack
- * of its own, which is no thread's afterwards and counts nowhere.
+ * stack_measure - the cost of a call pair in this process: calls pair(method, sp) `count` times on
+ * a separate stack, which belongs to no thread and is not counted.
  * Returns: nanoseconds per pair, 0 when memory ran out. Threads: any that runs no managed code
  *          meanwhile.
  */

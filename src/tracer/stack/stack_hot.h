@@ -14,7 +14,7 @@
 #define STATE_DEPTH(state) ((uint32_t)((state) & (STATE_CHANGE - 1)))
 #define STACK_NONE         UINT32_MAX /* no such frame: reach, pending */
 
-/* One array of frames in pages of its own. frames[0] is the sentinel. */
+/* One array of frames in separate pages. frames[0] is the sentinel. */
 struct stack_block {
     struct stack_block *next; /* among the retired; readers never look at it */
     size_t mapped;            /* bytes */
@@ -106,7 +106,7 @@ struct stack {
     struct stack *given_up;   /* stack_reclaim's: one more that is to be freed */
     struct stack_save *saves; /* outer dispatches, innermost last */
     uint32_t save_count, save_capacity;
-    uint32_t uncalled; /* Enters since config.called was told of one */
+    uint32_t uncalled; /* Enters since the last call of config.called */
     uintptr_t lost_sp; /* of the oldest frame that there was no memory for; 0: none is missing */
     uint32_t unsaved;  /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
@@ -288,7 +288,7 @@ enum stack_rule {
     RULE_LIVE_SPLIT,   /* survivors of a run are moved one by one */
     RULE_LIVE_OPEN,    /* an object without a key stays in its log through a collection */
     RULE_LIVE_MERGE,   /* what comes into a block is sorted in */
-    RULE_LIVE_DEPTH,   /* which generations were collected is told by the collection's own event */
+    RULE_LIVE_DEPTH,   /* the collection's own event has the collected generations */
     /* Of walks (src/tracer/walk): */
     RULE_WALK_FRAMELESS, /* the prolog of managed code says whether it has a frame pointer */
     RULE_WALK_OSR,       /* a body that replaced a running one has that one's frame, too */
@@ -319,7 +319,7 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
 void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why);
 /* Takes the frames [from, to) out of the middle: those above them are live. */
 void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair why);
-/* Is a frame missing below sp, for want of memory? If not, no frame is any more. */
+/* Is a frame missing below sp because memory ran out? If not, none is missing any more. */
 bool stack_misses(struct stack *s, uintptr_t sp);
 struct stack_block *stack_blocks_retired(void); /* outgrown ones, linked by next; the resolver's */
 void stack_blocks_free(struct stack_block *block);

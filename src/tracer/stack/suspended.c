@@ -2,11 +2,11 @@
  * stack/suspended.c - methods of runtime async that suspended: they return without a Leave, and
  * their frames stay.
  *
- * The next Enter or Leave of what called them drops these, as it does with all that was left
- * without notice. But before that their caller may allocate, and where it has no hooks (--only) it
- * may call hooked code from deeper down, which is then entered over the dead frame. So whoever
- * looks first asks the machine's stack: the frame-pointer chain, which every hooked method is part
- * of, leads to the method's own frame pointer or past it.
+ * The next Enter or Leave of their caller drops these frames, as it drops all that are left without
+ * a Leave. But before that the caller may allocate, and if it has no hooks (--only) it may call
+ * hooked code from deeper down, which is then entered above the dead frame. So the first reader
+ * checks the machine's stack: the frame-pointer chain, which includes every hooked method, leads to
+ * the method's own frame pointer or past it.
  */
 #include "stack/stack_hot.h"
 

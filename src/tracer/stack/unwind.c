@@ -15,9 +15,9 @@
 #include "stack/stack_hot.h"
 
 /*
- * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` when there is
- * none. Some builds report a method once more for each of its handlers that runs: told twice of
- * the same, and nothing of f called it, nothing is passed.
+ * Index of the next frame of f below `from` (STACK_NONE: from the top on), or `from` if none is
+ * left. Some builds report a method again for each of its handlers that runs: a repeated report, if
+ * f has not been called since, does not move on.
  */
 static uint32_t next_below(const struct stack *s, uintptr_t function, uint32_t from)
 {
@@ -43,10 +43,9 @@ static struct stack *event_stack(void)
 }
 
 /*
- * Does the search go on, and has called code without hooks, which has thrown one of its own: a
- * handler of FirstChanceException or a filter in a DynamicMethod, or one that --only does not
- * name? Reports do not tell that from a second pass of which nothing was reported, the machine's
- * stack does.
+ * Does the search continue, after calling code without hooks that has thrown another exception: a
+ * handler of FirstChanceException, a filter in a DynamicMethod, or code that --only does not name?
+ * Reports do not distinguish this from a second pass without any report; the machine's stack does.
  */
 static bool is_nested(const struct stack *s, struct stack_place *where)
 {

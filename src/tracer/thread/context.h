@@ -13,7 +13,7 @@
 struct context_config {
     struct metadata *metadata; /* borrowed, as is the tree */
     struct tree *tree;
-    bool lines; /* calls of a method are told apart by their instructions */
+    bool lines; /* calls of a method differ by their instructions */
 };
 
 void context_start(const struct context_config *config); /* once, before any other */

@@ -23,8 +23,7 @@ void thread_init(struct event_hub *hub);
 /* That of the calling thread's stack; NULL: no memory. Threads: owner. May run: in hooks. */
 struct thread *thread_of(struct stack *stack);
 
-/* The calling thread's ring, made if there is none; NULL when memory ran out, or after
- * stack_stop(). */
+/* The calling thread's ring, created if needed; NULL: out of memory, or after stack_stop(). */
 struct event_ring *thread_ring(void);
 
 /* The ring of a stack's thread, NULL if it has none. */

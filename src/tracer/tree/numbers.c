@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-#define CHUNK       (1u << 14) /* things whose memory is had at a time */
+#define CHUNK       (1u << 14) /* entries per chunk */
 #define BUCKET_BITS 16         /* at the most */
 
 static size_t bytes(const struct tree_numbers *numbers)

@@ -43,10 +43,10 @@ struct tree_list {
     uint32_t *number;
     size_t count, capacity;
 };
-int tree_list_room(struct tree_list *list, size_t count); /* for so many: 0 or -ENOMEM */
+int tree_list_room(struct tree_list *list, size_t count); /* for `count` entries: 0 or -ENOMEM */
 void tree_list_fini(struct tree_list *list);
 
-/* Buckets of a chained hash over so many things: a power of two of them, zeroed. */
+/* Buckets of a chained hash for `count` entries: a power of two of them, zeroed. */
 struct tree_buckets {
     _Atomic(uint32_t) *first; /* number of the youngest thing of a chain, 0 none */
     unsigned bits;

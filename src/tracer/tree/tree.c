@@ -4,17 +4,16 @@
 
 #include <errno.h>
 
-#define BEGUN_GONE \
-    UINT8_MAX      /* in tree.begun: given back, but whoever waits there may have its id */
-#define SIBLINGS 4 /* children in a node's own list; nineteen of twenty nodes have no more */
+#define BEGUN_GONE UINT8_MAX /* in tree.begun: freed, but a waiting thread may have its id */
+#define SIBLINGS   4 /* children in a node's own list; nineteen of twenty nodes have no more */
 
 _Static_assert(sizeof(struct tree_node) == 16, "see tree.h");
 
 /*
- * A node's children hang on a list of its own, most of them next to it in memory; those that come
- * when it is full, on a chained hash of the whole tree. Nodes are pushed and taken off as sites are
- * (sites.c). A list that was full takes no more until something is taken from it; a search then
- * looks in both, and two nodes of one path are made only if that happens meanwhile.
+ * A node has a short list of children, most of them next to it in memory; further children go into
+ * a chained hash of the whole tree. Nodes are pushed and removed as sites are (sites.c). A full
+ * list takes no more until a child is removed from it; a search then looks in both, and two nodes
+ * of one path are created only if that happens in the meantime.
  */
 
 int tree_new(const struct tree_config *config, struct tree **out)

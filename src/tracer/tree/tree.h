@@ -19,10 +19,9 @@
  */
 struct tree_node {
     _Atomic(uint32_t) call_mark; /* the site of the call : 24, the writer's own mark : 8 */
-    _Atomic(uint32_t)
-        up; /* the parent lies so many nodes before; 0 for the root, and for nodes not used */
-    _Atomic(uint32_t) down; /* so many nodes after lies the youngest of its list of children */
-    _Atomic(uint32_t) next; /* on its chain, see tree.c; changed by tree_prune; 0 ends it */
+    _Atomic(uint32_t) up;        /* the distance to the parent before it; 0: the root, or unused */
+    _Atomic(uint32_t) down;      /* the distance to its youngest child */
+    _Atomic(uint32_t) next;      /* on its chain, see tree.c; changed by tree_prune; 0 ends it */
 };
 
 /* Before and after are signed: a number that is used again may lie on the other side. */
@@ -160,7 +159,7 @@ static inline uint32_t tree_goes_on(const struct tree *tree, const struct tree_n
     return call->target ? 0 : (uint32_t)call->ip;
 }
 
-/* The node that a call was made from: the parent, past what is no call. NULL for the root. */
+/* The node that called this one: the parent, past nodes that are not calls. NULL for the root. */
 static inline struct tree_node *tree_caller(const struct tree *tree, const struct tree_node *node)
 {
     struct tree_node *parent = tree_parent(node);

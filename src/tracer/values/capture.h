@@ -8,7 +8,7 @@
  *   ENUM         type: 8 (struct values_type *), bits: 8 (sign extended)
  *   STRING       length: 4, taken: 4, taken UTF-16 units
  *   OBJECT       class: 8 (struct metadata_class *, 0: not known)
- *   BOXED        class: 8, item; of a tuple, which is an object of its own: its items
+ *   BOXED        class: 8, item; for a tuple, which is a separate object: its items
  *   ARRAY        class: 8, rank: 4, length of each dimension: 4, taken: 4, taken items
  *   STRUCT       type: 8, an item for each field
  *   REF          item

@@ -22,7 +22,7 @@ struct reader {
 
 static void put_value(struct reader *r);
 
-/* Whether there were so many bytes; what is missing was cut. */
+/* Reads `size` bytes. Returns: false: the data was cut before. */
 static bool take(struct reader *r, void *to, size_t size)
 {
     if ((size_t)(r->end - r->at) < size) {

@@ -108,7 +108,7 @@ static int parameter_count(const uint8_t **blob, uint32_t size)
     if (*at & IMAGE_CEE_CS_CALLCONV_GENERIC && (*++at >= 0x80 || size < 4))
         return -1;
     *blob = at + 2;
-    return at[1] < 0x80 ? at[1] : -1; /* more take two bytes; nobody writes so many */
+    return at[1] < 0x80 ? at[1] : -1; /* more take two bytes, which no code has */
 }
 
 static bool read_parameters(struct values_types *types, const struct values_scope *scope,

@@ -22,7 +22,7 @@ enum values_kind {
     VALUES_NULLABLE,  /* fields[0] is whether it has a value, fields[1] the value */
     VALUES_SPAN,      /* fields[0] is a by-ref to the first element, fields[1] the length */
     VALUES_BYREF,     /* target */
-    VALUES_POINTER,   /* target; VALUES_VOID or VALUES_UNKNOWN: only the address is told */
+    VALUES_POINTER,   /* target; VALUES_VOID or VALUES_UNKNOWN: only the address is known */
 };
 
 struct values_field {
@@ -55,7 +55,7 @@ struct values_type {
 struct values_parameter {
     char *name; /* UTF-8 */
     bool out;   /* what it refers to is not there yet when the method is entered */
-    bool back;  /* by reference, and written: what it refers to is told at the end, too */
+    bool back;  /* by reference, and written: its target is captured at the end, too */
     const struct values_type *type;
 };
 
@@ -99,7 +99,7 @@ enum values_mode { VALUES_LOAD, VALUES_QUIET };
 uint64_t values_bits(const void *at, uint8_t element);
 
 /*
- * values_type_read - one type of a signature blob; *blob moves behind it.
+ * values_type_read - one type of a signature blob; *blob moves past it.
  * Returns: the type; VALUES_UNKNOWN if damaged, nested too deep or not loaded; NULL: no memory.
  */
 const struct values_type *values_type_read(struct values_types *types,
@@ -111,8 +111,8 @@ const struct values_type *values_type_of(struct values_types *types,
                                          const struct metadata_class *class, enum values_mode mode);
 
 /*
- * What is told of objects of a class: values_type_of, but the items of System.Tuple<...> (an
- * `object`, which nobody else may take for the type of a value).
+ * How to capture objects of a class: values_type_of, but the items of System.Tuple<...> (an
+ * `object`, which no other code may use as the type of a value).
  */
 const struct values_type *values_type_of_objects(struct values_types *types,
                                                  const struct metadata_class *class,

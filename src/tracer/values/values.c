@@ -501,7 +501,7 @@ static void leave_unfinished(struct metadata_method *method, const struct values
     list_push(&self.unfinished, u, next);
 }
 
-/* Runs in a hook: what the instantiation adds must be had without loading anything. */
+/* Runs in a hook: must not load anything to get the types that the instantiation adds. */
 static void *exact_plan(const struct metadata_method *shared, struct metadata_method *method)
 {
     struct values_plan *plan = load_acquire(&shared->plan), *own = NULL;
