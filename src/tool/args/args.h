@@ -108,7 +108,7 @@ int args_parse(const struct args_syntax *syntax, int argc, char **argv, void *in
 /* Was the option given? `name` is one of the rows. */
 bool args_given(const struct args_syntax *syntax, const struct args *args, const char *name);
 
-/* The row at `row` or behind it; NULL: there is none. A topic is one, too. */
+/* The first row at or after `row`; NULL: none. A topic is also a row. */
 const struct args_option *args_row(const struct args_option *row);
 
 /* The words of a row's value, its field's too; NULL: it has none. */

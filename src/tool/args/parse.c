@@ -25,7 +25,7 @@ const struct args_option *args_row(const struct args_option *row)
     return row;
 }
 
-/* The first at `row` or behind it that may be given. */
+/* The first option at or after `row`. */
 static const struct args_option *no_topic(const struct args_option *row)
 {
     while (row && row->kind == ARGS_TOPIC)
@@ -132,7 +132,7 @@ static int set(struct parser *p, const struct args_option *row, const char *as, 
     return args_set(&value, p->into);
 }
 
-/* The value of an option, where it is a word of its own. */
+/* The value of an option, if it is a separate word. */
 static int next_word(struct parser *p, const char *as, const char **out)
 {
     if (++p->at >= p->argc || strcmp(p->argv[p->at], "--") == 0)

@@ -16,7 +16,7 @@
 #define MAX_SITES  1000
 #define MAX_FRAMES 200
 #define KEY_SIZE   300
-#define REST       "rest" /* key of sites that a reply had no room for: at most so many bytes */
+#define REST       "rest" /* key of sites that did not fit into a reply: an upper bound */
 
 int top_init(struct top *t, enum names_style style)
 {
@@ -176,7 +176,7 @@ static int take_names(struct top *t)
     return err;
 }
 
-/* Only of who looks at it. That it is not to be had is no failure: the other views go on. */
+/* Only if the view is shown. If it is not available, that is no failure: other views go on. */
 static int look_alive(struct top *t, struct client *client)
 {
     int err =

@@ -1,6 +1,6 @@
 /*
- * attach/top_screen.h - top on a screen: its rows as a list, the details of one, what is typed. It
- * draws on a canvas and is told keys; whoever has the terminal asks the process.
+ * attach/top_screen.h - top on a screen: its rows as a list, the details of a row, what is typed.
+ * It draws on a canvas and gets keys; its caller has the terminal and queries the process.
  */
 #ifndef SHADOWTRACE_ATTACH_TOP_SCREEN_H
 #define SHADOWTRACE_ATTACH_TOP_SCREEN_H

@@ -1,6 +1,6 @@
 /*
  * browse/browse.h - logs on a terminal: pages (page.h) in a frame that has their names, a status
- * line and a line of keys. It draws on a canvas and is told keys; cmd_browse.c has the terminal.
+ * line and a line of keys. It draws on a canvas and gets keys; cmd_browse.c has the terminal.
  */
 #ifndef SHADOWTRACE_BROWSE_BROWSE_H
 #define SHADOWTRACE_BROWSE_BROWSE_H
@@ -37,7 +37,7 @@ enum browse_next browse_key(struct browse *b, int key);
 /* browse_say - in the status line, until the next key. */
 void browse_say(struct browse *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* browse_source - the source of b->edit on a page of ours. */
+/* browse_source - shows the source of b->edit on a page. */
 void browse_source(struct browse *b);
 
 struct cli_command;

@@ -50,7 +50,7 @@ static const struct args_option options[] = {
 
 /* ---- the screen ---- */
 
-/* In the editor; without one, or without the file, on a page of ours: PDBs may have the text. */
+/* In the editor; on a page if there is no editor or no file: PDBs may have the text. */
 static void edit(struct browse *b, struct screen *screen)
 {
     const struct target *t = &b->edit;

@@ -1,10 +1,10 @@
 /*
- * browse/data.h - what is looked at: the model, the part of it that the filter lets through as
- * trees, and how it is told: names, amounts, files.
+ * browse/data.h - the shown data: the model, its filtered part as trees, and the form of names,
+ * amounts and files.
  *
- * Two trees: `plain` has every frame, and types as leaves; tables, callers and callees are made of
- * it. `shown` is the one to walk in, with runs of framework code and recursion folded as wanted;
- * with neither it is the same one.
+ * Two trees: `plain` has every frame, and types as leaves; tables, callers and callees are computed
+ * from it. `shown` is the tree that the user walks, with runs of framework code and recursion
+ * folded on request; without folding it is the same tree.
  */
 #ifndef SHADOWTRACE_BROWSE_DATA_H
 #define SHADOWTRACE_BROWSE_DATA_H
@@ -27,7 +27,7 @@ struct data {
     struct model *model; /* borrowed, with what model_know had */
     const struct data_log *logs;
     size_t log_count;
-    struct sources sources; /* set by whoever has the options */
+    struct sources sources; /* set by the command, from its options */
     enum names_style style;
     struct names *names[NAMES_RAW + 1]; /* short and full ones always: filters mean both */
     struct namespaces *namespaces;      /* NULL until data_namespaces */

@@ -1,6 +1,6 @@
 /*
- * browse/editor.h - how an editor is told to open a file at a line. The editor is executed as it
- * is, by no shell; nothing of a file's name is taken for an option.
+ * browse/editor.h - how to open a file at a line in an editor. The editor is executed directly,
+ * without a shell; a file name is never taken for an option.
  */
 #ifndef SHADOWTRACE_BROWSE_EDITOR_H
 #define SHADOWTRACE_BROWSE_EDITOR_H

@@ -58,7 +58,7 @@ static int take_glob(struct reading *r, enum what what, const char *value, size_
     snprintf(pattern, PROMPT_SIZE, "*%s*", value);
     if (strpbrk(value, "*?") || is_name(r, what, value) || !is_name(r, what, pattern))
         snprintf(pattern, PROMPT_SIZE, "%s",
-                 value); /* if it is nothing, the nearest name is told */
+                 value); /* if it matches nothing, the nearest name is shown */
     f->globs[what][globs[what]->count++] = pattern;
     globs[what]->globs = f->globs[what];
     return 0;

@@ -1,6 +1,6 @@
 /*
  * browse/outline_page.h - a page of rows that open and close: of a call tree, of callers and
- * callees. What the nodes are is told by operations.
+ * callees. Operations give the nodes.
  */
 #ifndef SHADOWTRACE_BROWSE_OUTLINE_PAGE_H
 #define SHADOWTRACE_BROWSE_OUTLINE_PAGE_H

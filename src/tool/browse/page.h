@@ -71,8 +71,8 @@ void page_free(struct page *page);
 void page_target(const struct page *page, struct target *out);
 
 /*
- * page_find - to the next row that the search finds, forward or back, and round; page_find_row -
- * the same, among the rows that there are. Return: false: there is none.
+ * page_find - moves to the next row that the search finds, forward or back, and wraps around;
+ * page_find_row - the same, among the existing rows. Return: false: not found.
  */
 bool page_find(struct page *page, bool forward);
 bool page_find_row(struct page *page, bool forward);
@@ -91,7 +91,7 @@ int page_heads(const struct page *page, struct canvas *c, int row, bool has_tota
 int page_amounts(const struct page *page, struct canvas *c, int row, const double total[DATA_SUMS],
                  const double self[DATA_SUMS], bool has_total);
 
-/* page_name - from a column to the right edge; behind it a file, if there is room. */
+/* page_name - from a column to the right edge, followed by a file if there is room. */
 void page_name(struct canvas *c, int row, int column, unsigned style, const char *name,
                const char *where);
 

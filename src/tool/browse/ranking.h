@@ -19,10 +19,10 @@ enum ranking_kind {
 };
 
 /*
- * self of a method or module: of what it allocates itself. Of a line: what counts for it by
- * model/near.h; a method whose line is not known has a row. Among own lines what has no own frame
- * has one, too, with TARGET_NONE. total: with all that it calls, recursion counted once. What lies
- * on no call path has no total of its own: it is self.
+ * self: of a method or module, what it allocates itself; of a line, what counts for it by
+ * model/near.h. A method whose line is unknown has a row. Among own lines, allocations without an
+ * own frame have a row with TARGET_NONE. total: includes all callees, with recursion counted once.
+ * A row that is on no call path has no separate total: it is self.
  */
 struct ranking_row {
     struct target target; /* of a log its number; of sizes heap << 8 and the power of two */

@@ -9,7 +9,7 @@ static bool blank(char c)
     return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* One word to *to, which moves on. Returns: behind it; NULL: a quote is open. */
+/* Appends one word to *to. Returns: the text after it; NULL: a quote is open. */
 static const char *take(const char *from, char **to)
 {
     char quote = '\0';

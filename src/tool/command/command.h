@@ -31,7 +31,7 @@ struct cli_command {
     const char *about,
         *notes; /* paragraphs of the help page before and after the options, or NULL */
     struct args_syntax syntax; /* what it takes */
-    /* A folder stands for the logs in it, from this word on, counted from 1; 0: none does. */
+    /* The first word that can be a folder (all its logs), counted from 1; 0: none. */
     unsigned folders;
     size_t size; /* of the struct that its options are read into; zeroed before */
     /* `into` is that struct. Returns the exit status. */
@@ -41,12 +41,12 @@ struct cli_command {
 };
 
 /*
- * A command, which run() of its file runs; behind the help, whatever else it has.
- * Words in capitals in `args` are its operands. Their names say what the shell completes them with:
- * PID a traced process, DIR and FOLDER a folder; COMMAND one of ours, or, where the syntax stops at
- * it, any program and its arguments; ACTION, TOPIC and the like the topics of the table under
- * "Actions", "Topics"; else a file. The same goes for the values of options, which are no files
- * unless they are called FILE.
+ * A command, which run() of its file runs; after the help, other members.
+ * Words in capitals in `args` are its operands. Their names tell the shell how to complete them:
+ * PID a traced process, DIR and FOLDER a folder; COMMAND a command of shadowtrace or, if the syntax
+ * stops at it, any program and its arguments; ACTION, TOPIC and the like the topics of the table
+ * under "Actions", "Topics"; otherwise a file. The same applies to the values of options, but only
+ * those called FILE are files.
  */
 #define CLI_COMMAND(name_, args_, help_, ...) \
     const struct cli_command cmd_##name_ = { \
@@ -85,8 +85,8 @@ int cli_usage_error(const struct cli_command *command, const char *format, ...)
 int cli_failed(const struct cli_command *command, int err);
 
 /*
- * cli_unknown - cli_usage_error for a name that is none of `names` (NULL ends them): unknown WHAT
- * "name", and which one was probably meant.
+ * cli_unknown - cli_usage_error for a name that is not in `names` (NULL ends them): unknown WHAT
+ * "name", and the name that was probably meant.
  */
 int cli_unknown(const struct cli_command *command, const char *what, const char *name,
                 const char *const *names);

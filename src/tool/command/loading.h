@@ -21,11 +21,11 @@ struct loading_options {
     bool no_lines, physical;
     bool stands_in; /* what is nearest to own code may stand in for it; as with --own always */
     struct model_dimensions dimensions;
-    bool calls;            /* as model_options' */
-    uint32_t calls_thread; /* id in the log; 0: of all */
+    bool calls;               /* as model_options' */
+    uint32_t calls_thread;    /* id in the log; 0: of all */
     struct reading_live live; /* instead: the window is its, all allocations are read */
     int (*event)(void *context, const struct report_cell_event *event); /* as model_options' */
-    /* After each log. Returns: 0 or -errno, which ends it. NULL: nobody asks. */
+    /* After each log. Returns: 0 or -errno, which ends it. NULL: not needed. */
     int (*each)(void *context, const struct model *m, const char *log);
     void *context; /* of both */
 };

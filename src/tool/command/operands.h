@@ -1,5 +1,5 @@
 /*
- * command/operands.h - folders among the words of a command that adds up logs: each stands for the
+ * command/operands.h - folders among the words of a command that adds up logs: a folder means all
  * logs in it.
  */
 #ifndef SHADOWTRACE_COMMAND_OPERANDS_H
@@ -14,8 +14,8 @@ struct operands {
 };
 
 /*
- * operands_expand - puts the logs of a folder in the place of its name, of the words from `first`
- * on; a folder without any stays, for whoever reads it to refuse.
+ * operands_expand - replaces each folder, among the words from `first` on, by the logs in it. A
+ * folder without logs stays, and reading it fails.
  * Returns: 0 or -ENOMEM. Owns: args' words are out's until operands_free.
  */
 int operands_expand(struct args *args, size_t first, struct operands *out);

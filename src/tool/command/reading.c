@@ -212,19 +212,18 @@ static void tell_missed(const struct cli_command *command, const char *path, con
     else
         snprintf(of, sizeof(of), "the beginning");
     if (bound->is_gc && !missed)
-        cli_complain(command, "%s: collection %llu is not in the log: the answer is of %s", path,
+        cli_complain(command, "%s: collection %llu is not in the log: the answer is for %s", path,
                      (unsigned long long)bound->gc, of);
     else if (bound->is_gc)
         cli_complain(command,
-                     "%s: collection %llu has no sums of its own, for the log has those of at "
-                     "most one a second, and at marks: the answer is of %s",
+                     "%s: collection %llu has no separate sums: the log has them at most once a "
+                     "second, and at marks. The answer is for %s",
                      path, (unsigned long long)bound->gc, of);
     else
         cli_complain(
             command,
-            "%s: the answer is of %s, and %llu behind it, which may have run before \"%s\", "
-            "%s no sums of their own: the log has those of at most one a second, and at "
-            "marks",
+            "%s: the answer is for %s, and %llu after it, which may have run before \"%s\", "
+            "%s no separate sums: the log has them at most once a second, and at marks",
             path, of, (unsigned long long)missed, text, missed == 1 ? "has" : "have");
 }
 

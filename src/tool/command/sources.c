@@ -20,7 +20,7 @@ static bool slash(char c)
     return c == '/' || c == '\\';
 }
 
-/* Behind the next slash of a compiler's path; NULL: there is none. */
+/* The part after the next slash of a compiler's path; NULL: no slash. */
 static const char *next_part(const char *path)
 {
     while (*path && !slash(*path))
@@ -30,7 +30,7 @@ static const char *next_part(const char *path)
     return *path ? path : NULL;
 }
 
-/* A path below a folder, with slashes of ours. Returns: whether it fits. */
+/* A path below a folder, with this system's slashes. Returns: whether it fits. */
 static bool join(char to[PATH_MAX], const char *dir, const char *tail)
 {
     int size = snprintf(to, PATH_MAX, "%s/%s", dir, tail);

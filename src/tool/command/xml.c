@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Letters that XML 1.0 has; others, and what is no UTF-8, become U+FFFD. */
+/* Characters that XML 1.0 allows; others, and invalid UTF-8, become U+FFFD. */
 static bool in_xml(const char *at, size_t length)
 {
     unsigned char first = (unsigned char)*at;

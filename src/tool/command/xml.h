@@ -5,8 +5,8 @@
 #include "base/buffer.h"
 
 /*
- * xml_text - between tags, or in an attribute with double quotes. Letters that XML 1.0 does not
- * have, and what is no UTF-8, become U+FFFD.
+ * xml_text - between tags, or in an attribute with double quotes. Characters that XML 1.0 does not
+ * allow, and invalid UTF-8, become U+FFFD.
  */
 void xml_text(struct buffer *b, const char *text);
 

@@ -23,7 +23,7 @@ void export_collapsed_name(struct buffer *b, const char *name)
     }
 }
 
-/* Each frame as its text, one behind the other in `texts`: frame i begins at starts[i]. */
+/* The texts of all frames, contiguous in `texts`: frame i begins at starts[i]. */
 static int make_texts(const struct export_profile *p, struct buffer *texts, size_t *starts)
 {
     for (size_t i = 0; i < p->frame_count; i++) {

@@ -1,6 +1,6 @@
 /*
- * export/formats.h - the formats of other tools, each in a file of its own. All write as they go:
- * what they keep grows with the profile's frames and its deepest stack, not with the output.
+ * export/formats.h - the formats of other tools, each in a separate file. All write as they go:
+ * their memory grows with the profile's frames and its deepest stack, not with the output.
  *
  * Each returns: 0; -ENOMEM; -errno of writing; -EOVERFLOW: more than the format can hold.
  */

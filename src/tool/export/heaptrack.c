@@ -61,7 +61,7 @@ static void put_string(struct heaptrack *h, const char *text)
     flush(h, FLUSH);
 }
 
-/* Modules come first; then each frame has two, its name and its file: "" where there is none. */
+/* Modules come first; then each frame has two texts, its name and its file ("": no file). */
 static void put_frames(struct heaptrack *h)
 {
     const struct export_profile *p = h->p;
@@ -108,7 +108,7 @@ static uint32_t info_of(struct heaptrack *h, uint64_t size, uint32_t trace, bool
     return number;
 }
 
-/* So many objects of one size: made, gone, or both at once. */
+/* `count` objects of one size: allocated, freed, or both at once. */
 static void put_same(struct heaptrack *h, uint32_t node, uint64_t size, uint64_t count,
                      const char *signs)
 {

@@ -12,8 +12,8 @@
 
 /*
  * Events of the runtime, as its manifest and TraceEvent's ClrTraceEventParser.cs have them.
- * Methods lie one behind the other from BASE; IL offset i of one begins at its byte 4 * (i + 1),
- * what has no IL offset lies before that.
+ * Methods are contiguous from BASE; IL offset i of a method is at its byte 4 * (i + 1), and code
+ * without an IL offset is before that.
  */
 enum { MODULE_LOAD = 1, METHOD_LOAD, IL_MAP, ALLOCATION_TICK };
 

@@ -1,6 +1,6 @@
 /*
- * export/nettrace.h - allocations one by one as GCAllocationTick events, for whoever walks a log
- * once more. export_nettrace (formats.h) writes one for each sample.
+ * export/nettrace.h - single allocations as GCAllocationTick events, for code that reads a log
+ * again. export_nettrace (formats.h) writes one for each sample.
  */
 #ifndef SHADOWTRACE_EXPORT_NETTRACE_H
 #define SHADOWTRACE_EXPORT_NETTRACE_H

@@ -104,7 +104,7 @@ static void end_object(struct nettrace_blocks *b)
     give(b, (const char[]){TAG_END}, 1);
 }
 
-/* Size, zeros up to an offset that 4 divides, a header of its own, content. */
+/* Size, zeros up to a multiple of 4, a header, content. */
 static void put_block(struct nettrace_blocks *b, const char *type, const struct buffer *header,
                       struct buffer *content)
 {
@@ -153,7 +153,7 @@ static void flush_stacks(struct nettrace_blocks *b)
     b->stack_first = b->stack_count + 1;
 }
 
-/* Each kind of event is described by one: its fields are known to whoever knows the provider. */
+/* A metadata event for each kind. Readers that know the provider know the fields. */
 static void put_kinds(struct nettrace_blocks *b, const struct nettrace_kind *kinds, size_t count)
 {
     struct buffer header = BUFFER_ON((char[32]){0});

@@ -24,7 +24,7 @@ struct nettrace_blocks {
     struct buffer events, stacks, payload;
     uint64_t first, last;              /* times in the events block */
     uint32_t stack_count, stack_first; /* of all; the first one of the block */
-    /* The event before, which the next one's header is told by. */
+    /* The previous event: the next header is relative to it. */
     struct {
         uint32_t kind, sequence, stack;
         uint64_t thread, time;

@@ -74,7 +74,7 @@ static void put_bytes(struct otlp *w, const void *data, size_t size)
     w->size += size;
 }
 
-/* What comes next is that field, a message of so many bytes. */
+/* Starts that field, a message of `size` bytes. */
 static void put_head(struct otlp *w, unsigned field, uint64_t size)
 {
     struct buffer head = BUFFER_ON((char[16]){0});
@@ -174,7 +174,7 @@ static void put_type(struct otlp *w, unsigned field, const char *type, const cha
     put(w, field);
 }
 
-/* The same for the same recording and type, whoever exports it: a copy can be told. */
+/* The same for each export of the same recording and type, so that a copy can be recognized. */
 static hash128 id_of(const struct export_profile *p, enum otlp_value value)
 {
     hash128 id = hash128_text(HASH128_BEGIN, "shadowtrace profile");

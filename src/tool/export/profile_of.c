@@ -62,7 +62,7 @@ static double own_allocs(const struct making *m, uint32_t node)
     return m->folded[node] ? 0 : m->t->self[MODEL_ALLOCS][node];
 }
 
-/* What is not known to be dead: what the last collection left, and what was made behind it. */
+/* Not known to be dead: what the last collection left, and later allocations. */
 static double live_of(const struct making *m, uint32_t node, bool bytes)
 {
     const double *found = m->t->self[bytes ? MODEL_LIVE_BYTES : MODEL_LIVE_ALLOCS];

@@ -1,15 +1,15 @@
 /*
- * export/rows.h - what was allocated as rows of tables, for an engine in which many recordings of
- * many machines meet: one JSON object a line, whose members include/shadowtrace/rows_schema.json
- * describes.
+ * export/rows.h - allocations as rows of tables, for a database that collects many recordings of
+ * many machines: one JSON object per line. include/shadowtrace/rows_schema.json describes the
+ * members.
  *
- * Methods, types, frames and stacks have ids that are hashes of what they are called and of the
- * stack above them (model_tree_ids), and recordings one of when and as which process they began. So
- * every process says the same of the same stack, a definition is a row that may come any number of
- * times, and what is told of one recording again replaces what was told before.
+ * The ids of methods, types, frames and stacks are hashes of their names and of the stack above
+ * them (model_tree_ids). The id of a recording is a hash of its start time and process. So every
+ * process has the same id for the same stack, a definition may be written any number of times, and
+ * rows of a recording that is exported again replace the earlier ones.
  *
- * Definitions stand before the rows that name them. What is kept while rows are written grows with
- * the tree and the definitions, not with the rows.
+ * Definitions come before the rows that name them. Memory grows with the tree and the definitions,
+ * not with the rows.
  */
 #ifndef SHADOWTRACE_EXPORT_ROWS_H
 #define SHADOWTRACE_EXPORT_ROWS_H
@@ -47,12 +47,12 @@ void export_rows_free(struct export_rows *r); /* NULL is fine */
 int export_rows_put(struct export_rows *r, const struct model_tree *tree, struct names *names);
 
 /*
- * Of a process that writes now and then, each time by a copy of itself, to whoever keeps what was
- * written (src/tool/shipper):
+ * For a process that writes repeatedly, each time in a forked copy, to a receiver that keeps the
+ * rows (src/tool/shipper):
  * export_rows_to     - in the copy: where rows go from here on.
- * export_rows_told   - in the copy: the ids of what was defined since, to be learned.
- * export_rows_learn  - they are not to be defined again. Returns: 0; -EBADMSG; -ENOMEM.
- * export_rows_known  - so many ids are kept; export_rows_forget - none are.
+ * export_rows_told   - in the copy: the ids that were defined since, to be learned.
+ * export_rows_learn  - these ids are not defined again. Returns: 0; -EBADMSG; -ENOMEM.
+ * export_rows_known  - the number of ids that are kept; export_rows_forget - drops them.
  */
 void export_rows_to(struct export_rows *r, FILE *out);
 int export_rows_told(const struct export_rows *r, FILE *out);

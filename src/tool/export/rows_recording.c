@@ -8,7 +8,7 @@
 
 #define MINUTE 60
 
-/* When, and as which process: the same whoever exports it, however far it has come. */
+/* From the start time and the process: the same for each export, however long the log is. */
 static void id_of(const json_t *header, uint64_t out[2])
 {
     hash128 hash = hash128_text(HASH128_BEGIN, "recording");
@@ -136,7 +136,7 @@ static void put_sums(const struct export_rows *r, const struct model_tree *t, st
                 report_whole(bytes > 0 ? alive.high : report_estimate_none(live->most_mean)));
 }
 
-/* What was allocated before samples counted; at most so much where that is not exact. */
+/* What was allocated before samples counted; an upper bound if that is not exact. */
 static void put_before(const struct report_sampling *s, struct json_writer *w)
 {
     if (s->since_ns)

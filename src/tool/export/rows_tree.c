@@ -66,7 +66,7 @@ static const char *text_of(const char *text)
     return text && *text ? text : "(no name)";
 }
 
-/* The row of something that no row has told of. Returns: whether it is that. */
+/* Begins a row if no row has defined this yet. Returns: whether it did. */
 static bool begin_new(struct writing *w, struct json_writer *row, enum rows_table table,
                       const char *kind, const uint64_t id[2])
 {
@@ -274,7 +274,7 @@ static void leave(struct writing *w, uint32_t depth)
         uint32_t method = w->method[w->t->nodes[w->open[w->depth]].place];
 
         if (!--w->on_path[method])
-            w->method_count--; /* it was the last one: what came behind it has gone before */
+            w->method_count--; /* the last one: those after it have been removed before */
     }
 }
 

@@ -22,8 +22,8 @@ static int check_header(const struct report_log *log, const char *path)
                      path);
     else if (log->recording.number > 1)
         cli_complain(&cmd_export,
-                     "%s holds %llu recordings, one behind the other: write each to a file of its "
-                     "own, from one line with \"kind\":\"header\" to the next",
+                     "%s holds %llu recordings: write each to a separate file, from one line with "
+                     "\"kind\":\"header\" to the next",
                      path, (unsigned long long)log->recording.number);
     else
         return CLI_OK;
@@ -143,7 +143,7 @@ int export_rows_run(const struct export_args *a, char **logs, const struct outpu
         return status;
     status = put_logs(a, logs, packed_file(packed), sums);
     err = packed_close(packed);
-    if (status || !err || ferror(o->file)) /* that one is told of when the file is closed */
+    if (status || !err || ferror(o->file)) /* reported when the file is closed */
         return status;
     return cli_failed(&cmd_export, err);
 }

@@ -12,7 +12,7 @@ struct export_stack {
     size_t count, capacity;
 };
 
-/* export_stack_of - the stack of a node, in place of what was there. Returns: 0 or -ENOMEM. */
+/* export_stack_of - replaces the stack by that of a node. Returns: 0 or -ENOMEM. */
 int export_stack_of(struct export_stack *s, const struct export_profile *p, uint32_t node);
 void export_stack_free(struct export_stack *s);
 

@@ -28,7 +28,7 @@ struct follow {
     struct report_reading *reading;
     size_t budget;     /* bytes that this step may still take */
     uint64_t until_ns; /* when it is to end; 0: not by the clock */
-    uint64_t headless; /* so many of the first file hold no header; UINT64_MAX: all may be taken */
+    uint64_t headless; /* bytes of the first file without a header; UINT64_MAX: all may be taken */
     uint64_t taken;    /* bytes of all */
     uint64_t cut_to;   /* what was left of parts[0] when it was cut; UINT64_MAX: nobody knows */
     bool cut;          /* what was read of parts[0] is gone, and what is there instead not known */
@@ -105,8 +105,8 @@ static const struct report_recording *newest_begun(struct follow *f)
 }
 
 /*
- * As the at-th of the parts and behind it: those beside the log that come before `next`, as far as
- * they are there, and with `after` only those behind that.
+ * Inserts, from position `at` on, the existing parts of the log that come before `next`, and if
+ * `after` is given only those after it.
  */
 static int insert_between(struct follow *f, size_t at, const struct report_recording *after,
                           const struct report_recording *next)

@@ -60,8 +60,8 @@ int follow_step(struct follow *f, size_t budget, uint64_t until_ns);
 void follow_end(struct follow *f);
 
 /*
- * Whether the recording's end record was read, and nothing behind it waits; or something else is in
- * the file that was read.
+ * Whether the recording's end record was read and nothing after it waits, or the file was replaced
+ * by something else.
  */
 bool follow_ended(const struct follow *f);
 

@@ -180,7 +180,7 @@ static int by_limit(const void *left, const void *right)
     const struct budget_limit *const *a = left, *const *b = right;
     int order = budget_order(*a, *b);
 
-    return order ? order : ORDER(*a, *b); /* the later one is told of */
+    return order ? order : ORDER(*a, *b); /* the later one is reported */
 }
 
 /* No two limits are of the same. */
@@ -248,7 +248,7 @@ static bool check_kinds(const json_t *json, char *why, size_t why_size)
     return true;
 }
 
-/* Another version is told before anything else that the schema would say of it. */
+/* Another version is reported before anything else that the schema finds. */
 static int check(const json_t *json, char *why, size_t why_size)
 {
     struct report_schema *schema = NULL;
@@ -313,7 +313,7 @@ int budget_read(const char *path, struct budget *b, char *why, size_t why_size)
     size_t size;
     int err = load(path, &text, &size);
 
-    if (err == -EINVAL) { /* no file: -EINVAL is told from what the text holds */
+    if (err == -EINVAL) { /* not a regular file: -EINVAL means an invalid text */
         return -EISDIR;
     }
     if (!err)

@@ -84,7 +84,7 @@ int gate_calls_read(const struct cli_command *command, const struct reading_opti
     return status ? status : cli_failed(command, err);
 }
 
-/* Whether a name is meant exactly, or by a pattern, with its parameters or without. */
+/* Whether a pattern is this name, or matches it, with its parameters or without. */
 static bool means(const char *pattern, const char *name, bool exactly)
 {
     char head[512];

@@ -5,7 +5,7 @@
 #include "gate/budget.h"
 
 struct gate_change {
-    const struct budget_limit *was, *is; /* NULL: there was none, there is none */
+    const struct budget_limit *was, *is; /* NULL: did not exist before, does not exist now */
     enum budget_measure measure;
 };
 

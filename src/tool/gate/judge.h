@@ -37,7 +37,7 @@ struct gate_judgement {
     size_t logs;
     char **texts;
     size_t text_count, text_capacity;
-    const char *root; /* paths are told from here */
+    const char *root; /* paths are relative to it */
 };
 
 /* root: an absolute folder without a slash at its end, borrowed. */

@@ -118,7 +118,7 @@ static bool names_lines(const struct learn *learn, const struct budget_limit *ot
     return false;
 }
 
-/* Of each line that no limit names: one of its own, with the bounds that the others have. */
+/* Adds a limit for each line that no limit names, with the same bounds as the others. */
 static int add_lines(struct learn *learn, const struct gate_run *run)
 {
     int err = 0;
@@ -330,8 +330,8 @@ int learn_take(struct learn *learn, struct gate_run *run)
 /* ---- bounds ---- */
 
 /*
- * Room for a bound, of a limit whose objects are at most so many. Of the whole some is there even
- * if the logs had it alike: what the runtime does beside the program's code is never all the same.
+ * The room above a bound, from the most objects of the limit. The limit on the whole program gets
+ * some even if all logs agree: what the runtime does next to the program's code always varies.
  */
 static double room_of(const struct learn *learn, const struct budget_limit *limit, size_t measure,
                       double range, double most, double objects)

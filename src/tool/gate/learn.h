@@ -61,8 +61,9 @@ void learn_end(struct learn *learn, double slack);
 void learn_free(struct learn *learn);
 
 /*
- * learn_room - above the most that so many logs had: `range` is how far they are apart, `objects`
- * the most objects, which a count that varies by chance may be off by the root of.
+ * learn_room - the room above the maximum of `logs` logs. `range` is the difference between the
+ * logs; `objects` is the most objects: a count that varies by chance is off by about its square
+ * root.
  */
 double learn_room(double range, double objects, uint64_t logs);
 

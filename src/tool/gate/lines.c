@@ -145,7 +145,7 @@ static int take_texts(struct gate_lines *g, const uint32_t *order, size_t count)
     int err = sources_text(&sources, g->lines[order[0]].path, &text, &size);
 
     if (err)
-        return err == -ENOMEM ? err : 0; /* it is not to be had: no texts */
+        return err == -ENOMEM ? err : 0; /* not available: no texts */
     at = text;
     for (size_t i = 0; !err && i < count; i++) {
         struct gate_line *line = &g->lines[order[i]];

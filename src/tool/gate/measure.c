@@ -32,7 +32,7 @@ const char *gate_run_text(struct gate_run *run, const char *format, ...)
     va_end(args);
     if (!array_reserve(&run->texts, &run->text_capacity, run->text_count + 1) ||
         !(copy = memory_strdup(text)))
-        return "not known, for want of memory";
+        return "unknown: out of memory";
     return run->texts[run->text_count++] = copy;
 }
 
@@ -296,7 +296,7 @@ static int open_all(const struct part *p, const char *why)
     return 0;
 }
 
-/* The row of a line that no limit names, made if there is none. */
+/* The row of a line that no limit names, created if needed. */
 static struct gate_other *other_of(struct gate_run *run, uint32_t limit, uint32_t line)
 {
     for (size_t i = run->other_count; i-- > 0;)
@@ -413,7 +413,7 @@ static const char *no_span(struct gate_run *run, const struct budget_limit *l)
 {
     for (size_t i = 0; i < run->marks.count; i++)
         if (strcmp(run->marks.marks[i].text, l->from) == 0)
-            return gate_run_text(run, "no mark \"%.200s\" stands behind the mark \"%.200s\"", l->to,
+            return gate_run_text(run, "no mark \"%.200s\" after the mark \"%.200s\"", l->to,
                                  l->from);
     return gate_run_text(run, "no mark \"%.200s\" is in the log", l->from);
 }
@@ -491,7 +491,7 @@ static void doubt(const struct part *p, const struct report_live *live)
     if (why || !live->lines || !live->asked) {
         open_all(p, why ? why : "no collection is in the log; mark with `ctl PID mark --full`");
     } else if (live->at.missed || (grown && live->at.missed_first)) {
-        open_all(p, "collections behind it have no sums of their own; mark with `ctl PID mark "
+        open_all(p, "collections after it have no separate sums; mark with `ctl PID mark "
                     "--full`");
     } else if (grown && !(is_full(&live->at.first) && is_full(&live->at.last))) {
         open_all(p, "the collections before both marks were not full ones; mark with `ctl PID "

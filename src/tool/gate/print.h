@@ -67,7 +67,7 @@ const char *print_file(const struct gate_print *p, const struct gate_finding *f,
 void print_fingerprint(const struct gate_judgement *j, const struct gate_finding *f,
                        char out[PRINT_FINGERPRINT]);
 
-/* The next finding that is not held, from *at on; NULL: there is none. */
+/* The next limit that does not hold, from *at on; NULL: no more. */
 const struct gate_finding *print_next(const struct gate_judgement *j, size_t *at);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "terminal/text.h"
 
-#define ROWS 100 /* a page takes a mebibyte: so many of each table, then how many more */
+#define ROWS 100 /* of each table, then the number of the rest: a page takes at most 1 MiB */
 
 /* Text in a cell: HTML and Markdown would act on these letters. */
 static void put_plain(struct buffer *b, const char *text)

@@ -19,7 +19,7 @@ struct gate_spans {
     struct gate_span {
         uint64_t from, to; /* ns */
         uint32_t pair;     /* of marks */
-    } * spans;             /* of one pair in the order of time, pairs one behind the other */
+    } * spans;             /* by pair, those of a pair by time */
     size_t count, capacity;
     struct gate_pair {
         const char *from, *to; /* borrowed */

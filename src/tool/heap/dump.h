@@ -99,8 +99,8 @@ int heap_dump_next(struct heap_dump *d, uint32_t kinds, struct heap_records *out
 int heap_damaged(struct heap_dump *d, const struct heap_records *r, const char *what);
 
 /*
- * The next record of a chunk of that kind, and the next reference of an object. Return: 1; 0: there
- * is none; -EBADMSG: damage. Objects and references are aligned, and not 0.
+ * The next record of a chunk of that kind, and the next reference of an object. Return: 1; 0: no
+ * more; -EBADMSG: damage. Objects and references are aligned, and not 0.
  */
 int heap_next_object(struct heap_records *r, struct heap_object *o);
 int heap_next_reference(struct heap_records *r, struct heap_object *o, uint64_t *address);

@@ -84,7 +84,7 @@ struct heap_graph {
     size_t keeper_count, keeper_capacity;
     struct heap_counts seen; /* in the file */
     uint64_t weak;           /* roots that hold nothing */
-    uint64_t outside;        /* references, pairs and roots to what is no object of the dump */
+    uint64_t outside;        /* references, pairs and roots to addresses without an object */
 };
 
 /*

@@ -41,7 +41,7 @@ static void limit_memory(uint64_t more)
     (void)setrlimit(RLIMIT_AS, &limit); /* a limit that cannot be set is none */
 }
 
-/* As a process of its own: signals are as they were before somebody took them into a descriptor. */
+/* As a separate process: restores signals that were redirected to a descriptor. */
 static void settle(int fd, uint64_t max_memory)
 {
     sigset_t none;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define JOB_SECONDS  60 /* after so many it is killed */
+#define JOB_SECONDS  60 /* after this time it is killed */
 #define JOB_WHY_SIZE 200
 
 struct job {

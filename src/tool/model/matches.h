@@ -7,8 +7,8 @@
 enum matches_table { MATCHES_METHODS, MATCHES_TYPES };
 
 /*
- * matches_of - whether each number of a table is meant; *out is NULL if there are no globs, and to
- * be freed with memory_free. Returns: how many are, 0 too; -ENOMEM.
+ * matches_of - which numbers of a table match; *out is NULL if there are no globs. Free it with
+ * memory_free. Returns: the number of matches, which can be 0; -ENOMEM.
  */
 int64_t matches_of(const struct model *m, enum matches_table table, const struct model_globs *globs,
                    bool **out);

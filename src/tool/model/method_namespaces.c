@@ -44,8 +44,8 @@ static int add(struct namespaces *n, const char *text, size_t size, uint32_t *ou
 }
 
 /*
- * Bytes of the type in the name of a method, or of the type around a type: what stands before the
- * last dot that is in no brackets. 0: there is none.
+ * The length of the type in the name of a method, or of the type around a type: the part before the
+ * last dot outside of brackets. 0: no such dot.
  */
 static size_t outer(const char *name, size_t size)
 {

@@ -6,7 +6,7 @@
 #include "readers/header.h"
 
 struct model {
-    struct report_cells *cells; /* read, or those of whoever read them */
+    struct report_cells *cells; /* `read`, or the caller's */
     struct report_cells read;
     bool physical;
     const struct model_own *own;

@@ -54,9 +54,9 @@ struct model_dimensions {
     bool no_paths;  /* cells of all paths are one: nothing is asked of frames or own code */
     unsigned marks; /* reserved: 0 */
     /*
-     * Time slices: so many ns each (0: none are kept), from the beginning of each recording.
-     * Allocations of `--log sites` have no time: slice 0. model_slice_ns() says what it came to:
-     * where there would be more than `slices_max` (0: 65,536), neighbours are joined.
+     * The length of a time slice (0: no slices), counted from the beginning of each recording.
+     * Allocations of `--log sites` have no time: slice 0. If there would be more slices than
+     * `slices_max` (0: 65,536), neighbors are joined; model_slice_ns() has the resulting length.
      */
     uint64_t slice_ns;
     unsigned slices_max;
@@ -76,7 +76,7 @@ struct model_options {
     void (*progress)(void *context, uint64_t taken, uint64_t size); /* NULL none */
     void *progress_context;
     /* Gets each allocation, in the log's order, while logs are read; not together with slices.
-     * Returns: 0; what else ends the reading. NULL: nobody asks. */
+     * Returns: 0; anything else ends the reading. NULL: not needed. */
     int (*event)(void *context, const struct report_cell_event *event);
     void *event_context;
 };

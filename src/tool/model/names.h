@@ -5,7 +5,7 @@
  * is unambiguous without, parameters only to tell overloads apart. full: as a .NET developer writes
  * it in full, `Ns.Outer.Inner<System.String>.Method<T>(System.Int32)`. raw: as the log has it.
  *
- * To cut a name to so many columns: fit_name (terminal/fit.h).
+ * To shorten a name to a number of columns: fit_name (terminal/fit.h).
  */
 #ifndef SHADOWTRACE_MODEL_NAMES_H
 #define SHADOWTRACE_MODEL_NAMES_H

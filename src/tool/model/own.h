@@ -20,8 +20,8 @@ struct model_own;
  * model_own_new - after all logs were read.
  * log:      its header names the main assembly, and the patterns given to `record --own-code`.
  * lines:    to ask for sources, or NULL.
- * patterns: globs over the names of modules and of methods that are own code, in place of what the
- *           log says; count 0: those of the header, if it has any.
+ * patterns: globs over the names of modules and of methods that are own code; they override the
+ *           log. Count 0: those of the header, if it has any.
  * Returns:  0; -ENOMEM; -ENOENT: a pattern matches nothing, why says which, and names that are
  *           near.
  * Owns:     defs is borrowed; nothing else once it returns.

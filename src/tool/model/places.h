@@ -26,7 +26,7 @@ struct places {
 int places_init(struct places *p, const struct model *m, enum model_grain grain);
 void places_fini(struct places *p);
 
-/* The number of a place. Return: 0 or -ENOMEM. Names are told apart by their addresses. */
+/* The number of a place. Return: 0 or -ENOMEM. Names are compared by their addresses. */
 int places_frame(struct places *p, const struct report_frame *f, uint32_t *out);
 int places_type(struct places *p, uint32_t class_number, uint32_t *out);
 int places_folded(struct places *p, const char *name, uint32_t count, uint32_t *out);

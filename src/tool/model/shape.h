@@ -31,14 +31,14 @@ struct model_filter {
 enum model_grain { MODEL_GRAIN_METHOD, MODEL_GRAIN_LINE, MODEL_GRAIN_IL, MODEL_GRAIN_NONE };
 
 /*
- * Folding changes what frames a stack has before it goes into the tree; every cell is of one node
- * all the same, and totals are exact.
+ * Folding changes the frames of a stack before it goes into the tree. Every cell still belongs to
+ * one node, and totals are exact.
  *
- * fold_framework: two or more frames on end that are not near (model_is_near) become one frame,
- * called by the namespace that all have in common; if there is none by their module; if they
- * have several by nothing. A frame alone stays, and so do those that are no methods: callers that
- * are lost, several or not kept, dynamic methods; no run goes over them. Runs of one name below one
- * node are one node, with the count of the longest.
+ * fold_framework: two or more adjacent frames that are not near (model_is_near) become one frame.
+ * It is named after their common namespace, without one after their common module, otherwise it has
+ * no name. A single frame stays, and so do frames that are not methods (lost, several or dropped
+ * callers, dynamic methods); they end a run. Runs with the same name below one node are one node,
+ * with the count of the longest.
  *
  * fold_recursion: taken from the root, a near frame whose method stands above it already (among
  * the 1,000 frames next to it that are left) goes back to that one: A B A C is A C, A B A B is A B,
@@ -54,7 +54,7 @@ struct model_shape {
     enum model_grain grain;
     bool fold_framework;
     bool fold_recursion;
-    bool types;       /* the type is a leaf of its own below its path */
+    bool types;       /* the type is a separate leaf below its path */
     double min_share; /* nodes below that share of the total go into their parent; see folded */
 };
 
@@ -79,7 +79,7 @@ struct model_place {
     int32_t il;
     uint32_t line;    /* 0 not known; grain LINE and IL */
     const char *file; /* as the compiler wrote it, or NULL */
-    const char *name; /* of what is no method and no type */
+    const char *name; /* of a node that is neither a method nor a type */
     uint32_t count;   /* frames it stands for; of MODEL_PLACE_SEVERAL: callers */
     bool own;
     bool near;   /* model_is_near: own code, or the nearest to it that there is */

@@ -4,7 +4,7 @@
 #include "page/head.h"
 #include "page/make.h"
 
-#define SLICES_MAX 300 /* of a time line whose slices are not given; so many can be told apart */
+#define SLICES_MAX 300 /* of a time line without --slices: more cannot be distinguished */
 #define SLICE_NS   UINT64_C(10000000)
 
 struct html_args {

@@ -3,7 +3,7 @@
 #define SHADOWTRACE_PAGE_FILES_H
 
 struct page_file {
-    const char *text; /* a NUL behind it */
+    const char *text; /* NUL-terminated */
 };
 
 extern const struct page_file page_html, page_css;

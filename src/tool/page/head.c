@@ -195,7 +195,7 @@ static void put_named(struct json_writer *w, const char *name, const char *key, 
     jw_end(w);
 }
 
-/* Of several processes with the name of its own: "Shop (pid 4711), main". */
+/* With several processes, followed by the process: "Shop (pid 4711), main". */
 static void put_thread(struct json_writer *w, const struct union_thread *t,
                        const struct report_processes *all)
 {

@@ -1,11 +1,11 @@
 /*
- * page/union.h - one tree of one or more sides: what is the same frame by its name, module and line
- * is one node, whatever log and build it is from. Cells know their side.
+ * page/union.h - one tree of one or more sides: frames with the same name, module and line are one
+ * node, whatever log and build they are from. Cells know their side.
  *
- * Nodes are told apart by parent and place, not by model_tree_ids: the page's columns are of names,
- * files and places, which have to be made one of all sides in any case. With ids a node's key would
- * be 16 bytes in place of 8, nothing here would go, and lines of equal number in two files would be
- * one node, for no file goes into an id.
+ * A node is identified by parent and place, not by model_tree_ids: the page has columns of names,
+ * files and places, which must be merged across all sides in any case. With ids, a node's key would
+ * have 16 bytes instead of 8, no code would go away, and equal line numbers in two files would be
+ * one node, because ids do not include the file.
  */
 #ifndef SHADOWTRACE_PAGE_UNION_H
 #define SHADOWTRACE_PAGE_UNION_H
@@ -67,7 +67,7 @@ struct union_cell {
     double weight[MODEL_WEIGHTS];
 };
 
-/* What grows, at each of so many full collections, as a log says it of a path and a type. */
+/* What grows at each of `looks` full collections, as a log reports it for a path and a type. */
 struct union_growing {
     uint32_t node;
     double looks, allocs;

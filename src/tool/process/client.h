@@ -39,10 +39,10 @@ void client_close(struct client *client);
  */
 int client_ask(struct client *client, json_t *request, json_t **reply);
 
-/* client_ask_once - the same with a connection of its own. */
+/* client_ask_once - the same on a separate connection. */
 int client_ask_once(struct client *client, long pid, json_t *request, json_t **reply);
 
-/* A member of a reply; "?" and 0 where there is none. */
+/* A member of a reply; "?" and 0 if it is missing. */
 const char *client_text(const json_t *reply, const char *key);
 uint64_t client_number(const json_t *reply, const char *key);
 

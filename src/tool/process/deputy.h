@@ -1,16 +1,16 @@
 /*
  * process/deputy.h - a child process that works in folders which another user controls.
  *
- * The owner of a folder can rename, replace or mount over everything in it, at any moment, so a
- * check made by a process with more rights always comes too early. Therefore root never touches
- * a path there. A deputy does: it has the user and group id of the process that is looked into,
- * no other group and no capability, and it resolves paths below that process's root. Whatever it
- * is led to, that user could reach anyway: the kernel decides, not a check of ours.
+ * The owner of a folder can rename, replace or mount over everything in it at any moment. A check
+ * made by a process with more rights therefore always comes too early, and root never touches a
+ * path there. A deputy does: it has the user and group id of the inspected process, no other group
+ * and no capability, and it resolves paths below that process's root. It reaches only files that
+ * this user could reach anyway: the kernel decides, not a check in this program.
  *
  * Two facts make the ids safe. /proc/PID, held open, never names a later process with the same
- * number. The root is opened before the ids are read, and a process in a namespace that an
- * unprivileged user made cannot gain an id this user lacks, since set-uid programs have no
- * effect there.
+ * number. The root is opened before the ids are read, and a process in a namespace of an
+ * unprivileged user cannot gain an id that this user lacks, because set-uid programs have no effect
+ * there.
  */
 #ifndef SHADOWTRACE_PROCESS_DEPUTY_H
 #define SHADOWTRACE_PROCESS_DEPUTY_H

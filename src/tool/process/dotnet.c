@@ -61,7 +61,7 @@ static void put_header(struct buffer *b, size_t payload, uint8_t set, uint8_t co
     put_number(b, 0, 2);
 }
 
-/* The letter at `text`, of so many bytes, as a number. */
+/* The character at `text`, of `length` bytes, as a number. */
 static uint32_t decode(const char *text, size_t length)
 {
     static const uint8_t first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
@@ -742,7 +742,7 @@ static bool is_called(void *context, const char *path)
     const char *name = context, *base = path_base_name(path);
     size_t length = strlen(name);
 
-    /* " (deleted)" behind it: a newer one lies there by now */
+    /* followed by " (deleted)": the file has been replaced */
     return !strncmp(base, name, length) && (!base[length] || base[length] == ' ');
 }
 

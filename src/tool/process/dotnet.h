@@ -37,9 +37,9 @@ struct dotnet_process {
 };
 
 /*
- * dotnet_find - the process, and what it says of itself.
- * Returns: CLI_OK; else CLI_IO with one line in why: there is none, it is another user's, it is no
- *          .NET process, its diagnostics are switched off, it does not answer.
+ * dotnet_find - finds the process and reads its description.
+ * Returns: CLI_OK; otherwise CLI_IO with one line in why: no such process, it is another user's, it
+ *          is not a .NET process, its diagnostics are switched off, it does not answer.
  */
 int dotnet_find(long pid, struct dotnet_process *out, struct record_why *why);
 

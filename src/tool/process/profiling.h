@@ -18,8 +18,8 @@ struct profiling_environment {
 const char *profiling_variable(const struct profiling_environment *e, const char *name);
 
 /*
- * profiling_off - the variable by which .NET loads no profiler; profiling_no_diagnostics - by which
- * it opens no diagnostics socket. Returns: its name; NULL: there is none.
+ * profiling_off - the variable that stops .NET from loading profilers; profiling_no_diagnostics -
+ * that stops it from opening a diagnostics socket. Returns: its name; NULL: not set.
  */
 const char *profiling_off(const struct profiling_environment *e);
 const char *profiling_no_diagnostics(const struct profiling_environment *e);

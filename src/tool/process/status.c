@@ -146,7 +146,7 @@ static void append_lost_of(struct buffer *b, const char *what, uint64_t lost, ui
     buffer_format(b, ": %llu of %llu", (unsigned long long)lost, (unsigned long long)seen);
 }
 
-/* "LOST of calls: 811 of 140370; of values: 3 of 5": a line of its own, the first. */
+/* "LOST of calls: 811 of 140370; of values: 3 of 5": a separate line, the first. */
 static void append_lost(struct buffer *b, const json_t *object)
 {
     const json_t *values = json_object_get(object, "values"),
@@ -317,8 +317,8 @@ static void append_live(struct buffer *b, const json_t *object)
         {"memory", "memory for the table ran out (a larger --live-memory keeps more)"},
         {"concurrent", "a collection ran beside the program: something turned concurrent "
                        "collection on again"},
-        {"late", "a collection came before its events were told of"},
-        {"session", "the runtime did not tell all of a collection"},
+        {"late", "a collection came before its events were reported"},
+        {"session", "the runtime did not report all of a collection"},
         {"sampled", "it is estimated, from samples"}};
     const json_t *live = json_object_get(object, "live");
     const char *why = json_string_value(json_object_get(live, "why"));

@@ -27,10 +27,10 @@ struct record_process {
     char *name, *log, *reason, *runtime;
     char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
     char *unhandled;            /* the exception that ended it, and its message; NULL: none */
-    char *no_native;            /* why native frames could not be had although they were wanted */
+    char *no_native;            /* why native frames are missing although they were wanted */
     char *uncontrolled;         /* why it had no control socket although it was wanted */
     char *uncompressed;         /* why its log is not compressed although it was wanted */
-    char *heap, *no_heap;       /* the dump at its end; why there is none although it was wanted */
+    char *heap, *no_heap;       /* the dump at its end; why it is missing although it was wanted */
     const char *live_view;      /* the report's that shows what is alive, or grows; NULL: none */
     bool unverified;            /* on a version of the runtime that this one was not tested with */
     bool counted, sized, split; /* seen and lost are known; bytes is; written is */

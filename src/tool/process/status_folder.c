@@ -242,8 +242,8 @@ static void add_user(uid_t user, uid_t users[MOST_USERS], size_t *count)
 }
 
 /*
- * What root left in /tmp for processes of other users. It is theirs, so root only sees whose it
- * is.
+ * What root left in /tmp for processes of other users. It belongs to them, so root only checks the
+ * owner.
  */
 static unsigned sweep_others(void)
 {

@@ -170,7 +170,7 @@ static void hold_calls(const struct report_tally *t, const json_t *end,
         hold(c, "calls", entered > dropped ? entered - dropped : 0, t->entered);
 }
 
-/* alloc and site lines have sums of their own, as have calls: what these tell is told once. */
+/* alloc and site lines have separate sums, and so have calls: each amount is counted once. */
 static void hold_records(const struct report_tally *t, const json_t *records,
                          const struct report_completeness *before, struct report_completeness *c)
 {

@@ -239,8 +239,8 @@ static void table_free(struct report_table *t)
 }
 
 /*
- * An id that is used and not defined (yet): an entry of its own that says so. A definition may
- * still come.
+ * An id that is used and not defined (yet): a separate entry that says so. A definition may still
+ * come.
  */
 static int table_placeholder(struct report_defs *d, struct report_table *t, uint32_t id,
                              struct report_place at, uint32_t *out)

@@ -113,7 +113,7 @@ struct report_defs {
     bool some_hooked;   /* a log was recorded with hooks in some methods only: --own, --only */
 };
 
-/* What stands for the frames of an empty stack: "(no managed frame)". */
+/* The text for an empty stack: "(no managed frame)". */
 const char *report_no_frame(const struct report_defs *d);
 
 /*
@@ -129,13 +129,13 @@ void report_defs_fini(struct report_defs *d); /* also after a failed init */
  */
 int report_defs_add(struct report_defs *d, const struct report_record *record);
 
-/* report_defs_unusable - notes that a record is, for want of this member. Returns: -EBADMSG. */
+/* report_defs_unusable - notes that a record lacks this member. Returns: -EBADMSG. */
 int report_defs_unusable(const struct report_defs *d, const struct report_record *record,
                          const char *key);
 
 /*
- * report_defs_expect - what the record names must be defined by now; else that is a problem, noted
- * once for each id, whoever asks for it later. Returns: 0 or -ENOMEM.
+ * report_defs_expect - everything that the record names must be defined by now. A missing id is a
+ * problem, which is noted once. Returns: 0 or -ENOMEM.
  */
 int report_defs_expect(struct report_defs *d, const struct report_record *record);
 

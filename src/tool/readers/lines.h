@@ -50,7 +50,7 @@ void report_lines_free(struct report_lines *l);
  */
 int report_lines_next(struct report_lines *l, struct report_line *line);
 
-/* Whole lines, one behind the other, in memory of their own. */
+/* Whole lines, contiguous, in separate memory. */
 struct report_block {
     const char *text; /* text[0, size): each line with its newline; padded as a line is */
     size_t size;

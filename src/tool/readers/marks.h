@@ -7,11 +7,11 @@
 
 #include "readers/record.h"
 
-/* A moment of a log that may hold several recordings, one behind the other. */
+/* A moment of a log, which may hold several recordings. */
 struct report_moment {
     uint64_t recording; /* 1, 2, ...; parts of one recording are one */
     uint64_t t;         /* ns of its clock */
-    uint64_t line;      /* of the mark: what has no time of its own lies before or behind it */
+    uint64_t line;      /* of the mark: a record without a time is before or after it */
 };
 
 struct report_mark {
@@ -59,9 +59,9 @@ int report_marks_read_lines(struct report_lines *lines, struct report_marks *mar
 void report_marks_fini(struct report_marks *marks);
 
 /*
- * report_marks_window - from the first mark with the text `from` (NULL: the beginning) to the first
- * with the text `to` behind it (NULL: the end).
- * Returns: 0; -ENOENT: there is no such mark, why says which there are.
+ * report_marks_window - from the first mark with the text `from` (NULL: the beginning) to the next
+ * with the text `to` (NULL: the end).
+ * Returns: 0; -ENOENT: no such mark; why lists the marks.
  */
 int report_marks_window(const struct report_marks *marks, const char *from, const char *to,
                         struct report_window *out, char *why, size_t why_size);

@@ -10,7 +10,7 @@
 
 #define THREADS_MAX 64
 
-/* A block on its way: read, parsed, used. What is in it belongs to whoever has it in hand. */
+/* A block on its way: read, parsed, used. Its content belongs to the thread that handles it. */
 struct work {
     struct report_block block;
     struct report_parsed *lines;

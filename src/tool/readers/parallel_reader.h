@@ -1,7 +1,6 @@
 /*
- * readers/parallel_reader.h - lines of a log read and parsed by threads of its own, ahead of the
- * one that uses them, which gets them in the log's order: whatever the number of threads, it sees
- * the same.
+ * readers/parallel_reader.h - separate threads read and parse the lines of a log, ahead of the
+ * thread that uses them. That thread gets them in the log's order, whatever the number of threads.
  *
  * The threads take turns at reading (and unpacking) a block of whole lines, then parse their blocks
  * side by side. At most two blocks a thread wait to be used.

@@ -14,12 +14,12 @@
 struct report_parts {
     char **paths; /* in the order of the parts; the one asked for is the last */
     size_t count, capacity;
-    uint64_t last; /* the latest part that lies beside them, read or not; 0: not known */
+    uint64_t last; /* the latest existing part, read or not; 0: unknown */
 };
 
 /*
- * report_parts_find - the earlier parts of the recording at path, as far as they are there, and
- * path itself. What is no file, or no log, is alone. Returns: 0 or -ENOMEM.
+ * report_parts_find - the existing earlier parts of the recording at path, and path itself. Only
+ * path if it is not a file, or not a log. Returns: 0 or -ENOMEM.
  * Owns:    out starts zeroed and is the caller's until report_parts_fini, also after a failure.
  */
 int report_parts_find(const char *path, struct report_parts *out);
@@ -40,9 +40,9 @@ bool report_part_follows(const struct report_recording *earlier,
 bool report_part_again(const struct report_recording *one, const struct report_recording *part);
 
 /*
- * report_parts_once - of the paths of logs that are added up, those that are to be read, in their
- * order: not one whose file (device and inode) was named before, nor an earlier part of a recording
- * that another one brings along. Whoever reads several logs as one asks this first.
+ * report_parts_once - removes paths that must not be read, from paths of logs that are added up:
+ * those whose file (device and inode) occurs before, and earlier parts of a recording that another
+ * path includes. Call it before reading several logs as one.
  * Returns: 0 or -ENOMEM. paths has *count entries, and later fewer; then NULL.
  */
 int report_parts_once(char **paths, size_t *count);

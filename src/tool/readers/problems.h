@@ -33,7 +33,7 @@ struct report_place {
 
 struct report_problem {
     struct report_place place;
-    const char *file; /* borrowed from whoever opened the log */
+    const char *file; /* borrowed from the reader of the log */
     char text[256];   /* one line of UTF-8 */
 };
 

@@ -149,9 +149,8 @@ static inline bool report_call_next(const char **at, int64_t *code, int64_t *num
 bool report_died_next(const char **at, struct report_died *out);
 
 /*
- * Which recording of a log, or of logs read one behind the other, the lines belong to. Parts of one
- * (--max-log, rotate), read in their order, are one recording: its ids, clock and cumulative counts
- * go on.
+ * The recording, of a log or of several logs read in a row, to which lines belong. Its parts
+ * (--max-log, rotate), read in order, are one recording: ids, clock and cumulative counts continue.
  */
 struct report_recording {
     uint64_t number; /* 1, 2, ...; 0 before the first header */
@@ -184,7 +183,7 @@ int report_member_count(const json_t *record, const char *key, uint64_t *out);
 int report_member_text(const json_t *record, const char *key, const char **out);
 int report_member_number(const json_t *record, const char *key, double *out);
 
-/* report_text_in - the same; "" where there is none. */
+/* report_text_in - the same; "" if it is missing. */
 static inline const char *report_text_in(const struct report_record *r, const char *key)
 {
     const char *text = "";

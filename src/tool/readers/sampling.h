@@ -11,8 +11,8 @@
 
 enum report_before {
     REPORT_BEFORE_NONE,    /* nothing: all allocations are met, or nothing is sampled */
-    REPORT_BEFORE_EXACT,   /* so many bytes */
-    REPORT_BEFORE_MOST,    /* at most so many: the runtime does not say it exactly (.NET 8) */
+    REPORT_BEFORE_EXACT,   /* a known number of bytes */
+    REPORT_BEFORE_MOST,    /* an upper bound: the runtime is not exact (.NET 8) */
     REPORT_BEFORE_UNKNOWN, /* the log does not say: of an earlier version, or cut */
 };
 
@@ -22,7 +22,7 @@ struct report_sampling {
     uint64_t bytes;         /* EXACT, MOST: of all together */
     uint64_t recordings;    /* whose samples the runtime takes */
     uint64_t unbegun;       /* of these: that ended before samples counted, or are cut before */
-    uint64_t since_ns;      /* of its own clock: the latest beginning */
+    uint64_t since_ns;      /* of the recording's clock: the latest beginning */
 };
 
 /*

@@ -22,7 +22,7 @@ static int print(const struct record_args *r, FILE *out, struct record_why *why)
     return status;
 }
 
-/* Whoever starts the program elsewhere knows: formats for containers and units say nothing. */
+/* Only for shells: formats for containers and units start the program elsewhere. */
 static void note_folder(const struct record_args *r)
 {
     char folder[PATH_MAX];
@@ -73,9 +73,9 @@ CLI_COMMAND(
     .free = record_options_free,
     .manual = CLI_MANUAL(
             .description =
-                "The environment is what `shadowtrace record` sets for the program that it starts. "
-                "Whoever starts the program with it, a container, a service manager, a test "
-                "runner, has it recorded in the same way; there is no summary.",
+                "Prints the environment that `shadowtrace record` sets for a program. If a "
+                "container, a service manager or a test runner starts the program with it, the "
+                "program is recorded in the same way, but without a summary.",
             .environment = MANUAL_TERMS(
                 {RECORD_LIBRARY_VARIABLE,
                  "the library to load, in place of the one installed with the command"}),

@@ -175,8 +175,8 @@ CLI_COMMAND(
             .description =
                 "COMMAND is whatever starts .NET: `dotnet app.dll`, `dotnet test`, an executable, "
                 "a script. Its standard input, output and error stay its own, and signals are "
-                "passed on to it. Each .NET process that it is or starts writes a log of its "
-                "own.\n\n"
+                "passed on to it. Each .NET process that it is or starts writes a separate "
+                "log.\n\n"
                 "While a program runs, `shadowtrace top` and `shadowtrace dump` look into it, and "
                 "`shadowtrace ctl` changes what is recorded. At its end a summary on standard "
                 "error says how much was recorded, whether anything was lost, and how to look at "

@@ -92,9 +92,8 @@ char **record_environment_list(const struct record_environment *e)
 }
 
 /*
- * What a terminal would act on is given by the bytes of its letters, and made by printf, which
- * every shell has: $'...' is not known to all of them. $() drops line breaks at the end, so those
- * stand behind it.
+ * Control characters are written as escapes for printf, which every shell has; not all know $'...'.
+ * $() drops line breaks at the end, so those follow it.
  */
 static void print_escaped(FILE *out, const char *text)
 {

@@ -270,7 +270,7 @@ static void set_others(const struct args_option *options, struct options *o)
     }
 }
 
-/* What can be had of a process that runs: samples of the runtime, with snapshots as stacks. */
+/* What a running process can record: samples of the runtime, with snapshots as stacks. */
 static int set_attached(const struct cli_command *command, const struct args *args,
                         struct record_args *r)
 {

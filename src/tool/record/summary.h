@@ -1,4 +1,4 @@
-/* record/summary.h - the result of a recording: a block for each process, or why there is none. */
+/* record/summary.h - the result of a recording: a block for each process, or why it is missing. */
 #ifndef SHADOWTRACE_RECORD_SUMMARY_H
 #define SHADOWTRACE_RECORD_SUMMARY_H
 

@@ -1,4 +1,6 @@
-/* report --view live and its kin: of a log that can be added up by head (unit/model/test_live.c). */
+/*
+ * report --view live and its kin: of a log that can be added up by head (unit/model/test_live.c).
+ */
 #include "unit/cli/command_support.h"
 
 #include "support/test.h"
@@ -154,7 +156,9 @@ TEST(rows_by_any_key_come_to_the_total)
     }
 }
 
-/* Own sums of the rows come to the total, and so do those below each; as `report --view Q` has it. */
+/*
+ * Own sums of the rows come to the total, and so do those below each; as `report --view Q` has it.
+ */
 static void expect_tree(json_t *json, const char *member, json_int_t want)
 {
     json_t *rows = json_object_get(json, "rows");
@@ -220,7 +224,10 @@ TEST(a_moment_is_a_mark_a_time_or_a_collection)
     expect_complaint(REPORT("--view=live", "--at=cold"), CLI_USAGE, "no mark \"cold\"");
 }
 
-/* alive-missed.ndjson: collections 1, 4, 5, 9; the mark "between" was set before 4 and written behind it. */
+/*
+ * alive-missed.ndjson: collections 1, 4, 5, 9; the mark "between" was set before 4 and written
+ * behind it.
+ */
 static void expect_missed(const char *when, json_int_t gc, json_int_t missed, const char *said)
 {
     char at[40];
@@ -242,7 +249,7 @@ static void expect_missed(const char *when, json_int_t gc, json_int_t missed, co
 TEST(an_answer_of_another_collection_than_was_asked_for_says_so)
 {
     expect_missed("1", 1, 0, NULL);
-    expect_missed("2", 1, 1, "collection 2 has no sums of its own");
+    expect_missed("2", 1, 1, "collection 2 has no separate sums");
     expect_missed("3", 1, 2, "the answer is of collection 1\n");
     expect_missed("4", 4, 0, NULL);
     expect_missed("8", 5, 3, "the answer is of collection 5\n");
@@ -250,9 +257,9 @@ TEST(an_answer_of_another_collection_than_was_asked_for_says_so)
     expect_missed("12", 9, 0, "collection 12 is not in the log: the answer is of collection 9\n");
     expect_missed("5s", 4, 0, NULL);
     expect_missed("6.1s", 5, 3,
-                  "of collection 5, and 3 behind it, which may have run before \"6.1s\"");
+                  "for collection 5, and 3 after it, which may have run before \"6.1s\"");
     expect_missed("warm", 1, 0, NULL); /* 2 and 3 are behind its line */
-    expect_missed("between", 1, 2, "of collection 1, and 2 behind it, which may have run before");
+    expect_missed("between", 1, 2, "for collection 1, and 2 after it, which may have run before");
     expect_missed("later", 5, 0, NULL);
     expect_ran(
         RUN(&cmd_report, "report", "--view=peak", "--no-lines", FIXTURES "alive-missed.ndjson"),

@@ -28,7 +28,7 @@ function toAddress(state) {
     return out.toString();
 }
 
-// What is no state is passed over: anybody may have typed the address.
+// Ignores everything that is not a valid state: the address may have been typed by hand.
 function fromAddress(text, log) {
     const given = new URLSearchParams(text);
     const state = {...START};

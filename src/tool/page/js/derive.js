@@ -15,7 +15,7 @@ class Children {
         this.count = 1; // the root
     }
 
-    // The node below `parent` of that key, made if there is none.
+    // The node below `parent` with that key, created if needed.
     at(parent, key) {
         const mask = this.slots.length - 1;
         let slot = Math.imul(Math.imul(parent, 0x9e3779b1) ^ (key + 0x7f4a7c15), 0x85ebca6b);
@@ -32,7 +32,7 @@ class Children {
     }
 }
 
-// Places of a derived tree: those of the log, then groups: [namespace, so many frames].
+// Places of a derived tree: those of the log, then groups: [namespace, number of frames].
 class Groups {
     constructor(log) {
         this.first = log.places.count;

@@ -1,5 +1,5 @@
-// What became of objects, of a log recorded with --live: what of it nodes can be weighed by, in place
-// of what was allocated. ../live.c makes the cells.
+// The fate of objects in a log recorded with --live: amounts by which nodes can be weighted, instead of
+// the allocated amounts. ../live.c makes the cells.
 
 const SIDE = {FATES: 2, SURVIVED: 3, DIED: 4, PEAK: 5};
 const FATE = {NEW: 0, ALIVE: 1, DIED_YOUNG: 2, DIED: 3};
@@ -162,7 +162,7 @@ function sumByFate(log, filter) {
 }
 
 // What grows at each of several full collections, by place, most objects first: the nearest own frame
-// above the objects, as in `report --view grown`; where there is none the nearest of a package, or any.
+// above the objects, as in `report --view grown`; without one the nearest of a package, or any.
 function growingPlaces(log) {
     const {grows} = log.head.live;
     const is = (place, least) => log.places.kind[place] === KIND.METHOD && log.owner[place] >= least;

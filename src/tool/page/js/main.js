@@ -74,7 +74,7 @@ class Page {
         replace(this.byId('flags'), ...flags);
     }
 
-    // The first place in full; where there are more, all of them behind it.
+    // The first place in full; if there are more, all of them after it.
     growthFlags() {
         const {app} = this;
         const places = growingPlaces(app.log);

@@ -83,7 +83,7 @@ class TimeLine {
         context.fillRect(to * scale - 1, 0, 2, height);
     }
 
-    // Where there are more slices than pixels a pixel shows the highest of its own.
+    // If there are more slices than pixels, a pixel shows the highest of its slices.
     drawBars(context, width, height, theme) {
         const {values} = this;
         const {from, to} = this.app.state;
