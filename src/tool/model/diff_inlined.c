@@ -9,7 +9,7 @@
 
 #define ROWS_MAX 1000 /* of a type, the most changed; each is held against each */
 
-/* Frames that may be inlined of so many. */
+/* Of `count` frames, the most that may be inlined. */
 #define INLINED_MAX(count) (1 + (count) / 4)
 
 /* A row that changed. */

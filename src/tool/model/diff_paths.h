@@ -1,7 +1,7 @@
 /*
  * model/diff_paths.h - keys of the call paths of one log. Where they need not be exact, recursion
- * is folded, frames of awaiters and builders are passed over, and what whoever comes first makes (a
- * static constructor, the runtime's cache of casts) belongs to nobody else.
+ * is folded, frames of awaiters and builders are skipped, and allocations that any first caller
+ * would make (a static constructor, the runtime's cache of casts) have no caller.
  */
 #ifndef SHADOWTRACE_MODEL_DIFF_PATHS_H
 #define SHADOWTRACE_MODEL_DIFF_PATHS_H

@@ -50,7 +50,7 @@ static inline struct diff_amount *diff_amounts(const struct diff_rows *rows, siz
     return &rows->amounts[row * rows->logs];
 }
 
-/* The row with that key, made if there is none. Returns: its amounts; NULL: no memory. */
+/* The row with that key, created if needed. Returns: its amounts; NULL: out of memory. */
 struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key *key);
 
 /* One log among those of both sides, the old ones first. */

@@ -11,7 +11,7 @@ struct step {
     enum { MATCHED, GONE, ADDED } last;
 };
 
-/* The best of the three ways to this pair: `to` lies behind it in both lists. */
+/* The best of the three ways to this pair: `to` is after it in both lists. */
 static struct step step_to(const struct align *a, const struct step *to, size_t old, size_t new)
 {
     size_t width = a->news + 1;

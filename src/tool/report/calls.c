@@ -1,6 +1,6 @@
 #include "report/calls.h"
 
-/* Calls made up where a line before was damaged: so many, and more for each event that was read. */
+/* Calls that may be invented after a damaged line, and more for each event that was read. */
 #define MADE_UP           65536
 #define MADE_UP_PER_EVENT 4
 #define NEAR              16 /* younger calls that are passed one by one */

@@ -29,9 +29,9 @@ struct report_call {
 };
 
 /*
- * Calls in the order in which they began. The last one is always open; of those below some may have
- * ended. `alive` is a Fenwick tree over those that are open, so that the one with so many younger
- * ones is found in a few steps.
+ * Calls in the order in which they began. The last one is always open; some of those below may have
+ * ended. `alive` is a Fenwick tree of the open calls: it finds the call with N younger ones in a
+ * few steps.
  */
 struct report_calls_thread {
     uint32_t id;
@@ -43,7 +43,7 @@ struct report_calls_thread {
     void *user;  /* the consumer's own */
 };
 
-/* The youngest open call, and the next older one of a call; NULL: there is none. */
+/* The youngest open call, and the next older one of a call; NULL: none. */
 static inline struct report_call *report_call_youngest(const struct report_calls_thread *thread)
 {
     return thread->size ? &thread->calls[thread->size - 1] : NULL;
@@ -74,7 +74,7 @@ struct report_calls {
 
 void report_calls_fini(struct report_calls *c); /* `user` is the consumer's to free before */
 
-/* The thread of that id, made if there is none; NULL: no memory. Valid until the next is made. */
+/* The thread of that id, created if needed; NULL: out of memory. Valid until the next one. */
 struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id);
 
 /* report_calls_take - one batch. Returns: 0, -ENOMEM, or what a callback returned. */

@@ -12,7 +12,7 @@ struct report_cell_pending {
     struct report_live_sums live;
     struct report_live_spread spread;
     uint64_t hash;
-    struct report_cell_event event; /* if somebody asks for events */
+    struct report_cell_event event; /* if events are wanted */
 };
 
 /* ---- adding up ---- */
@@ -99,7 +99,7 @@ static int add_one(struct report_cells *c, const struct report_cell_pending *p, 
     return 0;
 }
 
-/* The same for whoever asked for events. */
+/* The same if events are wanted. */
 static int add_event(struct report_cells *c, struct report_cell_pending *p)
 {
     int err = add_one(c, p, &p->event.cell);
@@ -272,7 +272,7 @@ static void add_sum(struct report_cell_sum *sum, const struct report_cell_pendin
         sum->unoptimised += p->cell.bytes;
 }
 
-/* The allocation by itself, for whoever asked. */
+/* The single allocation, for the callback. */
 static void note_event(const struct report_cells *c, const struct report_record *r,
                        struct report_cell_pending *p)
 {
@@ -600,7 +600,7 @@ static void sample_instead(const struct report_cells *c, size_t i)
     };
 }
 
-/* What cells have in place of what was allocated; those of which there is nothing go. */
+/* Replaces the allocated amounts of cells; cells without an amount are removed. */
 static int put_instead(struct report_cells *c)
 {
     struct report_cell_sum *sum = &c->heaps[SST_HEAP_NORMAL];

@@ -67,8 +67,8 @@ struct report_cells_options {
     /* Slices, of whole seconds, are those of the clock on the wall: the first began earlier. */
     bool by_clock;
     /*
-     * What is asked of live objects; then cells have `lives`. instead: that amount is what cells
-     * have in bytes and allocs, in place of what was allocated:
+     * The question about live objects; then cells have `lives`. instead: its amount replaces the
+     * allocated amounts in bytes and allocs of the cells:
      *     AT, PEAK live; END live + beside; GROWN live - beside; TEMPORARY beside;
      *     LIFETIMES what was allocated up to the last collection
      */
@@ -78,8 +78,8 @@ struct report_cells_options {
     bool physical;   /* inlined methods have no frames */
     bool steady;     /* none of what only unoptimised code makes */
     /*
-     * Gets each allocation that cells are kept of, in the log's order, while logs are read; not
-     * together with slices. Returns: 0; what else ends the reading. NULL: nobody asks.
+     * Called for each allocation that has a cell, in the log's order, while logs are read; not
+     * together with slices. Returns: 0; anything else ends the reading. NULL: not needed.
      */
     int (*event)(void *context, const struct report_cell_event *event);
     void *event_context;
@@ -103,8 +103,7 @@ struct report_cells {
     struct index index;
     struct report_live live; /* its deaths are by cell once all is read */
     bool live_settled;
-    uint32_t
-        *joined; /* by cell as events have it: its number when all is read; NULL: nobody asks */
+    uint32_t *joined; /* by cell as events have it: its number when all is read; NULL: not needed */
     struct report_cell_pending *batch;
     size_t batched;
     uint64_t slice_ns, duration; /* ns of a slice; of the longest recording, 0 not said */
@@ -129,8 +128,8 @@ int report_cells_take(struct report_cells *c, const struct report_record *record
 int report_cells_flush(struct report_cells *c);
 
 /*
- * report_cells_forget - cells of slices before that one go; sums over all that was read stay. Not
- * where somebody asks for events, or of live objects. Returns: 0 or -ENOMEM.
+ * report_cells_forget - removes the cells of slices before that one; sums over all that was read
+ * stay. Not together with events or live objects. Returns: 0 or -ENOMEM.
  */
 int report_cells_forget(struct report_cells *c, uint32_t slice);
 

@@ -89,7 +89,7 @@ static void put(struct buffer *b, struct span s)
     buffer_append(b, s.at, s.size);
 }
 
-/* "Ns-IFoo-Bar" stands for the explicit implementation of Ns.IFoo.Bar. */
+/* "Ns-IFoo-Bar" is the explicit implementation of Ns.IFoo.Bar. */
 static void put_home(struct buffer *b, struct span home)
 {
     for (size_t i = 0; i < home.size; i++)

@@ -95,7 +95,7 @@ struct report_amount report_estimate_difference(const struct report_estimate *of
 
 double report_estimate_none(double mean)
 {
-    return -log(0.025) * mean; /* so much would have been missed in 25 of 1,000 cases */
+    return -log(0.025) * mean; /* this amount is missed in 25 of 1,000 cases */
 }
 
 bool report_estimate_mixes(double bytes, double bytes_variance, double allocs,

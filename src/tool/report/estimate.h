@@ -34,8 +34,8 @@ void report_estimate_of(const struct report_alloc *a, struct report_estimate *ou
 struct report_amount report_estimate_interval(double value, double variance, double seen);
 
 /*
- * report_estimate_none - the upper end where nothing was sampled: at most so many bytes, in 975 of
- * 1,000 cases. mean: bytes a sample.
+ * report_estimate_none - the upper end if nothing was sampled: the bytes are below it in 975 of
+ * 1,000 cases. mean: bytes per sample.
  */
 double report_estimate_none(double mean);
 

@@ -2,7 +2,7 @@
 
 #include "base/order.h"
 
-#define NAMES_MAX 512 /* rows that are told by name; further ones are one row */
+#define NAMES_MAX 512 /* rows with a name; all others are one row */
 #define OTHERS    "(others)"
 
 static bool row_equal(const void *record, const void *key)

@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-/* So many samples are followed at most behind a collection (samples/alive.c); fewer, for what is
- * known of them here is an estimate, too. */
+/* The most samples that are followed after a collection (samples/alive.c has a higher limit; the
+ * number is itself an estimate here). */
 #define FOLLOWED_MOST 4700
 
 /* ---- which collections ---- */
@@ -411,7 +411,7 @@ static void reach(struct report_live *l, const struct report_live_span *span)
         l->at = *span;
 }
 
-/* [[site,looks,objects],...], in place of what an earlier line said. */
+/* [[site,looks,objects],...], which replaces that of an earlier line. */
 static int take_growing(struct report_live *l, const struct report_record *r)
 {
     const json_t *row;

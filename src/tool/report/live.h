@@ -17,7 +17,7 @@ enum report_live_question {
     REPORT_LIVE_NONE,      /* only what live_total lines say */
     REPORT_LIVE_AT,        /* alive at a moment */
     REPORT_LIVE_PEAK,      /* alive after the collection that left most */
-    REPORT_LIVE_END,       /* the last one, and what was allocated behind it */
+    REPORT_LIVE_END,       /* the last one, and what was allocated after it */
     REPORT_LIVE_GROWN,     /* between two moments */
     REPORT_LIVE_TEMPORARY, /* dead at the first collection */
     REPORT_LIVE_LIFETIMES  /* when they died */
@@ -28,7 +28,7 @@ enum report_live_question {
  *
  *              live                          beside
  *     AT, PEAK alive then
- *     END      alive after the last one      allocated behind it
+ *     END      alive after the last one      allocated after it
  *     GROWN    alive at the second moment    alive at the first
  *     TEMPORARY survived their first one     did not
  *     LIFETIMES alive at the end             dead at their first one
@@ -96,7 +96,7 @@ struct report_live_more {
     double mean; /* bytes a sample; 0: all objects were followed */
 };
 
-#define REPORT_LIVE_AGES        15 /* collections survived: so many, or more */
+#define REPORT_LIVE_AGES        15 /* collections survived: at most this many, or more */
 #define REPORT_LIVE_GENERATIONS 5  /* 0, 1, 2, large, pinned */
 
 /* What died after it had survived; of a site, later of a cell. */

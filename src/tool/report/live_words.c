@@ -13,7 +13,7 @@ static const struct report_live_words all_words[] = {
                           UNKNOWN " Between two collections there may have been more."},
     [REPORT_LIVE_END] = {"not known dead",
                          "Alive at the end: what the last collection left, and, as new, what was "
-                         "allocated behind it, dead or not.",
+                         "allocated after it, dead or not.",
                          UNKNOWN},
     [REPORT_LIVE_GROWN] = {"grown",
                            "Grown: alive at the second moment, less what was alive at the "

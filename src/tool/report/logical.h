@@ -1,13 +1,12 @@
 /*
- * report/logical.h - call paths as they were written. Where an async method was resumed, the
- * machine's stack goes on with what completed its task; its logical path goes on with what called
- * it, which was on the stack when it was begun. The path of a resumed method becomes that of its
- * beginning, and so does what lies below it.
+ * report/logical.h - call paths as in the source. Where an async method was resumed, the machine's
+ * stack continues with the code that completed its task; its logical path continues with its
+ * caller, which was on the stack when the method began. The path of a resumed method, and of
+ * everything below it, becomes that of its beginning.
  *
- * Where a node says on which it was begun (begun) that is the beginning. Else it is told by the
- * log's other paths. If the method was begun on several, the path keeps what they have in common
- * and ends with a frame that says so ("(one of 3 callers)"); if the log has none, it ends with
- * REPORT_PATH_LOST.
+ * If a node has a beginning (begun), that one is used. Otherwise it is found among the log's other
+ * paths. If the method began on several paths, the path keeps their common part and ends with a
+ * frame that says so ("(one of 3 callers)"); if the log has none, it ends with REPORT_PATH_LOST.
  */
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H

@@ -64,7 +64,7 @@ static int parents_of(const json_t *header, struct report_process *one)
 
         if (report_member_count(parent, "pid", &to->key.pid) ||
             report_member_count(parent, "born", &to->key.born))
-            break; /* what comes behind it is not known to belong there */
+            break; /* what follows may not belong there */
         one->parent_count++;
         to->name = name ? memory_strdup(name) : NULL;
         if (name && !to->name)

@@ -18,7 +18,7 @@ struct sum {
 /* A thread's own; the `user` of its calls. */
 struct thread {
     uint64_t bytes, allocs;
-    struct sum *history; /* only of a log whose calls are told late */
+    struct sum *history; /* only of a log whose calls are reported late */
     size_t count, capacity;
     bool inside;   /* its open calls have their rows */
     uint32_t last; /* row of its latest event; NO_ROW */

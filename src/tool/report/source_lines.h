@@ -79,7 +79,7 @@ bool source_lines_document(struct source_lines *s, const char *file, struct sour
 
 /*
  * source_lines_at_home - whether the sources of a module (number in defs) are here: its symbols
- * name a file that exists. Whoever did not ask about the module's lines is told nothing of it.
+ * name a file that exists. False if the lines of the module have not been requested.
  */
 bool source_lines_at_home(struct source_lines *s, uint32_t module);
 

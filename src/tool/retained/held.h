@@ -64,8 +64,8 @@ int held_read(struct held *h, const struct cli_command *command, const struct he
 int held_join(struct held *h, const struct held_options *options);
 int held_find(struct held *h, const struct held_options *options); /* fills paths */
 /*
- * held_find_row - in place of what was found before: the objects of one type, or of one place; of
- * the other HELD_ANY. Returns: 0 or -ENOMEM.
+ * held_find_row - replaces the result: the objects of one type, or of one place, and HELD_ANY for
+ * the other. Returns: 0 or -ENOMEM.
  */
 #define HELD_ANY UINT32_MAX
 int held_find_row(struct held *h, uint32_t class_number, uint32_t place, size_t paths);

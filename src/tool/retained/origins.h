@@ -23,7 +23,7 @@ struct origin_place {
 
 struct origins {
     struct report_ids ids; /* of live_site lines, to the number of their origin */
-    uint64_t recording;    /* whose ids they are: another one in the log begins anew */
+    uint64_t recording;    /* of these ids: another recording in the log starts again */
     struct origin *all;
     size_t count, capacity;
     struct origin_place *places;

@@ -153,7 +153,7 @@ static void head_text(const struct retained_print *p, FILE *out)
                       text_count(&n, h->loose.objects), text_plural(h->loose.objects),
                       text_count(&m, h->loose.bytes));
     if (h->g.outside)
-        buffer_format(&b, "\nReferences to what is no object of the dump: %s.",
+        buffer_format(&b, "\nReferences to addresses without an object in the dump: %s.",
                       text_count(&n, h->g.outside));
     put_text(&b, out);
 }

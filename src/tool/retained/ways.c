@@ -52,7 +52,7 @@ static void step_json(const struct held *h, const struct heap_path *path, size_t
     buffer_free(&b);
 }
 
-/* What repeats is told by its count. */
+/* Repetitions are written as a count. */
 static void steps_json(const struct held *h, const struct heap_path *path, struct json_writer *w)
 {
     for (size_t i = 0; i < path->step_count; i++) {

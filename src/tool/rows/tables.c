@@ -75,7 +75,7 @@ static bool id_of(const char *text, uint64_t id[2])
 }
 
 /*
- * An id. A table of SQL has no absent members: null and all zeros mean that there is none.
+ * An id. A table of SQL has no absent members: null and all zeros mean no id.
  * Returns: 0; -ENOENT; -EBADMSG.
  */
 static int member_id(const json_t *row, const char *key, uint64_t id[2], char why[ROWS_LOG_WHY])
@@ -103,7 +103,7 @@ static int needed_count(const json_t *row, const char *key, uint64_t *out, char 
     return err ? bad(why, "member \"%s\" is %s", key, err == -ENOENT ? "missing" : "no count") : 0;
 }
 
-/* "" where there is none. */
+/* "" if it is missing. */
 static const char *text_of(const json_t *row, const char *key)
 {
     const char *text = json_string_value(json_object_get(row, key));
@@ -193,7 +193,7 @@ static int define_named(struct rows_log *r, const json_t *row, const char *kind,
     return 0;
 }
 
-/* What stands for the frames of an empty stack (report_no_frame), which a log has no method for. */
+/* The frame of an empty stack (report_no_frame), for which a log has no method. */
 static bool is_no_frame(const json_t *row)
 {
     const char *name = text_of(row, "name");

@@ -53,7 +53,7 @@ struct rows_place {
     const char *file; /* one text for each name */
 };
 
-/* A line that has no offset of its own. */
+/* A line without an offset. */
 struct rows_other {
     const char *file;
     uint32_t method, line;
@@ -90,7 +90,7 @@ struct rows_log {
     struct buffer defined;  /* lines of the log: all definitions */
     struct buffer program;  /* of all recordings, "" none yet; of several, how many */
     struct buffer started;  /* of the earliest */
-    uint64_t programs, pid; /* different ones that came one behind the other; of the first */
+    uint64_t programs, pid; /* the number of different programs; the pid of the first */
     struct rows_log_sums sums;
     int fd; /* -1: not made yet */
 };

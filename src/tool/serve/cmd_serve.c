@@ -1,6 +1,5 @@
 /*
- * shadowtrace serve - starts shadowtrace-serve, a program of its own: it needs libmicrohttpd, and
- * nothing else of the command does.
+ * shadowtrace serve - starts shadowtrace-serve, a separate executable: only it needs libmicrohttpd.
  */
 #include "serve/serve.h"
 

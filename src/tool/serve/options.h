@@ -1,6 +1,6 @@
 /*
- * serve/options.h - what `shadowtrace serve` can be told. The command explains and checks it, and
- * starts the program of its own that does it (src/tool/server), which reads the same rows.
+ * serve/options.h - the options of `shadowtrace serve`. The command explains and checks them, and
+ * starts the separate executable (src/tool/server), which reads the same rows.
  */
 #ifndef SHADOWTRACE_SERVE_OPTIONS_H
 #define SHADOWTRACE_SERVE_OPTIONS_H

@@ -20,10 +20,10 @@ enum answer_kind {
 struct answer_ask {
     enum answer_kind kind;
     struct traced_set *set;
-    struct traced *of;       /* NULL: all, or there is none */
+    struct traced *of;       /* NULL: all, or none */
     const struct mark *from; /* ALLOCS: since then; NULL: since the start */
     bool whole;              /* FLAME, INDEX: since the start, not of the last minutes */
-    bool gzip;               /* of what is no profile, which always is */
+    bool gzip;               /* not for profiles, which are always compressed */
     uint64_t now_ns;
     uint64_t answered, refused; /* requests, so far */
     const struct serve_options *options;

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define LABEL_MAX   400                   /* bytes of a label's value; a longer name is cut */
-#define RATE_NS_MIN UINT64_C(10000000000) /* a rate is of so long at the least, if that is known */
+#define RATE_NS_MIN UINT64_C(10000000000) /* of a rate, at least; shorter if need be */
 
-/* What is told by name: the labels as they are written, so that none stands there twice. */
+/* A row with a name: the labels as they are written, so that each is written once. */
 struct row {
     const char *labels;
     double bytes, allocs;
@@ -366,7 +366,7 @@ static const struct {
      "Bytes that the process had allocated, exactly, when sampling began: not in any other figure.",
      before_exact},
     {"shadowtrace_allocated_before_sampling_bytes_most", GAUGE,
-     "The same where the runtime does not say it exactly (.NET 8): at most so many.", before_most},
+     "The same as an upper bound, if the runtime is not exact (.NET 8).", before_most},
     {"shadowtrace_allocations_per_second", GAUGE,
      "Objects a second, over the last half minute or so.", object_rate},
     {"shadowtrace_allocated_bytes_per_second", GAUGE,

@@ -179,7 +179,7 @@ int answer_index(const struct answer_ask *ask, FILE *out)
           "<link rel=stylesheet href=style.css>\n<header><h1>Traced processes</h1>\n",
           out);
     if (!ask->set->count) {
-        fputs("<p>There is none. <code>shadowtrace record -- COMMAND</code> starts one.</p>"
+        fputs("<p>No process is traced. <code>shadowtrace record -- COMMAND</code> starts one.</p>"
               "</header>\n",
               out);
         return 0;

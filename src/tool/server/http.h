@@ -1,14 +1,13 @@
 /*
- * server/http.h - HTTP in front of the answers, by libmicrohttpd: one thread, ours; this file knows
- * that library, and no other does.
+ * server/http.h - HTTP in front of the answers, by libmicrohttpd, on one thread of this program.
+ * Only this file uses that library.
  *
- * Limits: HTTP_CONNECTIONS at once, the next ones wait to be accepted. HTTP_STRANGERS of them may
- * be without an allowed request so far: for one more an old one is closed. HTTP_TIMED may wait for
- * an answer of so many seconds. HTTP_REQUEST_SIZE bytes of a request's line and headers. A
- * connection is closed HTTP_FIRST_S after it began without an allowed request, after HTTP_IDLE_S
- * without a byte, and after HTTP_WHOLE_S for a request or an answer as a whole. A client that has
- * closed its connection, or its half of it, frees its slot at the next http_run. Bodies are not
- * read.
+ * Limits: HTTP_CONNECTIONS at once; further ones wait to be accepted. HTTP_STRANGERS of them may be
+ * without an allowed request so far: a further one closes an old one. HTTP_TIMED may wait for an
+ * answer that takes a given time. HTTP_REQUEST_SIZE bytes of a request's line and headers. A
+ * connection is closed HTTP_FIRST_S after its start without an allowed request, after HTTP_IDLE_S
+ * without a byte, and after HTTP_WHOLE_S for a whole request or answer. A client that has closed
+ * its connection, or its half of it, frees its slot at the next http_run. Bodies are not read.
  */
 #ifndef SHADOWTRACE_SERVER_HTTP_H
 #define SHADOWTRACE_SERVER_HTTP_H

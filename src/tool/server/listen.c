@@ -74,9 +74,9 @@ static int bind_private(int fd, const struct sockaddr_un *at)
 }
 
 /*
- * What stands there goes, if it is a socket of ours that nobody serves. In a folder that others can
- * write to, the name may change before unlinkat: what is lost then is an entry of that folder only,
- * which its owner could have removed. By default the folder is closed to others.
+ * Removes an existing socket of this user that no process serves. In a folder that others can write
+ * to, the name may change before unlinkat: then only an entry of that folder is lost, which its
+ * owner could have removed. By default the folder is closed to others.
  */
 static int replace(struct listener *l, const struct sockaddr_un *at, char why[LISTEN_WHY_SIZE])
 {

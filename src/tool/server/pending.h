@@ -1,10 +1,10 @@
 /*
- * server/pending.h - answers on their way: each waits until its log is read up to the moment it is
- * of, then a job makes it, and everybody who asks the same within a second gets the same one.
+ * server/pending.h - pending answers: each waits until its log is read up to its moment, then a job
+ * makes it. Identical requests within one second share an answer.
  *
  *     WAITING (for `seconds` to pass, for the log to be read) -> RUNNING (a job) -> DONE
  *
- * Bounded: PENDING_MAX answers, PENDING_TIMED of them of so many seconds, each of which holds a
+ * Bounded: PENDING_MAX answers; PENDING_TIMED of them over a given time, each of which holds a
  * mark; PENDING_JOBS made at once.
  */
 #ifndef SHADOWTRACE_SERVER_PENDING_H
@@ -37,7 +37,7 @@ struct pending {
     /* DONE: */
     int err;
     uint64_t size;
-    int fd; /* taken over by whoever sends it, who sets -1 */
+    int fd; /* the sender takes it over and sets -1 */
     char why[JOB_WHY_SIZE];
     unsigned waiters; /* that have not taken it yet */
     void *response;   /* theirs; pending_set.release frees it */
@@ -49,7 +49,7 @@ struct pending_set {
     struct traced_set *traced;
     const struct serve_options *options;
     double min_share;
-    uint64_t answered, refused; /* told in /metrics; whoever lets requests in counts */
+    uint64_t answered, refused; /* for /metrics; counted where requests are accepted */
     void (*done)(void *context, struct pending *p); /* once for each answer */
     void (*release)(void *response);
     void *context;

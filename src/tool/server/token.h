@@ -14,9 +14,9 @@ struct token {
 };
 
 /*
- * token_load - from a file, which is made, 0600, with a new one where there is none.
- * Returns: 0; -errno with a line in why: it cannot be read or made, others can read it, it is too
- * short.
+ * token_load - from a file. If it does not exist, creates it, 0600, with a new token.
+ * Returns: 0; -errno with a line in why: it cannot be read or created, others can read it, it is
+ * too short.
  */
 int token_load(const char *path, struct token *out, char *why, size_t why_size);
 

@@ -143,7 +143,7 @@ static void take_mark(struct traced *t, uint64_t now_ns)
     if (t->mark_count && now_ns - t->marks[t->mark_count - 1]->at_ns < TRACED_MARK_NS)
         return;
     if (mark_new(&t->cells, now_ns, &m))
-        return; /* for want of memory: the one before goes on */
+        return; /* out of memory: the previous mark continues */
     if (t->mark_count == TRACED_MARKS) {
         mark_free(t->marks[0]);
         t->mark_count--;

@@ -78,7 +78,7 @@ bool traced_step(struct traced_set *set, uint64_t most_ns, uint64_t max_memory);
 void traced_expire(struct traced_set *set, uint64_t keep_ns, uint64_t now_ns);
 void traced_free(struct traced_set *set);
 
-/* The one that was found first and runs; else the one that was over last. NULL: there is none. */
+/* The first found that still runs; otherwise the last that ended. NULL: none. */
 struct traced *traced_default(const struct traced_set *set);
 struct traced *traced_find(const struct traced_set *set, long pid); /* the latest of that number */
 struct traced *traced_find_log(const struct traced_set *set, const char *path);

@@ -1,6 +1,5 @@
 /*
- * shadowtrace ship - starts shadowtrace-ship, a program of its own: it needs libcurl, and nothing
- * else of the command does.
+ * shadowtrace ship - starts shadowtrace-ship, a separate executable: only it needs libcurl.
  */
 #include "ship/ship.h"
 

@@ -1,6 +1,6 @@
 /*
- * ship/options.h - what `shadowtrace ship` can be told. The command explains and checks it, and
- * starts the program of its own that does it (src/tool/shipper), which reads the same rows.
+ * ship/options.h - the options of `shadowtrace ship`. The command explains and checks them, and
+ * starts the separate executable (src/tool/shipper), which reads the same rows.
  */
 #ifndef SHADOWTRACE_SHIP_OPTIONS_H
 #define SHADOWTRACE_SHIP_OPTIONS_H

@@ -23,12 +23,13 @@ struct http_target {
  * which goes through a proxy as a tunnel.
  *
  * http_check - whether a target can be used at all. Returns: 0; -EINVAL with a line in why.
- * http_is_clickhouse - whether rows go into a table of its own; else the URL is used as it is.
+ * http_is_clickhouse - whether rows go into ClickHouse's tables; otherwise the URL is used as it
+ * is.
  */
 int http_check(const struct http_target *target, char why[HTTP_WHY_SIZE]);
 int http_is_clickhouse(const struct http_target *target);
 
-/* Writes the body. Runs in a thread of its own. Returns: 0 or -errno. */
+/* Writes the body. Runs in a separate thread. Returns: 0 or -errno. */
 typedef int http_body(void *context, FILE *out);
 
 /*

@@ -50,7 +50,7 @@ struct shipper {
     bool left_out; /* of a log, or of a file that should be one, something is not sent */
     bool checked;  /* the version of the server's tables */
     int status;
-    char said[JOB_WHY_SIZE]; /* the failure that was told of last; "" none, or it works again */
+    char said[JOB_WHY_SIZE]; /* the last reported failure; "": none, or it works again */
 };
 
 /* ---- starting ---- */
@@ -271,7 +271,7 @@ static int learn(struct shipper *s, uint64_t size)
         err = export_rows_learn(s->rows, told, size);
     memory_free(told);
     if (export_rows_known(s->rows) > KNOWN_MAX)
-        export_rows_forget(s->rows); /* they are told once more */
+        export_rows_forget(s->rows); /* they are sent again */
     return err;
 }
 

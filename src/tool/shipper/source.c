@@ -94,7 +94,7 @@ static struct source_minute *minute_of(const struct source_state *state, uint32_
     return at < state->count && state->minutes[at].slice == slice ? &state->minutes[at] : NULL;
 }
 
-/* A minute of 0 allocations, where there is none yet. The last one that was asked for is near. */
+/* Adds a minute of 0 allocations if it is missing. The last requested one is near. */
 static int minute_add(struct source_state *state, uint32_t slice)
 {
     if (minute_of(state, slice))

@@ -253,7 +253,7 @@ static int open_data(struct search *search, uint8_t *data, size_t size, int err,
     else
         err = search_run(search);
     *out = search->found;
-    memory_free(data); /* the PDB has bytes of its own */
+    memory_free(data); /* the PDB has a copy */
     if (error)
         *error = err ? search->error : (struct symbols_error){.reason = SYMBOLS_OK};
     return err;
@@ -274,7 +274,7 @@ int symbols_open_bundled(const char *bundle, const char *name, const char *const
                          size_t ndirs, const uint8_t *mvid, struct symbols **out,
                          struct symbols_error *error)
 {
-    char assembly[PATH_MAX]; /* where it would be, had it a file of its own */
+    char assembly[PATH_MAX]; /* where a separate file would be */
     struct search search = {.assembly = assembly, .dirs = dirs, .ndirs = ndirs};
     uint8_t *data = NULL;
     size_t size = 0;

@@ -31,7 +31,7 @@ enum symbols_reason {
     SYMBOLS_DAMAGED,     /* -EBADMSG: the content contradicts the format or itself */
     SYMBOLS_FORGED,      /* -EBADMSG: right id, but not the content the assembly has a hash of */
     SYMBOLS_TOO_LARGE,   /* -EFBIG: beyond SYMBOLS_MAX_FILE */
-    SYMBOLS_UNREADABLE,  /* -errno of opening or reading; -EIO for what is no regular file */
+    SYMBOLS_UNREADABLE,  /* -errno of opening or reading; -EIO: not a regular file */
     SYMBOLS_MEMORY       /* -ENOMEM */
 };
 
@@ -188,13 +188,13 @@ int symbols_source_checkable(const struct symbols *symbols, uint32_t document);
 /*
  * symbols_source_link - the Source Link JSON, {"documents": {"PATTERN": "URL", ...}}, as it lies in
  * the PDB: neither NUL-terminated nor validated.
- * Returns: its *size bytes, or NULL and 0 if there is none.
+ * Returns: its *size bytes, or NULL and 0 if it is missing.
  * Owns:    they belong to symbols and live as long.
  * Threads: any, also at once.
  */
 const char *symbols_source_link(const struct symbols *symbols, size_t *size);
 
-/* One pair of that JSON, as parsed by the caller (jansson stays out of this folder). */
+/* One pair of that JSON, as parsed by the caller (this folder does not use jansson). */
 struct symbols_link {
     const char *pattern; /* a path; may end in one '*' */
     const char *url;     /* may then hold one '*' */

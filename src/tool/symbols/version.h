@@ -1,4 +1,4 @@
-/* symbols/version.h - what an assembly says of its version, in attributes of its own. */
+/* symbols/version.h - the version of an assembly, from its attributes. */
 #ifndef SHADOWTRACE_SYMBOLS_VERSION_H
 #define SHADOWTRACE_SYMBOLS_VERSION_H
 
@@ -8,8 +8,8 @@
 struct symbols_version {
     char file[64];           /* AssemblyFileVersion: 1.2.3.0 */
     char informational[256]; /* AssemblyInformationalVersion, whole: 1.2.3-rc.1+8d2c7f1... */
-    char version[256];       /* of it what stands before the + */
-    char commit[65];         /* and the commit behind it, if what stands there can be one */
+    char version[256];       /* of it the part before the + */
+    char commit[65];         /* and the commit after it, if that can be one */
 };
 
 /*

@@ -30,7 +30,7 @@ static void put(struct buffer *b, struct span s)
     buffer_append(b, s.at, (size_t)(s.end - s.at));
 }
 
-/* The letters at the start of a text that fit so many columns. */
+/* The letters at the start of a text that fit into `columns`. */
 static struct span first_letters(struct span s, size_t columns)
 {
     const char *at = s.at;
@@ -83,7 +83,7 @@ static int depth_of(char c)
 
 /*
  * The next "<...>" or "(...)" of a text that is no part of a name itself: those at the start of a
- * segment are, as in <Main>$. Returns: false if there is none, or brackets do not match.
+ * segment are, as in <Main>$. Returns: false: no group, or brackets do not match.
  */
 static bool next_group(struct span s, const char *from, struct span *out)
 {

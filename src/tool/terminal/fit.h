@@ -1,4 +1,4 @@
-/* terminal/fit.h - names and places in so many columns, cut where a reader misses least: "…". */
+/* terminal/fit.h - shortens names and places to a number of columns where it hurts least: "…". */
 #ifndef SHADOWTRACE_TERMINAL_FIT_H
 #define SHADOWTRACE_TERMINAL_FIT_H
 

@@ -1,6 +1,6 @@
 /*
- * terminal/key.h - keys, from the bytes that a terminal sends for them. What is no key of this list
- * is a letter, as its number in Unicode; control keys are below 32.
+ * terminal/key.h - keys, from the bytes that a terminal sends for them. All other keys are letters,
+ * as Unicode code points; control keys are below 32.
  */
 #ifndef SHADOWTRACE_TERMINAL_KEY_H
 #define SHADOWTRACE_TERMINAL_KEY_H
@@ -36,7 +36,9 @@ struct key_source {
     int pending; /* a byte read too far; KEY_NONE: none */
 };
 
-/* key_read - wait for a key, at most so long (below 0: for ever). Returns: an enum key. */
+/*
+ * key_read - waits for a key, for at most `milliseconds` (below 0: for ever). Returns: an enum key.
+ */
 int key_read(struct key_source *from, int milliseconds);
 
 #endif

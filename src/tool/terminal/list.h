@@ -13,7 +13,7 @@ struct list {
     size_t height; /* rows of the window; as it was drawn last */
 };
 
-/* list_show - there are so many rows, and so many are seen: moves the window to the cursor. */
+/* list_show - of `count` rows, `height` are visible: moves the window to the cursor. */
 void list_show(struct list *l, size_t count, size_t height);
 
 /* list_key - moves by arrows, j and k, pages, g and G. Returns: whether the key is one of these. */

@@ -47,7 +47,7 @@ static bool opens(const struct outline *t, size_t row)
            t->source.has_children(t->source.context, t->rows[row].node);
 }
 
-/* Room for so many rows behind `row`; what they are is the caller's. */
+/* Room for `count` rows after `row`, which the caller fills. */
 static int insert(struct outline *t, size_t row, size_t count)
 {
     if (!array_reserve(&t->rows, &t->capacity, t->count + count))
@@ -111,7 +111,7 @@ static int push(struct run *run, struct outline_row row)
     return 0;
 }
 
-/* In place of what is open below the row. */
+/* Replaces the open rows below the row. */
 static int put_run(struct outline *t, size_t row, const struct run *run)
 {
     int err;
@@ -158,7 +158,7 @@ int outline_open_all(struct outline *t, size_t row, size_t most)
     return err;
 }
 
-/* Of one level: those up to the one on the path go to the run, those behind it wait. */
+/* Of one level: rows up to the one on the path go to the run, those after it wait. */
 static int split_level(struct outline *t, const struct outline_row *parent, uint32_t on_path,
                        struct run *run, struct run *behind)
 {

@@ -33,7 +33,7 @@ struct canvas *screen_begin(struct screen *s);
 /* screen_show - the canvas of screen_begin. */
 void screen_show(struct screen *s);
 
-/* screen_key - wait for a key, at most so long (below 0: for ever). Returns: an enum key. */
+/* screen_key - waits for a key, for at most `milliseconds` (below 0: for ever). Returns: a key. */
 int screen_key(struct screen *s, int milliseconds);
 
 /*

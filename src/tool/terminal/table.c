@@ -99,7 +99,7 @@ void table_strong(struct table *t)
         t->strong[t->row_count - 1] = true;
 }
 
-/* A cell of the newest row, to be filled; NULL: there is none. */
+/* A cell of the newest row, to be filled; NULL: no row. */
 static struct cell *cell_of(struct table *t, size_t column)
 {
     struct cell *cell;

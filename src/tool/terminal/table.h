@@ -11,9 +11,9 @@
  * to what they are worth showing in; then columns are left out, the highest rank first; then
  * numbers become short ones (21.1M); then what is left is cut to the width.
  *
- * Setters fill the newest row; a text is cut as its setter's name says, whatever its column holds
- * else. A cell that none fills stays empty. Texts are copied, and cleaned when printed. Memory that
- * runs out is told by table_fit.
+ * Setters fill the newest row. The setter's name says how a text is shortened, whatever else its
+ * column has. A cell that is not set stays empty. Texts are copied, and cleaned when printed.
+ * table_fit reports that memory ran out.
  *
  * Threads: one at a time.
  */

@@ -23,9 +23,9 @@ size_t terminal_width(FILE *out);
 size_t terminal_room(FILE *out, size_t used);
 
 /*
- * terminal_name_room - the same on terminals of fewer than 80 columns without wrapping: where too
- * little is left for a name it begins a line of its own, two blanks deep.
- * terminal_fits - whether a line may have so many columns; on wider ones, and in files, always.
+ * terminal_name_room - the same on terminals of fewer than 80 columns without wrapping: if too
+ * little is left for a name, it starts a separate line, indented by two.
+ * terminal_fits - whether a line may have that many columns; on wider ones, and in files, always.
  */
 size_t terminal_name_room(FILE *out, size_t used);
 bool terminal_fits(FILE *out, size_t columns);

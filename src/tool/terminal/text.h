@@ -26,14 +26,14 @@ static inline const char *text_plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* text_bar - a share of 1 as a bar of so many columns, in eighths of them. */
+/* text_bar - a share of 1 as a bar of that many columns, in eighths of a column. */
 struct buffer; /* base/buffer.h */
 void text_bar(struct buffer *b, double share, size_t width);
 
 /* text_print - text of others, as much of it as a terminal only shows (base/clean.h). */
 void text_print(FILE *out, const char *text);
 
-/* text_part - the same between words of ours; nothing for NULL. */
+/* text_part - the same between two words; nothing for NULL. */
 void text_part(FILE *out, const char *before, const char *text, const char *after);
 
 /* text_clean - the same into `to`, cut to fit, for a column of printf's. Returns: to. */

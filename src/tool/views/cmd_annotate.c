@@ -56,7 +56,7 @@ static const struct report_log *log_of(const struct annotate *a)
 
 /* ---- the file ---- */
 
-/* Which file is meant; several modules may have been built from the same. */
+/* Finds the file; several modules may have been built from it. */
 static int find_file(struct annotate *a)
 {
     struct source_line at = {NULL, 0, 0, 0};
@@ -234,8 +234,8 @@ static void print_all(const struct annotate *a, FILE *out)
                       text_short(&high, range.high));
     buffer_text(&b, ". Beside each line: what it allocates itself, and below its calls.");
     if (is_mixed(all))
-        buffer_text(&b, " - stands for the number of objects of several sizes, of which samples "
-                        "say too little.");
+        buffer_text(&b, " A number of objects is - if they have several sizes: samples cannot "
+                        "estimate it.");
     if (!b.failed)
         args_print_text(out, b.data, terminal_width(out));
     buffer_free(&b);

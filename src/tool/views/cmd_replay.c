@@ -154,7 +154,7 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
     reading_completeness(replay_log(r), out);
 }
 
-/* A value of the log's, which is JSON; nothing if there is none. */
+/* A value of the log, which is JSON; nothing if it is missing. */
 static void json_value(const char *key, const char *value, struct json_writer *w)
 {
     if (value)

@@ -11,7 +11,7 @@
 
 struct file {
     bool tried;
-    struct symbols_elf *elf; /* NULL: no symbols to be had */
+    struct symbols_elf *elf; /* NULL: no symbols */
 };
 
 struct native_names {

@@ -64,8 +64,8 @@ void print_stack_method_json(const struct print_stack *p, uint32_t method, int32
                              struct json_writer *w);
 
 /*
- * print_stack_names - makes names, if the style needs it: of p->defs, so that they are told apart
- * from those of `first`, another log's, if that is not NULL. Returns: 0 or -ENOMEM.
+ * print_stack_names - makes the names of p->defs if the style needs them; they differ from those of
+ * `first`, of another log, if that is not NULL. Returns: 0 or -ENOMEM.
  * Owns: names_free(p->names) is the caller's.
  */
 int print_stack_names(struct print_stack *p, const struct print_stack *first);

@@ -133,7 +133,7 @@ const char *view_place(const struct view *v, const struct model_place *p, struct
 const char *view_where(const struct view *v, const char *file, uint32_t line, struct buffer *b);
 /* A link for terminals in b, or NULL: none is wanted or the file is not there. */
 const char *view_link(const struct view *v, const char *file, uint32_t line, struct buffer *b);
-/* With --urls the address of a place by Source Link, on a line of its own; nothing without one. */
+/* With --urls, the address of a place by Source Link, on a separate line, if it has one. */
 void view_url(const struct view *v, const struct model_place *p, size_t indent, FILE *out);
 /* As members method, module, own, file and line, or name and frames, of the object open in w. */
 void view_place_json(const struct view *v, const struct model_place *p, struct json_writer *w);

@@ -70,8 +70,7 @@ int view_needs(const struct view *v)
                      file);
     else if (v->kind == VIEW_LINES && !has_offsets(v))
         cli_complain(v->command,
-                     "%s has no IL offsets, which lines are told by; record without --no-lines",
-                     file);
+                     "%s has no IL offsets, which lines need; record without --no-lines", file);
     else if (v->kind == VIEW_LINES && !has_lines(v))
         cli_complain(v->command,
                      "%s: nothing that %s has a source line, since no PDB of its modules was "

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define LINES_SHOWN 8 /* fewer, if their source is shown, too: so many lines in all */
+#define LINES_SHOWN 8 /* fewer if their source is shown, too: LINES_ROOM lines in all */
 #define LINES_ROOM  11
 #define TYPES_SHOWN 5
 #define PATHS_SHOWN 2
@@ -20,7 +20,7 @@
 #define SEPARATOR   " > "
 #define OWN_NAMES   34  /* columns of the modules in a heading */
 #define WIDE        100 /* columns of a terminal that has room for more words */
-#define OWN_SPEAKS  0.1 /* of all bytes: own lines that have so much need no other modules beside */
+#define OWN_SPEAKS  0.1 /* of all bytes: from this share on, own lines need no other modules */
 
 /*
  * Where allocations end in own code: all that a frame of it makes, itself and through others. A
@@ -294,7 +294,7 @@ static size_t line_of(const char *text, size_t size, uint32_t line, const char *
     return (size_t)(stop - at);
 }
 
-/* The source of a row's line in b; "" where it is not to be had. */
+/* The source of a row's line in b; "": not available. */
 static const char *source_of(const struct view *v, const struct model_row *row, struct buffer *b)
 {
     struct source_line document;

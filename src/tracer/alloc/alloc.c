@@ -918,7 +918,7 @@ void alloc_record(struct alloc *a, uintptr_t object, uintptr_t class_id)
 }
 
 /*
- * The runtime took the sample with the probability of its own mean for this size. With a higher
+ * The runtime took the sample with the probability that its mean gives for this size. With a higher
  * mean, it is kept with the ratio of the two probabilities: a large object stays certain. A tick
  * comes after a fixed number of bytes and does not depend on the size.
  */

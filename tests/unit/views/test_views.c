@@ -490,7 +490,7 @@ TEST(lines_need_offsets)
             *il = ' ';
     assert_int_equal(pwrite(file, text, size, 0), size);
     expect_complaint(REPORT("--view=lines", path), CLI_USAGE,
-                     "has no IL offsets, which lines are told by; record without --no-lines");
+                     "has no IL offsets, which lines need; record without --no-lines");
     memory_free(text);
     close(file);
     unlink(path);

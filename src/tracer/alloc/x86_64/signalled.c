@@ -7,8 +7,8 @@ enum { SIGNAL_RBP = 17, SIGNAL_RIP = 23 };
 
 static const uint8_t sigreturn[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
 
-/* push rbp; call; pop rbp; ret: has no frame pointer of its own, so no frame below can look like
- * it. */
+/* push rbp; call; pop rbp; ret: it keeps its caller's frame pointer, so no frame below can look
+ * like it. */
 static bool is_wrapper(const uint8_t *ret)
 {
     return ret[-6] == 0x55 && ret[-5] == 0xe8 && ret[0] == 0x5d && ret[1] == 0xc3;
