@@ -164,7 +164,7 @@ def fuzz(build, totals):
 
 
 def alone(name, build):
-    """How to run what has no command of its own."""
+    """The command for a check without a separate program."""
     return told([sys.executable, 'tests/check.py', build, '-k', name])
 
 
@@ -237,7 +237,7 @@ PARTS = list(MANY) + ['e2e']
 
 @contextlib.contextmanager
 def e2e_building(build):
-    """Beside what runs within: the programs of e2e. What fails to build is told by the tests that need it."""
+    """Builds the programs of e2e meanwhile. If one does not build, the tests that need it report it."""
     process = subprocess.Popen([sys.executable, 'tests/e2e/run.py', '--build'], stdin=subprocess.DEVNULL, cwd=ROOT,
                                env=dict(os.environ, SHADOWTRACE_BUILD=build))
     try:

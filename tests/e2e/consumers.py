@@ -2,10 +2,10 @@
 What opens the files that we write, for tests: packages of node (DuckDB, speedscope, puppeteer), browsers, Go's pprof.
 
 Packages: tests/e2e/node names them and pins their versions; `npm ci` installs them under build/e2e/node, once for all
-runners. Debian packages: `make deps-tests` installs those that are missing (src/package/install.sh). What is not to be
-had skips the test, with the reason.
+runners. Debian packages: `make deps-tests` installs those that are missing (src/package/install.sh). A test skips, with the
+reason, if a program is not available.
 
-usage: tests/e2e/consumers.py node    install the packages, print their folder; 77 and the reason where they cannot be had
+usage: tests/e2e/consumers.py node    install the packages, print their folder; 77 and the reason if that fails
 """
 import fcntl
 import hashlib
@@ -62,7 +62,7 @@ def packages(what=''):
         if result.status:
             for reason in NO_REGISTRY:
                 if 'code ' + reason in result.errors:
-                    _unreachable[what] = 'packages of node cannot be had: npm says %s' % reason
+                    _unreachable[what] = 'packages of node are not available: npm says %s' % reason
                     raise Skip(_unreachable[what])
             raise AssertionError('the packages of %s do not install\n%s' % (os.path.relpath(wanted, harness.ROOT), result))
         with open(stamp_path, 'w', encoding='utf-8') as file:

@@ -71,7 +71,7 @@ class Said:
             os.kill(self.pid, signal.SIGKILL)
 
     def old(self, than=OLD):
-        """The lines that are older than so many seconds, at the kill or now: [(when, number, …)]."""
+        """The lines that are older than `than` seconds, at the kill or now: [(when, number, …)]."""
         when, waited = self.killed or (time.monotonic(), queued(self.pid) if self.pid else 0)
         return [line for line in self.lines if when - line[0] - (waited - line[2]) >= than]
 
@@ -156,7 +156,7 @@ class Living:
                 raise AssertionError('the program has ended')
 
     def writes(self, more=1000):
-        """Until so many allocations that are made from now on are in the file of the log."""
+        """Waits until `more` allocations from now on are in the log file."""
         now, found, rest = time.monotonic_ns(), 0, b''
         with open(self.path, 'rb') as file:
             first = harness.until(file.readline, 'the first line of the log')
@@ -174,7 +174,7 @@ class Living:
             harness.until(enough, lambda: '%d allocations in the log; %d are' % (more, found))
 
     def says(self, text, times=1):
-        """Until a text is in the file of the log so many times."""
+        """Waits until a text is in the log file `times` times."""
         def found():
             with open(self.path, 'rb') as file:
                 return file.read().count(text) >= times

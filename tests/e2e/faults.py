@@ -6,7 +6,7 @@ usage: tests/e2e/faults.py [-k FORM.KIND]... [-j N] [--every K] [--once | --alwa
 
 The n-th call of a kind (malloc, mmap, write, open, thread, register, socket) that comes from our library, jansson or zstd
 fails once, and in another run from there on always. Which: the first of each way to one, that is, of those that the same
-functions of ours called through each other, and the last of each way (only once: what fails after it failed for others).
+functions of the tracer called through each other, and the last of each way (only once: what fails after it failed for others).
 A way that no run took, since threads were quicker or slower in it, is looked for again. With --every K it is every K-th call
 up to the last one, whatever its way; with --every 0 a few spread over the range, as `make check` does.
 Only runs in which a fault fired count. In each of them the program's output and exit status are those without the tracer; a
@@ -33,14 +33,14 @@ from harness import ENVIRONMENT, LIBRARY, OUT, PROGRAM, TOOL  # noqa: E402
 KINDS = ('malloc', 'mmap', 'write', 'open', 'thread', 'register', 'socket')
 FOREVER = 1 << 62
 SIZE = 4096
-MOST_CALLS = 1 << 16  # of a kind, whose ways are told
+MOST_CALLS = 1 << 16  # of a kind, whose ways are recorded
 LOG_LIMIT = 64 << 20  # bytes, unpacked: far more than any of these programs has to say
 FOLDER = os.path.join(OUT, 'faults')
 PRELOAD = os.path.join(FOLDER, 'libfault.so')
 
 Form = collections.namedtuple('Form', 'program arguments options stdin', defaults=[None])
 
-# What is recorded: the shortest program, plainly; call sites; threads with all that takes memory of its own, compressed;
+# What is recorded: the shortest program, plainly; call sites; threads with everything that allocates separately, compressed;
 # a list that lives through a collection and is dead at the next.
 FORMS = {
     'plain': Form('Hello', (), {}),
@@ -94,7 +94,7 @@ def counts_of(path):
 
 
 def ways_of(path, calls):
-    """By kind: the way of each call, in order (which functions of ours called which)."""
+    """By kind: the way of each call, in order (which functions of the tracer called which)."""
     with open(path, 'rb') as file:
         file.seek(SIZE)
         return {kind: struct.unpack('=%dQ' % MOST_CALLS, file.read(MOST_CALLS * 8))[:calls[kind]] for kind in KINDS}
@@ -267,7 +267,7 @@ class ZstdBuffer(ctypes.Structure):
 
 
 def unpacked(path):
-    """What can be had of a file that may be cut."""
+    """As much as can be read of a file that may be cut."""
     zstd = ctypes.CDLL('libzstd.so.1')
     zstd.ZSTD_createDStream.restype = ctypes.c_void_p
     zstd.ZSTD_decompressStream.restype = ctypes.c_size_t

@@ -14,7 +14,7 @@ usage: tests/e2e/fleet_volume.py [--processes N] [--folder FOLDER]
 
 --folder FOLDER  where the recordings lie and stay: what is there is not recorded again. Takes 0.3 GB
 
-The program is Roslyn in a process of its own (programs/Compilers): version 1.4.0 has Roslyn 4.11.0, 1.5.0 has 4.14.0. Each process
+The program is Roslyn in a separate process (programs/Compilers): version 1.4.0 has Roslyn 4.11.0, 1.5.0 has 4.14.0. Each process
 is recorded, none is copied. Takes 20 minutes and 8 GB of disk, under build/e2e, while it runs. Exit status: 0 all of it holds,
 1 something does not, 2 it cannot run here.
 """

@@ -40,7 +40,7 @@ OFFLINE = bool(os.environ.get('OFFLINE'))  # nothing is fetched or installed
 
 # How long a test waits for what has to come, seconds: long enough for a machine that is a hundred times as slow.
 PATIENCE = 120
-# For programs that run until the test ends them: so long they live if the test itself is killed.
+# For programs that run until the test ends them: how long they live if the test itself is killed.
 ENDLESS = ['--seconds', '900']
 UNTIL_EOF = ENDLESS + ['--until', 'eof']  # of Ticker: it ends in order when its input does
 
@@ -358,7 +358,7 @@ class CompilerServer:
         atexit.register(self.end)
 
     def properties(self):
-        """What a build is told; the server runs from here on."""
+        """The properties of a build; the server runs from here on."""
         program = os.path.join(SDK, 'Roslyn/bincore/VBCSCompiler.dll')
         if not self.process and os.path.exists(program):
             self.process = subprocess.Popen(['nice', 'dotnet', program, '-pipename:' + self.name], stdin=subprocess.DEVNULL,
@@ -499,7 +499,7 @@ class Programs:
         return [dll[:-4]]
 
     def publish(self, program, flavour, *properties):
-        """The path of a program published in another form; skips when a package cannot be had."""
+        """The path of a program published in another form; skips if a package is not available."""
         with self.alone():
             stamp = self._stamp(program, ' '.join(properties))
             folder = os.path.join(OUT, flavour)
@@ -613,7 +613,7 @@ class Test:
 
     def record(self, command, *options, env=None, **more):
         """
-        shadowtrace record … -o LOG -- command, in a folder of its own. A program that aborts threads is run again when the
+        shadowtrace record … -o LOG -- command, in a separate folder. A program that aborts threads is run again when the
         runtime itself crashes over that.
         """
         def repeated(crashed):
@@ -692,7 +692,7 @@ class Test:
 
 
 class Shared:
-    """What several tests look at, made once in a run: by the first that asks, with a Test of its own."""
+    """Data for several tests, made once in a run: by the first that needs it, with a separate Test."""
 
     def __init__(self):
         self.lock = threading.Lock()

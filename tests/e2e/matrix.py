@@ -177,7 +177,7 @@ def describe(numbers):
 
 
 def build_command(folder):
-    """`dotnet build` of a small project of its own, from nothing."""
+    """`dotnet build` of a small, separate project, from nothing."""
     project = os.path.join(folder, 'project')
     shutil.rmtree(project, ignore_errors=True)
     os.makedirs(project)

@@ -112,7 +112,7 @@ class Pdb:
 
     def line(self, token, il, last=None):
         """
-        (document, line, column) of the statement that holds il; None where there is none, or only hidden code, or where
+        (document, line, column) of the statement that holds il; None: no statement, or only hidden code, or
         the statements up to `last` are of more than one line.
         """
         points = self.lines.get(token, [])

@@ -62,7 +62,7 @@ def exact(log, *options):
 
 
 def reader(name='TraceReader', library='TraceEvent'):
-    """A program of ours around that library, from NuGet: its path; built once for all runners."""
+    """Our program around that library, from NuGet: its path; built once for all runners."""
     source, folder = os.path.join(harness.HERE, 'dotnet', name), os.path.join(OUT, 'dotnet', name)
     made = os.path.join(folder, 'out', name + '.dll')
     os.makedirs(folder, exist_ok=True)
@@ -82,7 +82,7 @@ def reader(name='TraceReader', library='TraceEvent'):
         if result.status:
             for reason in NO_PACKAGE:
                 if reason in result.text:
-                    raise Skip('%s cannot be had: NuGet says %s' % (library, reason))
+                    raise Skip('%s is not available: NuGet says %s' % (library, reason))
             raise AssertionError('tests/e2e/dotnet/%s does not build\n%s' % (name, result))
         with open(stamp_path, 'w', encoding='utf-8') as file:
             file.write(stamp)
@@ -101,7 +101,7 @@ def from_trace(found):
     sums.total[0], sums.count = found['bytes'], found.get('events', found.get('samples'))
     sums.types = {name.removeprefix('Type ') if 'samples' in found else name: [size, 0] for name, size in found['types'].items()}
     for name, (own, whole) in found['methods'].items():
-        name = re.sub(r'^shadowtrace\.(?=\()', '', name)  # what is no method has to be of some namespace
+        name = re.sub(r'^shadowtrace\.(?=\()', '', name)  # a name that is not a method needs a namespace
         sums.own[name], sums.whole[name] = [own, 0], [whole, 0]
     return sums
 

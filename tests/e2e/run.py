@@ -5,7 +5,7 @@ End-to-end tests on the real runtime: one line per test, and a last line that co
 usage: tests/e2e/run.py [-k TEXT]... [-j N] [--lane NAME]... [--keep] [--list] [--build] [--framework F]
 
 -k TEXT        only tests whose name contains TEXT, or is TEXT if one is (several: any of them)
--j N           so many at once (default: one more than there are processors, at most 4), and beside them a few that only
+-j N           N at once (default: one more than there are processors, at most 4), and in addition a few that only
                wait; 1: one after the other, with the CPU time of each
 --lane NAME    only tests of this lane of `make check-all`, in full (selection.py)
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
@@ -47,7 +47,7 @@ def discover():
 
 
 def programs_of(function, arguments):
-    """What a test needs built; a needed name may be the name of an argument of @each, whose `framework` is meant, too."""
+    """What a test needs built; a needed name may be the name of an argument of @each; then its `framework` counts, too."""
     for program, framework in getattr(function, 'needs', []):
         yield arguments.get(program, program), framework
         yield arguments.get(program, program), arguments.get('framework', framework)

@@ -5,7 +5,7 @@ A server under load, recorded for long, while others do what they can to its log
 usage: tests/e2e/soak.py [--seconds S] [--seed N]
 
 Kestrel with its clients (programs/WebServer) runs for S seconds (1200) twice, side by side: recorded into a log of parts
-(--max-log) on a small file system of its own, and not recorded. To the recorded one, in an order that the seed (printed)
+(--max-log) on a small, separate file system, and not recorded. To the recorded one, in an order that the seed (printed)
 draws, each once in the first minute and then at random:
 
   full        the disk is full for some seconds
@@ -28,7 +28,7 @@ and while the disk is full or a thread held, the others go on. Judged is, in pla
     least squares slope by the minute, from the second on, times that span, is at most 4 MB more than that of the run
     without the tracer, give or take twice the standard error of both. 4 MB is what a leak of 4 bytes for each of a
     million requests would be; where the error alone is above 8 MB nothing can be said, and that fails too (of runs below
-    5 minutes memory is told, not judged)
+    5 minutes memory is printed, not judged)
   - the tracer's threads and descriptors at the end are those after the start
 
 Exit status: 0 all of it holds, 1 something does not, 2 it cannot run here (no mount in a namespace of our own).
@@ -71,11 +71,11 @@ PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x4000
 
 
 def in_namespace():
-    """Goes on in a mount namespace of its own, which takes the file system with it when it ends."""
+    """Continues in a separate mount namespace: the file system goes with it at the end."""
     if os.environ.get('SOAK_INSIDE'):
         return
     if run(['unshare', '-rm', 'true']).status:
-        print('soak: no mount namespace of our own can be had here')
+        print('soak: cannot create a mount namespace here')
         sys.exit(2)
     os.environ['SOAK_INSIDE'] = '1'
     os.execvp('unshare', ['unshare', '-rm', sys.executable] + sys.argv)
@@ -95,7 +95,7 @@ class Server:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, cwd=FOLDER,
                                         env=environment, start_new_session=True)
         self.pid = self._child() if recorded else self.process.pid
-        self.samples = []  # (seconds, KB of memory of its own, threads, descriptors)
+        self.samples = []  # (seconds, KB of private memory, threads, descriptors)
 
     def _child(self):
         until = time.monotonic() + 30
@@ -508,7 +508,7 @@ class Soak:
                 return
             slopes[server.name] = least_squares(points)
             slope, error, span = slopes[server.name]
-            print('%s: memory of its own %.1f MB after the first minute, %.1f at the end; '
+            print('%s: private memory %.1f MB after the first minute, %.1f at the end; '
                   'slope %+.2f MB (standard error %.2f) in %.0f s; '
                   'threads %d to %d, descriptors %d to %d' % ((server.name, points[0][1] / 1024, points[-1][1] / 1024,
                                                               slope * span / 1024, error * span / 1024, span) +

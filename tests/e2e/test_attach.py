@@ -1,6 +1,6 @@
 """
-Processes that run and were never prepared: attached to, sampled, and left as they were. Nothing of ours stays in them but
-the log that they wrote; each program says at its end that it did all its work.
+Running processes without any preparation: attached to, sampled, and left as they were. Nothing of the tracer stays in them,
+except the log that they wrote; each program says at its end that it did all its work.
 
 The lane attach attaches 200 times in a row to a server under load, and 200 times to a process that swaps the folder that
 attach makes.
@@ -120,7 +120,7 @@ class Running:
 
     def sampled(self, *options, samples=20, size=0, log='log.ndjson'):
         """
-        Attaches until so many samples are taken, and the log has so many bytes, however slow the machine is.
+        Attaches until enough samples are taken and the log has enough bytes, however slow the machine is.
         Returns: how it ended, and the log's path.
         """
         self.t.records += 1
@@ -144,9 +144,9 @@ class Running:
         return process, path
 
     def is_left(self):
-        """Nothing of ours is in it."""
+        """Nothing of the tracer is in it."""
         self.t.true(LIBRARY not in mapped(self.pid), 'the library is still loaded')
-        self.t.equal([name for name in threads(self.pid) if name.startswith('shadowtrace')], [], 'threads of ours')
+        self.t.equal([name for name in threads(self.pid) if name.startswith('shadowtrace')], [], 'threads of the tracer')
 
     def ends(self):
         """Its input ends, and it says that it did its work."""
@@ -169,7 +169,7 @@ def whole(t, path):
 @longer('attach')
 @needs('WebServer')
 def test_a_server_under_load_is_attached_to_again_and_again_and_left_as_it_was(t):
-    """With `pad` one line of its own allocates nearly all: it is the first row of own code."""
+    """With `pad`, one line allocates nearly all: it is the first row of own code."""
     server = Running(t, PROGRAM.command('WebServer') + ['--scale', '1000000', '--pad', '20000', '--until', 'eof']).ready()
     with open(os.path.join(ROOT, 'tests/e2e/programs/WebServer/Program.cs'), encoding='utf-8') as file:
         hot = next(number for number, line in enumerate(file, 1) if 'PadRight(pad)' in line)
@@ -233,7 +233,7 @@ def test_a_compiler_is_attached_to_in_mid_run_and_does_the_same_work(t):
 def test_a_console_program_is_sampled_until_somebody_ends_it(t, how):
     program = Running(t, PROGRAM.command('Sampled') + ALLOCATES).ready()
     attach, path = program.attach_beside('--live')
-    if how == 'kill':  # what began it is gone: whoever comes later can end it
+    if how == 'kill':  # the process that began it is gone: another one can end it
         attach.kill()
         attach.wait()
         t.equal([p.get('attached') for p in tool_json('list', '--format=json') if p['pid'] == program.pid], [True], 'list')
@@ -656,7 +656,7 @@ def racer(t, how, folder, as_user, victim):
 @longer('attach')
 @each('how', 'mount', 'link')
 def test_a_process_that_swaps_the_folder_leads_root_nowhere(t, how):
-    """An unprivileged user in namespaces of its own wins the race each time; yet no folder of the host is touched."""
+    """An unprivileged user in separate namespaces wins the race each time; yet no folder of the host is touched."""
     _, folder, as_user = other_user(t)
     namespaces(t, as_user)
     victim = os.path.join(folder, 'victim')

@@ -63,7 +63,7 @@ def no_difference(t, r, least):
 @needs('ThrowingStart', 'StartupHook', framework=FRAMEWORK)
 @each('hooks', *HOOKS)
 def test_exceptions_before_main_and_when_it_cannot_run(t, hooks):
-    """What a startup hook and its handler of UnhandledException throw and catch is told; every stack equals the snapshot."""
+    """The log has what a startup hook and its UnhandledException handler throw and catch; stacks equal the snapshot."""
     env = dict(ENVIRONMENT, DOTNET_STARTUP_HOOKS=os.path.join(OUT, FRAMEWORK, 'StartupHook.dll'))
     plain, r = as_unprofiled(t, PROGRAM.command('ThrowingStart', FRAMEWORK), '--events', 'exceptions,alloc', hooks=hooks, check=1, env=env)
     t.equal(plain.text, 'unhandled: System.TypeInitializationException\n', 'unprofiled\n%s' % plain)

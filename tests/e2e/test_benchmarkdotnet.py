@@ -20,7 +20,7 @@ def dotnet(t, *words, **more):
     result = run(['nice', 'dotnet', *words], timeout=1800, env=BUILDING, **more)
     for code in NO_PACKAGE:
         if code in result.text:
-            raise Skip('BenchmarkDotNet cannot be had from NuGet (%s)' % code)
+            raise Skip('BenchmarkDotNet is not available from NuGet (%s)' % code)
     t.equal(result.status, 0, result)
     return result
 

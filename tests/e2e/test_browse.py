@@ -20,7 +20,7 @@ COLOUR = re.compile(r'\x1b\[[0-9;]*3[0-7][0-9;]*m')
 
 
 class Tmux:
-    """A shell on a terminal of its own; what is on its screen."""
+    """A shell on a separate terminal, and its screen."""
 
     def __init__(self, t, columns, rows, **environment):
         folder = tempfile.mkdtemp(prefix='shadowtrace-tmux-')  # not below the test's: a socket's path has 107 bytes

@@ -68,7 +68,7 @@ def test_commands_and_options_of_each_file_are_those_of_the_command(t):
             t.true(result.text.startswith('Usage: shadowtrace %s ' % line[0]), (name, words))
             seen.add((name, line[0]))
     t.true({(name, command) for name in PIPELINES for command in ('env', 'gate', 'html')} <= seen, seen)
-    t.equal(tool('gate', '--fromat', 'github', '--help').status, 2, 'an option that is none')
+    t.equal(tool('gate', '--fromat', 'github', '--help').status, 2, 'an unknown option')
 
 
 def gitlab(t, text):
@@ -107,7 +107,7 @@ def test_a_unit_with_the_drop_in_is_one_of_systemd(t):
     t.equal((said.status, [line for line in said.errors.splitlines() if folder in line]), (0, []), said)
     with open(drop_in, 'a', encoding='utf-8') as file:
         file.write('Enviroment=A=1\n')
-    t.true('Enviroment' in verify().errors, 'what is no line of a unit is not seen')
+    t.true('Enviroment' in verify().errors, 'an invalid line of a unit is not found')
 
 
 def lines_of_env(kind, folder):
@@ -174,7 +174,7 @@ class Pipeline:
                        env=environment)
             for code in NO_PACKAGE:
                 if code in said.text:
-                    raise Skip('xunit cannot be had from NuGet (%s)' % code)
+                    raise Skip('xunit is not available from NuGet (%s)' % code)
             failed = said if said.status and not failed else failed
         return failed or said
 
@@ -241,4 +241,4 @@ def test_the_image_would_have_command_and_library_in_one_folder(t):
     t.equal(done.status, 0, done)
     said = run([t.path('image/shadowtrace'), 'env', '--format', 'json', '-o', '/logs/'], timeout=60)
     t.equal(json.loads(said.text)['CORECLR_PROFILER_PATH'], t.path('image/libshadowtrace.so'))
-    t.true(glob.glob(t.path('image/liburcu*')), 'what both need lies beside them')
+    t.true(glob.glob(t.path('image/liburcu*')), 'what both need is in the same directory')

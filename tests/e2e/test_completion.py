@@ -62,7 +62,7 @@ EXACTLY = {
     'shadowtrace record --own-code A:B -- traced b': ('beta',),
     'shadowtrace record traced --opt': ('--option-of-traced',),
 }
-# The same, where only some of it is told.
+# The same, if only some of them are listed.
 AMONG = {
     'shadowtrace ': COMMANDS,
     'shadowtrace -': ('--help', '--version'),

@@ -68,4 +68,4 @@ def test_pprof_runs(t):
     except AssertionError as error:
         t.true('no.pprof: ' in str(error), error)
     else:
-        raise AssertionError('reads what is no profile')
+        raise AssertionError('accepts an invalid profile')

@@ -155,7 +155,7 @@ def test_gc_makes_a_full_collection(t, more):
     induced = [n for n, r in sorted(found.items()) if r['reason'] == 'induced']
     t.equal(induced, [numbers[0] - 1] + numbers[:3] + [numbers[3] - 1, numbers[3]], 'numbers of collections that were asked for')
     t.equal({n: found[n]['generations'] for n in numbers}, {n: [0, 1, 2, 3, 4] for n in numbers}, 'generations')
-    # The pause is measured around what the log's line is: whoever loses the processor between the two makes them differ.
+    # The pause is measured around that of the log's line: they differ if the thread loses the processor in between.
     pauses = [float(line.fullmatch(text)[2]) * 1e6 for text in said] + [reply['pause_ns']]
     for n, pause in zip(numbers, pauses):
         t.true(found[n]['ns'] - 1e5 <= pause, 'pause of %d: %d, %s' % (n, pause, found[n]))
@@ -195,7 +195,7 @@ def test_nobody_waits_for_a_collection_but_who_asked_for_it(t):
         t.true(second.ask('status')['ok'] and not second.ask('gc')['ok'], 'the collection is under way')
         third.close()
         t.true(second.ask('status')['ok'], 'status')
-    after = until(lambda: next(filter(lambda r: r['ok'], [second.ask('gc')]), None), 'a collection after the one nobody waits for')
+    after = until(lambda: next(filter(lambda r: r['ok'], [second.ask('gc')]), None), 'a collection after the one that nothing waits for')
     t.true(after['gc'] > reply['gc'] + 1, after)
     t.equal(program.close(), 0, 'exit status')
     marks = [r['text'] for r in program.log.others if r['kind'] == 'mark']
@@ -662,7 +662,7 @@ def test_processes_that_cannot_be_looked_into(t):
 
 
 def test_what_does_not_speak_as_we_do_is_refused(t):
-    """This process has a socket in a folder of its own, too; it speaks another version, something else, or not at all."""
+    """This process has a socket in a separate folder, too; it speaks another version, something else, or not at all."""
     with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
         environment = dict(ENVIRONMENT, XDG_RUNTIME_DIR=place)
         os.makedirs(folder(place), 0o700)
@@ -697,7 +697,7 @@ def test_no_control_means_no_socket(t):
 
 @needs('Ticker')
 def test_a_process_that_was_killed_leaves_a_socket_that_list_removes(t):
-    with tempfile.TemporaryDirectory() as place:  # of its own: any other recording that begins would remove it, too
+    with tempfile.TemporaryDirectory() as place:  # separate: any other recording that begins would remove it, too
         environment = dict(ENVIRONMENT, XDG_RUNTIME_DIR=place)
         ticker = Living(t, PROGRAM.command('Ticker') + ENDLESS, '--check', '0', runtime=place)
         pid = ticker.wait()
@@ -771,7 +771,7 @@ def test_without_a_socket_the_program_runs_and_the_user_hears_why(t):
 
 
 def goes_on(client, calls):
-    """The program does: beyond so many calls."""
+    """Waits until the program has made more than `calls` calls."""
     until(lambda: client.ask('status')['calls'] > calls, 'the program stands still')
 
 
@@ -833,7 +833,7 @@ def test_bad_clients_get_one_line_each_and_the_program_goes_on(t):
     goes_on(good, before)
     for client, what in (half, 'half a request'), (deaf, 'a deaf client'):
         look = select.poll()
-        look.register(client.socket, 0)  # it is told of a connection that has ended in any case
+        look.register(client.socket, 0)  # a closed connection is reported in any case
         t.true(look.poll(PATIENCE * 1000), '%s is still connected' % what)
     goes_on(good, good.ask('status')['calls'])
     t.equal(ticker.end(), 143, 'exit status')

@@ -91,7 +91,7 @@ def test_stacks_of_100000_frames_and_hostile_names(t):
 
 
 def test_otlp_is_what_the_published_messages_say(t):
-    """protoc, with the messages of opentelemetry-proto: nothing of ours reads it."""
+    """protoc, with the messages of opentelemetry-proto: none of our code reads it."""
     messages = os.environ.get('SHADOWTRACE_OTLP_PROTO')
     if not messages:
         t.skip('no package has the messages of OTLP profiles; SHADOWTRACE_OTLP_PROTO names a checkout of opentelemetry-proto')

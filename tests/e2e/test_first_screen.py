@@ -107,7 +107,7 @@ def csharpier():
             result = run(['nice', 'dotnet', 'tool', 'install', 'csharpier', '--version', CSHARPIER, '--tool-path', folder],
                          timeout=600, env=BUILDING)
             if any(code in result.text + result.errors for code in NO_PACKAGE):
-                raise Skip('csharpier %s cannot be had from NuGet' % CSHARPIER)
+                raise Skip('csharpier %s is not available from NuGet' % CSHARPIER)
             if result.status:
                 raise AssertionError('csharpier does not install\n%s' % result)
     return made

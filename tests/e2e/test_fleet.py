@@ -204,7 +204,7 @@ def test_a_schema_of_another_version(t, version):
 
 @lane('clickhouse')
 def test_bad_input(t):
-    """A clock that is a day fast is listed; a row that is none, and a question that is none, are said in one line."""
+    """A clock that is a day fast is listed; an invalid row and an unknown question give one line."""
     server = Server(t)
     file = export(t, 'rows', [os.path.join(FIXTURES, 'shop-events.ndjson')], '--host', 'fast')
     with open(file, encoding='utf-8') as rows_file:

@@ -33,7 +33,7 @@ SINGLE['compressed-embedded'] = FORMS['single-file-with-runtime'] + ('EnableComp
 
 
 def own_lines(path):
-    """The program's lines that allocate, and how many of its own objects each makes: the runtime's own vary by form."""
+    """The program's lines that allocate, and the number of the program's objects: the runtime's vary by form."""
     rows = [r for r in tool_json('report', '--by', 'line', '--format', 'json', path)['rows'] if r.get('file')]
     own = [(r['file'], r['line'], r['type'], r['allocs']) for r in rows if r['type'].startswith('Hello.')]
     return sorted(own), sorted({(r['file'], r['line']) for r in rows})

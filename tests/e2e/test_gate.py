@@ -28,7 +28,7 @@ def record(t, *arguments, options=()):
 
 
 def gate(*arguments, status):
-    """From the folder that paths are told from."""
+    """From the folder that paths are relative to."""
     result = tool('gate', *arguments, cwd=PROGRAMS)
     if result.status != status:
         raise AssertionError('status %d was expected: %s' % (status, result))
@@ -229,7 +229,7 @@ def test_lines_that_moved_in_another_build_are_found_and_the_planted_one_is_new(
     gate(moved, *made['logs'], status=0)
     found = in_text(gate(moved, made['planted'], status=1).text)
     t.equal({place[:2] for place in found}, {(SOURCE, line_of('planted'))}, found)
-    for limit in older['limits']: # where the source was not to be had the order of lines decides
+    for limit in older['limits']: # without the source, the order of lines decides
         limit.pop('text', None)
     with open(moved, 'w', encoding='utf-8') as file:
         json.dump(older, file)
@@ -251,7 +251,7 @@ def test_a_log_that_is_cut_is_never_held(t):
         t.true(re.search(r': 0 held, \d+ not judged', result.text), result)
         learned = t.path('learned-%s.json' % share)
         t.true('cannot learn from it: the log is not complete' in gate('--learn', learned, path, status=3).errors, share)
-        t.true(not os.path.exists(learned), 'a budget that is none')
+        t.true(not os.path.exists(learned), 'an invalid budget')
 
 
 @needs('Budgeted')

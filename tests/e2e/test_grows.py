@@ -93,7 +93,7 @@ def test_nothing_is_said_of_growth_if_nobody_wants_to_know(t):
 
 
 def collects(program, most=None):
-    """Full collections, looks apart, until the program ends, or so many. Returns: how many."""
+    """Full collections, a look apart, until the program ends, or `most`. Returns: how many."""
     count = 0
     while count != most:
         asked = tool('ctl', str(program.pid), 'gc')

@@ -183,7 +183,7 @@ def test_dumps_of_a_program_that_collects_all_the_time(t, settings):
         objects, references = (int(n.replace(',', '')) for n in re.match(r'([\d,]+) objects, ([\d,]+) references', said.text).groups())
         found = tool_json('retained', '--format', 'json', '--no-lines', program.path, path)['total']
         t.equal(found['objects'] + found['loose_objects'], objects, 'objects')
-        t.equal(found['outside'], 0, 'references to what is no object')
+        t.equal(found['outside'], 0, 'references to addresses without an object')
         t.true(references > objects / 10 and found['objects'] > 1000, said)
         collections.append(int(re.search(r'collection (\d+):', said.text)[1]))
     t.equal(collections, sorted(set(collections)), 'collections')
@@ -212,7 +212,7 @@ def test_a_dump_beside_the_session_of_another(t, concurrent):
         t.equal((answer[:14], answer[16]), (b'DOTNET_IPC_V1\0', 0xff), 'a session: %r' % answer)
         with open(reads, 'wb') as file:
             other.settimeout(PATIENCE)
-            while file.tell() < 60000:  # that of its own collection
+            while file.tell() < 60000:  # that of this client's collection
                 file.write(other.recv(1 << 16))
         for name in 'heap', 'again':
             holds(t, dump(t, program, name), 500)
@@ -270,7 +270,7 @@ def test_the_heap_at_the_end_of_a_program(t, hooks):
 
 @needs('Kept')
 def test_the_heap_at_the_end_is_that_of_the_table_of_live_objects(t):
-    """By then the runtime has ended the session of ours that told of collections."""
+    """By then the runtime has ended the tracer's session that reported collections."""
     path = t.path('end.heap')
     r = t.record(PROGRAM.command('Kept') + ['--nodes', '3000'], '--live', '--heap-at-exit', path, check=0, stdin=b'collect\n')
     t.equal(r.status, 0, 'exit status\n%s' % r)
@@ -313,7 +313,7 @@ def test_top_shows_what_is_alive(t):
 def test_top_says_that_what_is_alive_is_not_known(t):
     program = Kept(t, '--check', '0')
     shown = tool('top', '--plain', '--count', '1', '--interval', '50ms', '--view', 'alive', str(program.pid))
-    t.true(shown.status == 0 and 'it is kept with record --live' in shown.text, shown)
+    t.true(shown.status == 0 and 'they need record --live' in shown.text, shown)
     t.equal(program.close(), 0, 'exit status')
 
 
@@ -329,7 +329,7 @@ def test_a_full_mark_stands_behind_what_its_collection_found(t, options):
     lines = lines_of(program.path, 'mark', 'live_total')
     marks = [i for i, r in enumerate(lines) if r['kind'] == 'mark']
     t.equal([lines[i]['text'] for i in marks], ['one', 'two', 'three'], 'marks')
-    t.equal([lines[i - 1].get('gc') for i in marks], numbers, 'collections told of before the marks')
+    t.equal([lines[i - 1].get('gc') for i in marks], numbers, 'collections reported before the marks')
 
 
 @needs('Kept')
@@ -344,7 +344,7 @@ def test_a_full_mark_stands_behind_it_while_threads_start(t, options):
     found = None
     for line in lines_of(program.path, 'mark', 'live_total'):
         if line['kind'] == 'mark':
-            t.true(found, 'no collection is told of between mark %s and the one before' % line['text'])
+            t.true(found, 'no collection is reported between mark %s and the one before' % line['text'])
         found = line['kind'] == 'live_total'
 
 

@@ -1,6 +1,6 @@
 """
-Names are chosen by whoever wrote the program that is traced, the log that is read, or the file that is named. Every
-printer gets hostile ones, in each kind of name there is, and nothing that a terminal could act on may leave.
+Names come from the traced program, from the log, or from the file's name: all can be hostile. Every printer gets hostile
+names of each kind, and its output may contain nothing that a terminal could act on.
 """
 import concurrent.futures
 import contextlib
@@ -62,7 +62,7 @@ MORE = [{'kind': 'mark', 't': 1, 'text': 'here'}, {'kind': 'image', 'id': 1, 'pa
 
 
 def spoilt_log(source, target, module):
-    """Records of a real log, each text of which is hostile now; damaged lines, and kinds and losses of its own."""
+    """Records of a real log, each text of which is hostile now; damaged lines, and further kinds and losses."""
     seen = {}
     with open(source, encoding='utf-8') as log, open(target, 'w', encoding='utf-8', errors='surrogateescape') as out:
         for line in list(log) + [json.dumps(more) for more in MORE]:
@@ -239,7 +239,7 @@ REPLIES = {
 
 @contextlib.contextmanager
 def socket_of_this_process(replies):
-    """This process as a traced one, in a folder of its own; the environment in which it is found."""
+    """This process as a traced one, in a separate folder; the environment in which it is found."""
     with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
         os.mkdir(os.path.join(place, 'shadowtrace'), 0o700)
         listener.bind(os.path.join(place, 'shadowtrace', '%d.sock' % os.getpid()))

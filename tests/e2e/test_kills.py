@@ -104,7 +104,7 @@ def kill(pid):
 
 
 def recorded(path, options, environment, victim, after):
-    """Killed when its first word is so old, or (below 0) so long after its start; what it said."""
+    """Killed `after` seconds after its first word, or (below 0) after its start; what it said."""
     process = subprocess.Popen([TOOL, 'record', '-o', path] + options + ['--'] + PROGRAM.command('Ticker') + ENDLESS,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
     said = Said(process)

@@ -40,7 +40,7 @@ def test_on_musl_calls_live_objects_and_profiles_are_exact(t):
 
 @needs('Sampled')
 def test_a_process_of_musl_is_attached_to_again_and_again(t):
-    """musl unloads no library: each recording has a copy of its own, and takes its threads and descriptors with it."""
+    """musl unloads no library: each recording has a separate copy, and ends with its threads and descriptors closed."""
     env = musl.environment()
     command = musl.command('Sampled') + ALLOCATES
     process = t.start(['env'] + ['%s=%s' % item for item in env.items()] + command, stdin=subprocess.PIPE)

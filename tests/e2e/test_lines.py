@@ -50,7 +50,7 @@ class Own:
         self.frames = {}
 
     def line(self, method, il):
-        """A line of the source, (file, line) of another one, or the method's name where there is none."""
+        """A line of the source, (file, line) of another one, or the method's name if it has no line."""
         found = self.pdb.line(self.log.methods[method]['token'], il) if il is not None and il >= 0 else None
         if not found:
             return self.log.methods[method]['name']

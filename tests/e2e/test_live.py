@@ -33,8 +33,8 @@ COLLECTORS = {
     'conserve': {'GCConserveMemory': '7'},
 }
 
-# The log has the sums of at most one collection a second: so long Keeper waits after each of which it says something,
-# before another can come, ms.
+# The log has the sums of at most one collection a second: how long Keeper waits after each that it reports, before another
+# can come, ms.
 WAIT = 1300
 
 SETTINGS = collections.OrderedDict([
@@ -81,7 +81,7 @@ def judged(t, keeping, moments=17):
     equal, wrong = live.judge(said, found)
     t.true(not wrong, '%d differ, %d are equal:\n%s' % (len(wrong), equal, '\n'.join(wrong[:40])))
     t.true(sum(row['kind'] == 'moment' for row in said) == moments and equal > 60 * moments, 'only %d numbers' % equal)
-    t.true(not found.early, 'allocated before a collection, by lines behind it:\n%s' % '\n'.join(found.early[:20]))
+    t.true(not found.early, 'allocated before a collection, by lines after it:\n%s' % '\n'.join(found.early[:20]))
     surprises = [row['text'] for row in said if row['kind'] == 'surprise']
     t.note('%d numbers equal%s' % (equal, ', %d surprises' % len(surprises) if surprises else ''))
     return said, found
@@ -208,7 +208,7 @@ def outline(path):
 
 def enough(record, least):
     """
-    What record() returns, once the walks of the heap have compared so many objects: a loaded machine may let a collection
+    What record() returns, once the walks of the heap have compared enough objects: a loaded machine may let a collection
     pass before the tracer has walked the heap. The last of five recordings counts.
     """
     for _ in range(5):
@@ -279,7 +279,7 @@ test_every_object_of_random_replacement.needs = sorted({('Replacer', cell[0]) fo
 def test_every_object_of_the_compiler(t, hooks):
     """
     It asks for server collection, which leaves gen0 as large as it is: four collections. So it has seven or eight, of which
-    a busy machine lets some pass before a thread of ours has walked the heap.
+    a busy machine lets some pass before a tracer thread has walked the heap.
     """
     traced, _ = test_compiler.command(t, 'traced')
     checked(t, enough(lambda: t.record(traced, *CHECKED, hooks=hooks, timeout=900,

@@ -303,7 +303,7 @@ def test_a_log_that_is_moved_is_whole_where_it_is(t):
 def test_what_is_gone_of_a_log_is_told(t, how):
     path, err = while_it_is_written(t, os.remove if how == 'removed' else lambda path: os.truncate(path, 0), begun_anew)
     t.true('none lost' not in err and 'its log was ' + how in err and 'gone since' in err, err)
-    log = Log(path)  # it began anew
+    log = Log(path)  # it started again
     gone = log.end['rotated_out']
     t.true(how in log.end['file'] and gone['allocs'] > 10_000, log.end)
     t.equal(log.end['written'], len(log.allocs) + gone['allocs'], 'written')

@@ -1,6 +1,6 @@
 """
-The package of the .NET tool (`make nupkg`): installed as on a machine that has only the SDK, with a home and a cache of its
-own, and used; what its files need of glibc; and what it says where it does not run.
+The package of the .NET tool (`make nupkg`): installed as on a machine that has only the SDK, with a separate home and
+cache, and used; what its files need of glibc; and what it says where it does not run.
 """
 import hashlib
 import os
@@ -23,12 +23,12 @@ OF_GLIBC = {'libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux
 
 
 def package():
-    """Its path. Where something for it could not be had, the tests are skipped; `make check` keeps what was said."""
+    """Its path. If something for it could not be downloaded, the tests are skipped; `make check` keeps the output."""
     name = 'package/shadowtrace.%s.nupkg' % tool('--version').text.split()[1]
     said = os.path.join(FOLDER, 'said')
     if not os.path.exists(os.path.join(BUILD, name)) and os.path.exists(said):
         with open(said, encoding='utf-8', errors='replace') as file:
-            reasons = [line.strip() for line in file if any(text in line for text in ('cannot be had',) + NO_PACKAGE)]
+            reasons = [line.strip() for line in file if any(text in line for text in ('source.sh: ',) + NO_PACKAGE)]
         if reasons:
             raise Skip('no package: %s' % reasons[0])
     return built(name, 'make nupkg', newer_than=harness.LIBRARY)
@@ -321,7 +321,7 @@ def test_it_is_installed_where_it_does_not_run(t, machine):
 
 @each('machine', 'alpine.3.20-x64', 'osx-arm64', 'debian.12-x64', 'rhel.8-x64')
 def test_the_shim_and_names_of_machines(t, machine):
-    """A distribution's own SDK has a name of its own for the machine."""
+    """A distribution's own SDK has another name for the machine."""
     result = run(['dotnet', installed().shim, '--version'], env=clean(t, DOTNET_RUNTIME_ID=machine))
     if machine.startswith(('debian', 'rhel')):
         t.equal((result.status, result.text), (0, tool('--version').text), result)

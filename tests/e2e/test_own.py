@@ -137,7 +137,7 @@ def test_a_server(t):
 
 @needs('OwnApp', 'OwnPlugin')
 def test_plugins(t):
-    """With a deps.json of its own; with its PDB alone; with neither; loaded from bytes."""
+    """With a separate deps.json; with its PDB alone; with neither; loaded from bytes."""
     built = os.path.dirname(PROGRAM.command('OwnApp')[-1])
     places = {}
     for place, endings in (('whole', ('.dll', '.deps.json', '.pdb')), ('pdb', ('.dll', '.pdb')), ('bare', ('.dll',))):

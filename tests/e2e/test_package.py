@@ -199,7 +199,7 @@ def packages_wanted(t):
 
 
 def build_deb(t, **environment):
-    """`make deb` into a folder of its own: the folder with the packages, without the sources (whose logs are none of ours)."""
+    """`make deb` into a separate folder: the packages, without the sources (which contain logs)."""
     folder = t.path('build')
     make('deb', 'BUILD=' + folder, env=environment)
     folder = os.path.join(folder, 'deb')
@@ -343,7 +343,7 @@ def test_the_debian_package_installs_and_runs_in_a_clean_root(t):
 
 
 def inside(root, script):
-    """In namespaces of its own: what is mounted there is gone when it ends."""
+    """In separate namespaces: mounts are gone when it ends."""
     sdk = os.path.realpath(ENVIRONMENT['DOTNET_ROOT'])
     return done(['unshare', '--mount', '--pid', '--fork', 'sh', '-c', CLEAN_ROOT, 'sh', root, sdk, script])
 
@@ -356,7 +356,7 @@ def clean_root(t):
     root = t.path('root')
     said = run(['debootstrap', '--variant=minbase', suite, root, *mirror()], timeout=LONG)
     if said.status:
-        t.skip('no clean root can be had: %s' % (said.text + said.errors).strip().splitlines()[-1])
+        t.skip('cannot make a clean root: %s' % (said.text + said.errors).strip().splitlines()[-1])
     return root
 
 

@@ -10,7 +10,7 @@ from harness import one_line, run, tool, tool_json
 
 LOGS = os.path.join(os.path.dirname(harness.HERE), 'fixtures', 'logs')
 
-# Firefox tells of a font of its own, for the marker of what can be opened.
+# Firefox reports an internal font, for the marker of what can be opened.
 HARMLESS = ('file:', 'about:', 'data:font/')
 
 # What puppeteer runs first: the page is there when its hook is, and it said nothing and asked for nothing by then.
@@ -396,7 +396,7 @@ PRINT = OPEN + '''
 
 @consumers.each_browser
 def test_on_paper(t, browser):
-    """White, without controls; what was chosen is said in words, and what does not fit is told."""
+    """White, without controls; the choices are written in words, and what does not fit is named."""
     log = shop()
     log.alloc(9_910_000_000, 'main', ['Shop.Deep.D%d()' % i for i in range(99)], 'Shop.Item', 1_000_000)
     for i in range(250):

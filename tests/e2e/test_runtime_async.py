@@ -42,7 +42,7 @@ def test_every_stack_is_the_snapshots(t, framework, program, hooks):
 @each('framework', *FRAMEWORKS)
 @each('hooks', *HOOKS)
 def test_own_methods_only(t, framework, hooks):
-    """What a suspended method leaves behind no hook takes away, where its caller has none: whoever looks does."""
+    """No hook removes the frame of a suspended method if its caller has none: the first reader does."""
     early = dict(SWITCHED_ON, DOTNET_TC_OnStackReplacement_InitialCounter='10', DOTNET_OSR_HitLimit='1')
     r = t.record(command_of(PROGRAMS[0], framework), '--only', 'Torture.*', hooks=hooks, check=1, env=early)
     as_unprofiled(t, r, command_of(PROGRAMS[0], framework))

@@ -481,7 +481,7 @@ def test_without_the_compressor_what_runs_always_is_recorded_and_it_is_said(t):
 
 @needs('WebServer')
 def test_a_full_disk_does_not_harm_what_runs_always(t):
-    """What was written stays readable; what was not is told, in one line."""
+    """What was written stays readable; one line reports what was not."""
     command = PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']
     result, path = on_full_disk(t, '--always-on', '--sums-every', '10ms', '--', *command, size='4k')
     t.equal(result.status, 0, str(result))

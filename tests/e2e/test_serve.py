@@ -477,7 +477,7 @@ def test_clients_that_wait_hold_some_slots_and_none_once_they_have_gone(t):
         for connection in waiting:
             connection.close()
     until(lambda: server.ask('/debug/pprof/allocs?seconds=1')[0] == 200, 'a slot for one that waits')
-    # Nobody waits for the marks of those that have gone: different spans have room again.
+    # Nothing waits for the marks of clients that have gone: different spans have room again.
     for seconds in range(1, 60):
         with contextlib.closing(Unix(server.where)) as connection:
             connection.connect()
@@ -524,7 +524,7 @@ def test_strangers_keep_nobody_with_a_token_from_being_served(t):
 
 @waits
 def test_a_stranger_does_not_stay(t):
-    """A byte each half a second: until the server closes the connection; without a limit of its own it lasts a minute."""
+    """A byte each half a second, until the server closes the connection; the client itself would take a minute."""
     server = Server(t, '--listen', '127.0.0.1:0', os.path.join(LOGS, 'small.ndjson'))
     with contextlib.closing(connect_nowhere(server)) as one:
         for sent in range(200):

@@ -33,7 +33,7 @@ def rows(found, names):
 
 
 def inclusive(paths):
-    """Bytes and objects by method, in it or below: from the lines, without anything of ours."""
+    """Bytes and objects by method, in it or below: from the lines, without our code."""
     sums = collections.Counter()
     for path in paths:
         methods, nodes, of_node = {}, {0: frozenset()}, collections.Counter()

@@ -16,7 +16,7 @@ def parts_of(pid):
 
 
 def code(pid):
-    """(where it is loaded, as it is in the file, as it is in the process); a part of its own is what was written to."""
+    """(where it is loaded, as it is in the file, as it is in the process); a separate part was written to."""
     parts = sorted(part for part in parts_of(pid) if part[3])
     start, end, offset = parts[0][0], parts[-1][1], parts[0][2]
     with open(LIBRARY, 'rb') as file, open('/proc/%d/mem' % pid, 'rb') as memory:

@@ -40,7 +40,7 @@ def test_of_several_processes_each_tells_its_command_line(t):
 
 @needs('Hello')
 def test_notes_fall_between_lines(t):
-    """stdout and stderr in one file: the note about PDBs, and that of a broken one, each a line of its own."""
+    """stdout and stderr in one file: the note about PDBs, and that of a broken one, each a separate line."""
     folder = t.path('moved')
     os.mkdir(folder)
     made = os.path.dirname(PROGRAM.command('Hello')[-1])
@@ -101,7 +101,7 @@ def test_validate_takes_quiet(t):
 
 
 def test_a_program_that_ignores_hang_ups_can_be_tested(t):
-    """make check under nohup: a signal that whoever started the tests ignores is not ignored in what they start."""
+    """make check under nohup: programs that tests start do not ignore the signals that the tests ignore."""
     result = run(['sh', '-c', 'trap "" HUP INT QUIT; exec python3 -c "import sys; sys.path.insert(0, %r); import harness; '
                               'print(harness.run([%r, %r, %r]).text)"' % (harness.HERE, 'grep', 'SigIgn', '/proc/self/status')])
     ignored = int(result.text.split()[1], 16)

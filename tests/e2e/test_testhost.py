@@ -30,7 +30,7 @@ def dotnet(what, *words, program='dotnet', **more):
     result = run(['nice', program, *words, '-p:UseSharedCompilation=false'], timeout=1800, **{'env': BUILDING, **more})
     for code in NO_PACKAGE:
         if code in result.text:
-            raise Skip('%s cannot be had from NuGet (%s)' % (what, code))
+            raise Skip('%s is not available from NuGet (%s)' % (what, code))
     return result
 
 

@@ -65,7 +65,7 @@ def test_memory_stays_what_it_was(t, kind, log):
         if i == len(plain):
             plain.append(grows(t, kind, False, []))
         ours.append(grows(t, kind, True, ['--log', log]))
-    for what, profiled, unprofiled in zip(('of its own', 'with files'), zip(*ours), zip(*plain)):
+    for what, profiled, unprofiled in zip(('private', 'with files'), zip(*ours), zip(*plain)):
         more = statistics.median(profiled) - statistics.median(unprofiled)
         told = '%d KB more %s: %s, %s without' % (more, what, profiled, unprofiled)
         t.note(told)

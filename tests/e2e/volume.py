@@ -7,7 +7,7 @@ and 10. A line per program, and one with the sum: fewer than 50 million objects,
 usage: tests/e2e/volume.py [-k TEXT]... [-j N] [--list]
 
 -k TEXT  only programs whose line contains TEXT (several: any of them); the sum is not judged then
--j N     so many at once (default: the processors, at most 4)
+-j N     N at once (default: the processors, at most 4)
 
 The SDK's compilers and build run on its own runtime; on the others the same compilers do, from packages (programs/Compilers).
 """

@@ -10,8 +10,8 @@
  *   --grow          each text of lines, all behind its first line 1, 2, 4, ... times, up to 256 KiB: what it takes then
  *
  * Every input may hold 64 MB and 20 times its size (unpacked, where the target says how large that is). Built for
- * `make fuzz`, which counts branches, it may also take so many of them and so many for each byte: a bound on time that no
- * busy machine moves. An input that goes beyond either aborts.
+ * `make fuzz`, which counts branches, there is also a limit on branches, and one for each byte: a time limit that does
+ * not depend on the load. An input that goes beyond either aborts.
  *
  * Exit status: 0 all ran, 2 usage or unreadable. What else is a failure the target decides: it aborts, or a sanitizer
  * does.
@@ -417,8 +417,8 @@ static int parse_option(struct options *options, char **argv)
 }
 
 /*
- * What an input takes when it is twice as long: twice as much, and a part that does not grow. So from one length to the
- * next a byte may not become dearer for ever; some do for a while, until tables have the size from which they double.
+ * An input that is twice as long may cost twice as much, plus a constant. So the cost per byte may not grow with the
+ * length for ever; it may for a while, until tables have the size from which they double.
  */
 static int grow_one(const struct input *input, size_t number, size_t max_size)
 {

@@ -1,5 +1,5 @@
 /*
- * Fuzz target: src/tracer/owner, which reads what lies beside programs. An input is a deps.json,
+ * Fuzz target: src/tracer/owner, which reads files next to programs. An input is a deps.json,
  * and the file of a single-file program whose header begins at its first byte.
  */
 #include "must.h"

@@ -8,7 +8,7 @@
  *     a  it is appended           t  the file is truncated, then it is appended      r  a rotation: it is in a new file
  *     z  it is appended packed    s  the file is cut to as many bytes as it has      n  another file in its place
  *     w  it is appended in a      o  it is written over the file's beginning         c  a copy of the file in its place,
- *        line beyond the limit    d  the file is removed                                with more behind it
+ *        line beyond the limit    d  the file is removed                                with more after it
  */
 #include "must.h"
 

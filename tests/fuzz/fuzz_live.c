@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 extern bool fuzz_mutated; /* driver.c, as is the next */
 void fuzz_silence(void);
 
-/* A log in memory, so many bytes at once; waits: after each piece there is no more for now. */
+/* A log in memory, a few bytes at once; waits: after each piece there is no more for now. */
 struct pieces {
     const uint8_t *data;
     size_t size, at, piece;
@@ -74,7 +74,7 @@ static int count_event(void *context, const struct report_cell_event *event)
     return 0;
 }
 
-/* Sums of all cells, before any stand in place of what was allocated. */
+/* Sums of all cells, before other amounts replace the allocated ones. */
 static void check_sums(const struct report_cells *c)
 {
     double bytes = 0;

@@ -111,7 +111,7 @@ static void forget(void)
     rmdir(folder);
 }
 
-/* Problems are told on stderr: many, and the same for ever. */
+/* Problems are printed on stderr: many, and always the same. */
 static void begin(void)
 {
     if (*folder)

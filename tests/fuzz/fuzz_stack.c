@@ -297,7 +297,7 @@ static void end(void)
     struct stack *s;
 
     memory_fail_after(-1);
-    if (!stack_peek()) /* what is refused for want of memory ends with a call above it */
+    if (!stack_peek()) /* a stack refused when out of memory ends with a call above it */
         stack_enter(method_of(0), (uintptr_t)&machine[WORDS - 1]);
     s = stack_peek();
     if (s) {

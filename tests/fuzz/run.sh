@@ -3,7 +3,7 @@
 #
 # usage: run.sh FOLDER INPUTS SEED
 #
-# So many inputs for each reader of what others write: logs (the readers and the commands), logs that are followed, live objects,
+# INPUTS for each reader of foreign input: logs (the readers and the commands), logs that are followed, live objects,
 # budgets, rows, heap dumps, replies of a traced process. A line is too long from 16 KiB on. Short stacks and a small quarantine
 # make it twice as fast; to learn more of an input, run it without them, with its seed and --only.
 set -e

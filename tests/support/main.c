@@ -1,4 +1,4 @@
-/* Linked where a test has no main() of its own. */
+/* Linked to tests without a main(). */
 #include "test.h"
 
 int main(int argc, char **argv)

@@ -2,8 +2,8 @@
  * support/test.h - cmocka with tests that register themselves. A unit test is a file of these:
  *
  *   TEST(what_it_proves) { ... }
- *   TEST(what_it_proves, setup, teardown) { ... }  with a fixture of its own, in *state
- *   TEST_EACH(setup, teardown)                     around each test that has no fixture of its own
+ *   TEST(what_it_proves, setup, teardown) { ... }  with a separate fixture, in *state
+ *   TEST_EACH(setup, teardown)                     around each test without a separate fixture
  *   TEST_GROUP(setup, teardown)                    once around them all
  *
  * The program runs them in the order in which they stand; with an argument, those whose names match

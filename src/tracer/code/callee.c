@@ -20,8 +20,8 @@ static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
 
 /*
  * The function whose code a target leads to; 0: none, or one without metadata. A method's stub
- * leads to the runtime instead, now and then: until its code is made, and while its calls are to be
- * counted anew. Then the stub itself says whose it is.
+ * sometimes leads to the runtime instead: until its code is compiled, and while its calls are
+ * counted again. Then the stub itself identifies the method.
  */
 static uintptr_t function_of(struct clr_info *info, struct cpu_target target)
 {

@@ -278,8 +278,8 @@ static bool makes_for_others(const struct metadata_method *method)
 }
 
 /*
- * What a callee that no operand names has made, or one that it called: no instruction that makes
- * the same type is meant. If its name misleads, as little is known as of what has none.
+ * An object made by a callee that no operand names, or below it: instructions that make the same
+ * type did not make it. If the callee's name is misleading, the instruction stays unknown.
  */
 static int32_t by_callee(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body, uint32_t from, const struct site_hint *of,
@@ -447,7 +447,7 @@ static hresult ask_map(struct metadata *metadata, struct code_body *body)
     return hr;
 }
 
-/* The statements, and which of them the map has. A body without IL of its own has none. */
+/* The statements, and which of them the map has. A body without IL has none. */
 static bool ask_pieces(struct metadata *metadata, struct metadata_method *method,
                        struct code_body *body)
 {
@@ -479,9 +479,9 @@ static bool is_sole(struct metadata *metadata, struct metadata_method *method,
 }
 
 /*
- * One body, of which start, epoch and order are known. It has no map if there is none (it is not
- * asked for again), or if it need not be whole and has one instruction to find: the runtime takes
- * longer for a map the more it was asked.
+ * One body, of which start, epoch and order are known. It gets no map if the runtime has none (this
+ * is final), or if it may be partial and has one instruction to find: the runtime takes longer for
+ * each further map.
  */
 static struct code_body *body_ask(struct metadata *metadata, struct metadata_method *method,
                                   const struct code_body *known, bool whole)

@@ -72,10 +72,10 @@ struct code_place {
 };
 
 /*
- * code_caller - goes up from a place in code without hooks to the first frame that lies in
- * `method`, the youngest with hooks. limit: the stack above is not read. Frames without a frame
- * pointer are told by their prolog.
- * Returns: its ip, right behind a call; 0: not found, or not for certain. Threads: any; callbacks.
+ * code_caller - goes up from a place in code without hooks to the first frame in `method`, the
+ * youngest with hooks. limit: the stack above is not read. The prolog identifies frames without a
+ * frame pointer.
+ * Returns: its ip, right after a call; 0: not found, or not certain. Threads: any; callbacks.
  */
 uintptr_t code_caller(struct metadata *metadata, const struct metadata_method *method,
                       const struct code_place *from, uintptr_t limit);

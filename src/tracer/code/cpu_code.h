@@ -22,9 +22,9 @@ struct cpu_rank {
 
 /*
  * cpu_rank - reads code[0, size), which begins with a whole instruction; ret is an offset in it, or
- * its end, right behind a call. by_argument: calls are equal only if their first argument looks the
- * same (there helpers that make objects are told the class).
- * Returns: its place. Not known: code that cannot be read as instructions, no call before ret.
+ * its end, right after a call. by_argument: calls are equal only if their first argument looks the
+ * same (it is the class for helpers that make objects).
+ * Returns: its place. Unknown: code that cannot be read as instructions, no call before ret.
  * Threads: any, while the code stays where it is.
  */
 struct cpu_rank cpu_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument);
@@ -44,7 +44,7 @@ bool cpu_line(const uint8_t *code, size_t size, size_t ret, struct cpu_line *out
 /* Where a call or a jump goes, as far as the code alone tells. */
 struct cpu_target {
     enum cpu_way {
-        CPU_UNREAD,  /* there is none, or the code before it cannot be read */
+        CPU_UNREAD,  /* no code, or the code before it cannot be read */
         CPU_TO,      /* to `at` */
         CPU_THROUGH, /* to where the word at `at` says */
         CPU_FOUND,   /* what it finds when it runs: a virtual method, a delegate, a pointer */

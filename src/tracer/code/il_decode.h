@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ECMA-335 III: the opcodes that are told apart. */
+/* ECMA-335 III: the opcodes that need special treatment. */
 enum {
     OP_JMP = 0x27,
     OP_CALL = 0x28,

@@ -366,7 +366,7 @@ static unsigned fit_class(struct il_match *match, const struct il_instruction *i
         return strcmp(match->made, "System.RuntimeType") == 0 ? FIT_FIRST : 0;
     if (!makes_object(in->opcode))
         return 0;
-    /* A string is made by a method that stands for the constructor. */
+    /* A method replaces the constructor of a string. */
     if (in->opcode == OP_NEWOBJ && match->makes_string)
         return 0;
     operand = operand_of(match, in->token);
@@ -405,7 +405,7 @@ static const uint32_t *helper_of(const struct parts *callee)
     return none;
 }
 
-/* A token that names the very method, which then fits in all respects; 0: there is none. */
+/* A token that names this very method, which then fits in all respects; 0: none. */
 static uint32_t definition_of(const struct metadata_method *method,
                               const struct metadata_method *callee)
 {

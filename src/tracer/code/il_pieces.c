@@ -122,7 +122,7 @@ static int64_t reach_all(const struct il_code *il, const struct il_instruction *
     return target < il->size ? target : -1;
 }
 
-/* Also whether the JIT begins anew behind it: after a call that returns nothing. */
+/* Also whether the JIT starts a statement after it: after a call that returns nothing. */
 static int depth_after(const struct metadata_method *method, const struct il_instruction *in,
                        int depth, bool *breaks)
 {

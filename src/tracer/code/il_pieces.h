@@ -9,12 +9,12 @@
 /*
  * One piece of a body's IL: from where the evaluation stack is empty, or the runtime's map has an
  * entry, to the next such place. Optimised code has pieces without an entry: their code was moved
- * to where the result is used, or runs on under the entry before, or there is none.
+ * to where the result is used, or belongs to the entry before, or does not exist.
  */
 struct il_piece {
     uint32_t at;
-    uint32_t jump;  /* where a branch at its end goes, if it does; else IL_NOWHERE */
-    uint32_t first; /* of il_pieces.reach: the first that is in this piece, or in one behind it */
+    uint32_t jump;      /* where a branch at its end goes, if it does; else IL_NOWHERE */
+    uint32_t first;     /* of il_pieces.reach: the first that is in this piece, or in a later one */
     bool statement : 1; /* the stack is empty here */
     bool mapped : 1;
     bool joins : 1;  /* a branch comes here */

@@ -394,7 +394,7 @@ static void run_alive(const struct request *r)
 
     if (err)
         control_refuse(r->out, "live objects are not available: %s",
-                       err == -ENOENT      ? "it is kept with record --live"
+                       err == -ENOENT      ? "they need record --live"
                        : err == -ETIMEDOUT ? "the writer of the log is busy"
                                            : strerror(-err));
     else

@@ -163,7 +163,7 @@ static enum walk_why name(struct walk *walk, uintptr_t function, struct walk_rul
     if (metadata_method_map(walk->metadata, function, &out->method))
         return WALK_METHOD;
     if (walk->runtime->major >= 11 && metadata_method_thunk(walk->metadata, out->method))
-        return WALK_METHOD; /* snapshots may name the method of runtime async behind it */
+        return WALK_METHOD; /* snapshots may name the method of runtime async instead */
     out->kind = out->method->hidden && RULE(RULE_WALK_HIDDEN) ? KIND_HIDDEN : KIND_MANAGED;
     return WALK_CERTAIN;
 }

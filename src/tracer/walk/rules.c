@@ -24,7 +24,7 @@ static enum walk_why native(const struct natives_place *place, uintptr_t at, boo
             out->kind = KIND_SIGNAL;
             return WALK_CERTAIN;
         }
-        /* To stop a thread the runtime replaces a return address by one of its own functions. */
+        /* To stop a thread, the runtime replaces a return address by one of its functions. */
         return WALK_HIJACKED;
     }
     if (!place->table.header || !cfi_find(&place->table, at, &rule))

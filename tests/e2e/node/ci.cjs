@@ -1,5 +1,5 @@
-// What those who read workflows, pipelines, images and manifests have to say of some. GitLab's is read by gitlab-ci-local,
-// a program of its own.
+// Checks workflows, pipelines, images and manifests with the parsers of their tools. gitlab-ci-local, a separate program,
+// reads GitLab's.
 //
 // stdin: [{"kind": "github", "docker", "kubernetes" or "yaml", "path": ..., "text": ...}, ...]
 // stdout: [{"wrong": [what is wrong, with its line], "read": what the text says, documents of YAML}, ...]

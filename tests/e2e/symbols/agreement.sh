@@ -1,6 +1,6 @@
 #!/bin/sh
 # symbols: src/tool/symbols says the same as System.Reflection.Metadata for all methods of the assemblies built here:
-# C# and F#, Debug and Release, PDB beside the assembly, embedded and in a folder of its own, with Source Link and
+# C# and F#, Debug and Release, PDB beside the assembly, embedded and in a separate folder, with Source Link and
 # embedded sources, and one with wide heaps.
 #
 #   tests/e2e/symbols/agreement.sh PDB_DUMP [OUT]     PDB_DUMP: tests/e2e/symbols/pdb_dump.c, built
@@ -31,7 +31,7 @@ build() { # flavour, project, properties
     fi
 }
 
-# Each method in a document of its own, some with state machines; names and documents fill the heaps.
+# Each method in a separate document, some with state machines; names and documents fill the heaps.
 awk -v n="$METHODS" 'BEGIN {
     print "using System.Threading.Tasks; using System.Collections.Generic; public static class Large {"
     for (i = 1; i <= n; i++) {

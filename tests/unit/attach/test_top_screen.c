@@ -1,6 +1,4 @@
-/*
- * top on a screen in memory: keys in, rows of text out. The replies are those of the fuzz corpus.
- */
+/* top on a screen in memory: keys in, rows of text out. The replies are those of the fuzz corpus. */
 #include "attach/top_screen.h"
 
 #include "base/memory.h"
@@ -153,9 +151,9 @@ TEST(what_is_alive_shows_what_has_grown_since_a_key)
 
 TEST(what_is_alive_says_why_it_is_not_known)
 {
-    strcpy(top.refused, "process 7: live objects are not available: it is kept with record --live");
+    strcpy(top.refused, "process 7: live objects are not available: they need record --live");
     press("4");
-    assert_non_null(strstr(drawn(24, 110), "it is kept with record --live"));
+    assert_non_null(strstr(drawn(24, 110), "they need record --live"));
 }
 
 TEST(growth_of_what_was_not_shown_counts_from_the_least_that_was)

@@ -26,8 +26,8 @@ static struct rows_log sides[DIFF_SIDES];
 static struct diff *diff;
 
 /*
- * Lines without symbols: of each call site the IL offset is the line of its method, in File.cs; an offset of 99 is one of
- * the method's lines, nobody knows which; beyond that there is none.
+ * Lines without symbols: the line of a call site is its IL offset, in File.cs; an offset of 99 is an unknown line of the
+ * method; larger ones have no line.
  */
 #define LINES 20
 static struct model_place places[3][LINES]; /* by log */

@@ -15,7 +15,7 @@ static uint32_t random_below(uint64_t *seed, uint32_t n)
     return (uint32_t)((*seed >> 33) % n);
 }
 
-/* A tree that grows at random, each node with a call site and a type of its own. */
+/* A tree that grows at random, each node with another call site and type. */
 static char *grown_log(bool live)
 {
     static unsigned classes[NODES + 1], ils[NODES + 1];

@@ -55,7 +55,7 @@ static int teardown(void **state)
 
 TEST_EACH(model_setup, teardown);
 
-/* The place of the cell of so many bytes. */
+/* The place of the cell with these bytes. */
 static bool place_of(struct model_near *near, double bytes, struct model_near_place *out)
 {
     for (size_t i = 0; i < model_cell_count(model); i++)

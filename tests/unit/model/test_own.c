@@ -1,4 +1,4 @@
-/* Whose code: the log's word, what is guessed where it has none, patterns, and what is told. */
+/* The owner of code: from the log, guessed without it, from patterns, and what is reported. */
 #include "model/own.h"
 
 #include "base/buffer.h"

@@ -241,7 +241,7 @@ TEST(logs_behind_one_another_do_not_mix_their_ids)
     assert_int_equal(amount(1).allocs, 2); /* the same type in both */
     assert_int_equal(model_defs(made.model)->thread_count, 3);
     assert_int_equal(made.problems.count,
-                     1); /* node 1 of the second, though by type nobody asks for it */
+                     1); /* node 1 of the second, though types do not need it */
 }
 
 TEST(heaps_are_told_apart_in_the_total)

@@ -38,7 +38,7 @@ static int teardown(void **state)
 
 TEST_EACH(setup, teardown);
 
-/* An allocation at each of so many places: a cell each. more: further members. */
+/* An allocation at each of these places: a cell each. more: further members. */
 static void allocate(unsigned places, const char *more)
 {
     for (unsigned i = 0; i < places; i++)

@@ -62,7 +62,7 @@ TEST(names_are_as_they_were_written)
     buffer_free(&b);
 }
 
-/* Every beginning, every end, each in memory of its own size. */
+/* Every prefix and every suffix, each in memory of exactly its size. */
 TEST(no_name_is_read_past)
 {
     struct buffer b = BUFFER_INIT;

@@ -1,6 +1,6 @@
 /*
- * Logs made to cost more than they hold: whoever reads one takes at most 64 MB and 20 times its size, and is done in as
- * many steps as there are lines, so to say. What the readers tell of them is right all the same.
+ * Logs made to cost more than their size: reading one takes at most 64 MB and 20 times its size, and time in proportion to
+ * its lines. The results are still right.
  */
 #include "support/heap.h"
 

@@ -25,7 +25,7 @@ static void expect_line(const json_t *json, size_t index, int line, int bytes, i
     assert_int_equal(callees, below);
 }
 
-/* Line 8 calls what allocates at 27 and 33; of its own 27 has 1,024, its callee four of 56. */
+/* Line 8 calls code that allocates at 27 and 33; line 27 itself has 1,024, its callee four of 56. */
 TEST(a_line_has_what_it_allocates_and_what_its_calls_do)
 {
     struct ran ran = ANNOTATE("--format=json", FIXTURES "lines.ndjson", SECOND);

@@ -1,6 +1,4 @@
-/*
- * report --view live and its kin: of a log that can be added up by head (unit/model/test_live.c).
- */
+/* report --view live and its kin: of a log that can be added up by head (unit/model/test_live.c). */
 #include "unit/cli/command_support.h"
 
 #include "support/test.h"
@@ -156,9 +154,7 @@ TEST(rows_by_any_key_come_to_the_total)
     }
 }
 
-/*
- * Own sums of the rows come to the total, and so do those below each; as `report --view Q` has it.
- */
+/* Own sums of the rows come to the total, and so do those below each; as `report --view Q` has it. */
 static void expect_tree(json_t *json, const char *member, json_int_t want)
 {
     json_t *rows = json_object_get(json, "rows");
@@ -224,10 +220,7 @@ TEST(a_moment_is_a_mark_a_time_or_a_collection)
     expect_complaint(REPORT("--view=live", "--at=cold"), CLI_USAGE, "no mark \"cold\"");
 }
 
-/*
- * alive-missed.ndjson: collections 1, 4, 5, 9; the mark "between" was set before 4 and written
- * behind it.
- */
+/* alive-missed.ndjson: collections 1, 4, 5, 9; the mark "between" was set before 4 and written after it. */
 static void expect_missed(const char *when, json_int_t gc, json_int_t missed, const char *said)
 {
     char at[40];

@@ -107,7 +107,7 @@ TEST(no_part_is_counted_twice)
     expect(REPORT(first, second, last), "The log is complete to its end.", true);
 }
 
-/* By its own name, by another one, and as what is no log of several parts. */
+/* By its own name, by another one, and as a log without several parts. */
 TEST(a_file_is_read_once_however_often_it_is_named)
 {
     char link[120], alone[120];

@@ -461,7 +461,7 @@ TEST(who_started_an_async_method_is_a_frame, begin_log, remove_log)
     report_schema_free(schema);
 }
 
-/* Deeper than a stack of ours could follow frame by frame, one call in another. */
+/* Deeper than a recursive walk, frame by frame, could go. */
 TEST(sampled_stacks_may_be_as_deep_as_a_log_has_them, begin_log, remove_log)
 {
     char *at;

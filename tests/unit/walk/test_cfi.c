@@ -174,7 +174,7 @@ TEST(damaged_tables_are_read_to_an_end)
     for (unsigned round = 0; round < 400; round++) {
         struct cfi_table table;
 
-        copy = malloc(size); /* of its own size: no read past the end */
+        copy = malloc(size); /* of exactly its size: no read past the end */
         memcpy(copy, place.table.header, size);
         table = (struct cfi_table){copy, copy, copy + size};
         for (unsigned i = 0; round && i < 1 + size / 64; i++) {

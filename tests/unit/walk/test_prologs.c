@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SAMPLE 40 /* one function of so many */
+#define SAMPLE 40 /* one function in SAMPLE */
 
 static struct {
     size_t images, functions, framed, handlers, differ;
@@ -40,7 +40,7 @@ static const uint8_t *directory(const uint8_t *image, size_t size, uint32_t *byt
     return clr_pe_place(image, true, load_u32(optional + 112 + 3 * 8));
 }
 
-/* The prolog of a handler is no method's: it sets no frame up of its own. */
+/* The prolog of a handler is not that of a method: it does not set up a frame. */
 static bool agrees(const struct cpu_prolog *prolog, const struct code_frame_info *info)
 {
     if (prolog->framed)

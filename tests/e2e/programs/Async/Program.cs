@@ -11,7 +11,7 @@ using static Torture.Sink;
 
 namespace Torture;
 
-static partial class Program // RuntimeAsync compiles this file, too, and adds cases of its own
+static partial class Program // RuntimeAsync compiles this file, too, and adds further cases
 {
     static int Main(string[] args) => Run(args,
     [
@@ -812,7 +812,7 @@ static partial class Program // RuntimeAsync compiles this file, too, and adds c
         Callee();
     }
 
-    /* Each level passes on what the level below gives, and its exception out of a catch of its own. */
+    /* Each level passes on what the level below gives, and its exception out of another catch. */
     static async IAsyncEnumerable<int> Level(int depth)
     {
         if (depth == 0)

@@ -126,7 +126,7 @@ public static class Cases
             throw new InvalidOperationException("does not hold: " + what);
     }
 
-    /// <summary>Runs body on a thread of its own with a stack of the given size; what it throws is thrown here.</summary>
+    /// <summary>Runs body on a separate thread with a stack of the given size; what it throws is thrown here.</summary>
     public static void OnThread(int stackBytes, Action body)
     {
         System.Runtime.ExceptionServices.ExceptionDispatchInfo failed = null;

@@ -549,7 +549,7 @@ public static class Program
             }
     }
 
-    /* IL may throw what is no exception; here it arrives wrapped. */
+    /* IL may throw objects that are not exceptions; here they arrive wrapped. */
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void EmittedThrowString()
     {

@@ -1,5 +1,5 @@
 // Objects that dynamic methods make, and methods that dynamic methods call: each on a line that says so.
-//   // D: Name*2   a dynamic method that this line calls makes so many objects of Name
+//   // D: Name*2   a dynamic method that this line calls makes two objects of Name
 //   // H: Name     the same, made by hooked code that a dynamic method calls, which this line calls
 //   // L: Name     this line makes them itself
 using System;

@@ -1,4 +1,4 @@
-// Exceptions that the processor raises, each in a method of its own. Prints where the runtime says that each was thrown:
+// Exceptions that the processor raises, each in a separate method. Prints where the runtime says that each was thrown:
 // type, method, IL offset.
 using System;
 using System.Diagnostics;

@@ -1,6 +1,6 @@
 // What is alive, as the runtime says itself: a long weak handle to each object. It keeps nothing alive, and is empty once
 // the collector has taken the object's memory, not before: a finalizer that still has to run, a resurrection, a
-// reference forgotten in a register all count as what they are. The book is kept in memory of its own, and the sizes come
+// reference forgotten in a register all count as what they are. The book is kept in separate memory, and the sizes come
 // from the types' layouts in the runtime, so nothing in here is known from the tracer.
 using System;
 using System.Collections.Generic;
@@ -165,7 +165,7 @@ static unsafe class Ledger
         return made;
     }
 
-    /// On a thread of its own: its stack is gone when it returns, and keeps nothing alive.
+    /// On a separate thread: its stack is gone when it returns, and keeps nothing alive.
     public static void Step(Action step)
     {
         Exception failed = null;

@@ -442,7 +442,7 @@ static class Makers
     }
 
     /// A tree that has more nodes than the collector's mark stack is deep. Children first: a collection while they are made would
-    /// leave a node older than the ledger, which is told of it when it is whole, believes.
+    /// leave a node older than the ledger believes, which sees it when it is complete.
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static Node Trees(int depth)
     {

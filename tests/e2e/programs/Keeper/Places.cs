@@ -45,7 +45,7 @@ delegate int Work();
 
 static class Statics<T>
 {
-    public static Pair Value; // the runtime keeps it in a box of its own
+    public static Pair Value; // the runtime keeps it in a separate box
 }
 
 static class PerThread

@@ -3,7 +3,7 @@
 //
 //   Keeper [--scale N] [--conservative] [--wait MS]
 //
-// It waits so long after each collection of which it says something: a log has sums of at most one a second.
+// --wait: it waits after each collection that it reports: a log has sums of at most one a second.
 //
 // Prints one JSON object a line:
 //   {"kind":"moment","moment":M,"name":TEXT,"gc":N,"depth":0|1|2}   after the N-th collection of the process

@@ -1,7 +1,7 @@
 // Holds objects whose references are known, and does what lines of its input say; after each it says "ok". Ends with its
 // input.
 //
-//   Kept [--nodes N]     a list of N Nodes (1000) that a static holds; each has a Load of its own, and all share one Common;
+//   Kept [--nodes N]     a list of N Nodes (1000) that a static holds; each has another Load, and all share one Common;
 //                        an array of N Marks; a Key, and a Value that lives as long as it; a Gone that only a WeakReference
 //                        refers to
 //

@@ -420,7 +420,7 @@ static class Places
         Keep(new InDelegate());
     }
 
-    static readonly Callback called = Called; /* of its own: the compiler's cache for `+= Called` may be filled twice */
+    static readonly Callback called = Called; /* separate: the compiler's cache for `+= Called` may be filled twice */
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static void MakeDelegates(int n)

@@ -1,4 +1,4 @@
-// Every line that makes an object makes one of a type of its own, T and the number of the line. For test_line_truth.py.
+// Every line that makes an object makes one of another type, T and the number of the line. For test_line_truth.py.
 using System; using System.Collections.Generic; using System.Threading.Tasks; using System.Runtime.CompilerServices;
 static class Sink { public static object O; public static long N; [MethodImpl(MethodImplOptions.NoInlining)] public static void Keep(object o) { O = o; N++; } public static int Eat(object a, object b) { O = a; O = b; N += 2; return (int)N; } }
 static class Chain0

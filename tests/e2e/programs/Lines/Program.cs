@@ -63,7 +63,7 @@ class Derived : Base
     }
 }
 
-/// <summary>What calls are told by: each makes one object, with nothing else on the way.</summary>
+/// <summary>What distinguishes calls: each makes one object, with nothing else on the way.</summary>
 class Called
 {
     public static volatile int Zero;
@@ -892,7 +892,7 @@ static class Program
         Keep(new B()); // in another file, with the next one
         Keep(new C());
 #line hidden
-        Keep(new D()); // by the PDB no line of its own: the one before
+        Keep(new D()); // without a line in the PDB: the one before
 #line default
         Keep(new E()); // L: E
     }

@@ -1,5 +1,5 @@
 // Loads modules on one thread, one after the other, while another compiles methods for the first time: each instantiation
-// over a value type is one of its own.
+// over a value type is a separate one.
 using System;
 using System.IO;
 using System.Reflection;

@@ -1,4 +1,4 @@
-// Each allocation of a type of its own, and beside the type the logical path of it: the program's own methods, leaf first.
+// Each allocation has another type, and next to the type its logical path: the program's own methods, leaf first.
 // Where a path stands several times the method was started there, and there, and each of them is one.
 using System;
 using System.Collections.Concurrent;

@@ -1,4 +1,4 @@
-// F#'s tasks. Each allocation of a type of its own, and its logical path, as in ../Logical.
+// F#'s tasks. Each allocation has another type, and its logical path, as in ../Logical.
 module LogicalTasks.Program
 
 open System

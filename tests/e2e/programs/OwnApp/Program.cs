@@ -1,5 +1,5 @@
 // A program of several owners: it, its library, a package, the framework, a plugin, and code that is made in memory. Frames
-// of its own lie above and below frames of the others, with exceptions, awaits and generics over its own types between.
+// of the program lie above and below frames of the others, with exceptions, awaits and generics over its own types between.
 //
 //   OwnApp [plugin PATH | bytes PATH]...
 //

@@ -1,4 +1,4 @@
-// What OwnApp loads from a path, into a load context of its own.
+// What OwnApp loads from a path, into a separate load context.
 using System.Runtime.CompilerServices;
 
 namespace OwnPlugin;

@@ -1,5 +1,5 @@
 // Threads that replace what they keep at random: small objects in trees and chains, arrays of all sizes, strings, boxes,
-// pinned and large ones, for as long as it takes to make so many objects.
+// pinned and large ones, until the objects of --scale are made.
 //
 //   Replacer [--scale N] [--threads N] [--seed N] [--types N] [--collect MS] [--end fail-fast|kill]
 //

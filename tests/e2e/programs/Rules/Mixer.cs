@@ -369,7 +369,7 @@ sealed class Catcher
     static readonly MethodInfo invoke = typeof(Action<int>).GetMethod("Invoke");
 
     public readonly Action<Action<int>, int> Plain, Quiet, Rethrown;           /* no handler, catch { }, catch { throw; } */
-    public readonly Action<Action<int>, Action<int>, int> Handled, Then, Finally; /* other in the catch; behind it; in a finally */
+    public readonly Action<Action<int>, Action<int>, int> Handled, Then, Finally; /* other in the catch; after it; in a finally */
     public readonly Action<Action<int>, Exception, int> Replaced;              /* catch { throw e; } */
 
     static void Call(ILGenerator il, OpCode which, OpCode n)

@@ -1,4 +1,4 @@
-// While the first pass of an exception runs, code without hooks throws and catches one of its own: a handler of
+// While the first pass of an exception runs, code without hooks throws and catches another one: a handler of
 // FirstChanceException or a filter in a DynamicMethod, and, with `--only 'Torture.*'`, one of the namespace Elsewhere. What
 // the outer exception had told until then goes on to hold.
 using System;

@@ -220,7 +220,7 @@ static class Program
         slot = new Mark(2);
     }
 
-    /* Thrown in a finally, and gone into native code through frames of its own method alone: some builds report nothing. */
+    /* Thrown in a finally, and gone into native code through frames of the same method alone: some builds report nothing. */
     [MethodImpl(MethodImplOptions.AggressiveOptimization | MethodImplOptions.NoInlining)]
     static void OutOfFinally(int n)
     {

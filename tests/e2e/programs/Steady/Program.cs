@@ -6,7 +6,7 @@ using System.Runtime.CompilerServices;
 
 namespace Steady;
 
-/// Without Equals and GetHashCode of its own: a dictionary boxes it at every look-up, in code that no framework image has.
+/// Without its own Equals and GetHashCode: a dictionary boxes it at every look-up, in code that no framework image has.
 struct Own
 {
     public int A, B;
@@ -54,7 +54,7 @@ static class Program
             Keep(values.GetValue(0));
     }
 
-    /// Generic code of the framework over a type of the program's own: there is none compiled ahead of time.
+    /// Generic code of the framework over a type of the program: it is not compiled ahead of time.
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Keys()
     {

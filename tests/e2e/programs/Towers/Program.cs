@@ -18,7 +18,7 @@ static class Program
     {
         public long Calls;
         public int Top, Catch;
-        readonly long before, after; /* a cache line of its own */
+        readonly long before, after; /* a separate cache line */
         ulong state;
 
         public Climber(int number)

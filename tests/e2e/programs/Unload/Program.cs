@@ -1,4 +1,4 @@
-// Collectible load contexts: this assembly is loaded again into a context of its own, runs there on several threads, and
+// Collectible load contexts: this assembly is loaded again into a separate context, runs there on several threads, and
 // is unloaded while other threads go on. Code, types and methods of each generation die and their addresses come back.
 using System;
 using System.Collections.Generic;

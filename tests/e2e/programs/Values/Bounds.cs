@@ -1,4 +1,4 @@
-// What has no end, or is not finished: each is told in a few bytes.
+// Values without an end, or not finished: each takes a few bytes.
 using System;
 using System.Runtime.CompilerServices;
 

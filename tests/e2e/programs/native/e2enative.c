@@ -1,5 +1,5 @@
 /*
- * The native side of the test programs: calls back, makes threads of its own, forks, dies.
+ * The native side of the test programs: calls back, starts threads, forks, dies.
  * Every function returns 0 or a count unless said otherwise; none keeps state between calls.
  */
 #define _GNU_SOURCE
@@ -217,7 +217,7 @@ int e2e_thread_waves(callback call, int waves, int threads)
     return sum;
 }
 
-/* Threads that nobody waits for: they may still be calling when the process ends. */
+/* Threads that nothing waits for: they may still be calling when the process ends. */
 static void *forever(void *argument)
 {
     callback call = (callback)(uintptr_t)argument;

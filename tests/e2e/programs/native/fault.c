@@ -1,6 +1,6 @@
 /*
  * Faults on purpose: preloaded into a traced program, it lets the n-th call of a kind fail, once or from there on, if it
- * comes from the libraries that FAULT_IN names. Which library a call comes from is told by its return address.
+ * comes from the libraries that FAULT_IN names. The return address tells which library a call comes from.
  *
  *   FAULT_FILE   where the counts lie (struct counts, mapped by all: they outlive a crash); without it nothing happens
  *   FAULT_WAYS   if set, the file has the way of each call as well: which of our functions called which

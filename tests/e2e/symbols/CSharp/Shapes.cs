@@ -1,4 +1,4 @@
-// Every kind of code for which the C# compiler lays out sequence points in a way of its own.
+// Every kind of code for which the C# compiler has a special layout of sequence points.
 using System;
 using System.Collections.Generic;
 using System.Linq;
