@@ -162,10 +162,11 @@ const struct report_call_times *model_calls(const struct model *m);
 struct model_amount {
     uint64_t allocs, bytes; /* rounded */
     struct report_amount allocs_range, bytes_range;
-    double share;       /* of a total's bytes, 0 to 1; the caller's to set */
-    double unoptimised; /* of its own bytes: what only unoptimised code makes, the log's il0 */
-    uint64_t sampled;   /* events this rests on, if it is an estimate; else 0 */
-    bool approximate;   /* of ticks, which are not random: there is no range */
+    double share; /* of a total's bytes, 0 to 1; the caller's to set */
+    double
+        unoptimised;  /* share of its bytes that only unoptimised code allocates (il0 of the log) */
+    uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */
+    bool approximate; /* of ticks, which are not random: there is no range */
     bool mixed; /* an estimate of objects of several sizes: their number is as good as unknown */
 };
 void model_amount_of(const struct model *m, const double weights[MODEL_WEIGHTS],

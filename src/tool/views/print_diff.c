@@ -268,8 +268,8 @@ int print_diff_text(struct print_diff *p, FILE *out)
         print_total(p, side, out);
     if (estimated(&p->side[DIFF_OLD]) || estimated(&p->side[DIFF_NEW]))
         args_print_text(out,
-                        "Estimates: a change marked ? may come from sampling alone; - stands for "
-                        "the number of objects of several sizes, of which samples say too little.",
+                        "Estimates: a change marked ? may come from sampling alone. A number of "
+                        "objects is - if they have several sizes: samples cannot estimate it.",
                         terminal_width(out));
     if (shown) {
         putc('\n', out);

@@ -72,7 +72,7 @@ struct view {
     struct print_stack stack; /* of JSON; without tables whole stacks stand in the rows */
     bool all_frames, wide, links, urls, filtered, depth_given, top_given;
     bool compared; /* with other logs: rows have what they allocate themselves, and no calls */
-    const struct loading *beside; /* another log's: names are told apart from its; NULL: none */
+    const struct loading *beside; /* another log: names must differ from its names; NULL: none */
     bool lenient; /* what the log does not have is no error: rows say that they do not know */
     enum names_style style;
     uint64_t top, depth, min_bytes; /* top and depth: 0 all */

@@ -243,11 +243,11 @@ TEST(an_answer_of_another_collection_than_was_asked_for_says_so)
 {
     expect_missed("1", 1, 0, NULL);
     expect_missed("2", 1, 1, "collection 2 has no separate sums");
-    expect_missed("3", 1, 2, "the answer is of collection 1\n");
+    expect_missed("3", 1, 2, "The answer is for collection 1\n");
     expect_missed("4", 4, 0, NULL);
-    expect_missed("8", 5, 3, "the answer is of collection 5\n");
+    expect_missed("8", 5, 3, "The answer is for collection 5\n");
     expect_missed("9", 9, 0, NULL);
-    expect_missed("12", 9, 0, "collection 12 is not in the log: the answer is of collection 9\n");
+    expect_missed("12", 9, 0, "collection 12 is not in the log: the answer is for collection 9\n");
     expect_missed("5s", 4, 0, NULL);
     expect_missed("6.1s", 5, 3,
                   "for collection 5, and 3 after it, which may have run before \"6.1s\"");
