@@ -213,18 +213,17 @@ static const struct args_option options[] = {
     ARGS_EXPLAINED("mark", "[--full] TEXT",
                    "write a mark into the log, which reports can use as a limit; --full: after a "
                    "full collection"),
-    ARGS_EXPLAINED("gc", NULL,
-                   "have the runtime collect the whole heap; the program stands still for it"),
+    ARGS_EXPLAINED("gc", NULL, "run a full collection; the program is suspended for it"),
     ARGS_EXPLAINED("heap", "-o FILE",
-                   "collect the whole heap, and write all its objects, what they refer to and what "
-                   "holds them to a file for `shadowtrace retained`; which lines made them is "
-                   "known with record --live"),
+                   "run a full collection, and write all objects, their references and their roots "
+                   "to a file for `shadowtrace retained`; with record --live, the file has the "
+                   "lines that allocated them"),
     ARGS_EXPLAINED("only", "PATTERN...",
-                   "record only allocations made by matching methods; *: by all again"),
+                   "record only allocations of matching methods; *: of all again"),
     ARGS_EXPLAINED("sample", "BYTES",
                    "sample one allocation per BYTES on average, with its weight; 0: record all"),
     ARGS_EXPLAINED("rotate", NULL,
-                   "begin a new part of the log; the old one becomes LOG.1, LOG.2, ..."),
+                   "start a new part of the log; the old one becomes LOG.1, LOG.2, ..."),
     ARGS_EXPLAINED("status", NULL, "show what is recorded, and how much so far"),
     ARGS_END};
 
@@ -238,8 +237,7 @@ CLI_COMMAND(
              "--capture, --check, --types, --min-size and the format of the log are fixed at the "
              "start.",
     .manual = CLI_MANUAL(
-            .description =
-                "The action is done when the command ends; whatever it has to say is printed.",
+            .description = "When the command ends, the action is done. Its result is printed.",
             .environment = manual_of_sockets, .files = manual_sockets,
             .examples = MANUAL_TERMS({"shadowtrace ctl 20265 mark warm",
                                       "write a mark, for `shadowtrace report --from warm`"},
@@ -248,4 +246,4 @@ CLI_COMMAND(
                                      {"shadowtrace ctl 20265 heap -o app.heap",
                                       "write the heap, for `shadowtrace retained`"},
                                      {"shadowtrace ctl 20265 only 'Shop.*'",
-                                      "record only what methods of Shop allocate"})));
+                                      "record only allocations of methods of Shop"})));

@@ -60,13 +60,14 @@ static int run(void *into, const struct args *args, FILE *out)
     return detach(pid, out);
 }
 
-CLI_COMMAND(detach, "PID", "end the recording of a process that was attached to",
-            .syntax = {NULL, 1, 1, "a process id; `shadowtrace list` shows those that are traced",
-                       false},
-            .manual = CLI_MANUAL(
-                    .description = "The log gets its end, and the runtime unloads the library. A "
-                                   "process that was started with the profiler keeps it until it "
-                                   "ends; `shadowtrace ctl PID stop` has it record nothing.",
-                    .environment = manual_of_sockets, .files = manual_sockets,
-                    .examples = MANUAL_TERMS({"shadowtrace detach 4711",
-                                              "end a recording that `attach` began elsewhere"})));
+CLI_COMMAND(
+    detach, "PID", "stop recording an attached process",
+    .syntax = {NULL, 1, 1, "a process id; `shadowtrace list` shows those that are traced", false},
+    .manual =
+        CLI_MANUAL(.description = "The process completes its log, and the runtime unloads the "
+                                  "library. A process that was started with the profiler keeps it "
+                                  "until it exits; `shadowtrace ctl PID stop` stops its recording.",
+                   .environment = manual_of_sockets, .files = manual_sockets,
+                   .examples = MANUAL_TERMS(
+                       {"shadowtrace detach 4711",
+                        "end a recording that `attach` started in another terminal"})));

@@ -206,8 +206,8 @@ CLI_COMMAND(
              "approximate, and frames that may be wrong are marked: ?? in text, "
              "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
              "frame's line is that of the call it is in; the youngest frame has none.",
-    .manual =
-        CLI_MANUAL(.environment = manual_of_sockets, .files = manual_sockets,
-                   .examples = MANUAL_TERMS({"shadowtrace dump 20265", "see where all threads are"},
-                                            {"shadowtrace dump --thread 20521 --frames 10 20265",
-                                             "see the ten youngest frames of one"})));
+    .manual = CLI_MANUAL(.environment = manual_of_sockets, .files = manual_sockets,
+                         .examples =
+                             MANUAL_TERMS({"shadowtrace dump 20265", "show where all threads are"},
+                                          {"shadowtrace dump --thread 20521 --frames 10 20265",
+                                           "show the ten youngest frames of one thread"})));

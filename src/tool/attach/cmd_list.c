@@ -207,15 +207,14 @@ CLI_COMMAND(
         "sockets of processes that are gone, and what killed recordings left behind. Processes "
         "recorded with --no-control are not listed.",
     .manual = CLI_MANUAL(
-            .description =
-                "A traced process is one that `shadowtrace record` or the variables of "
-                "`shadowtrace env` have had load the library. A line says its process id, name and "
-                "runtime, whether it is recording, how many events it has recorded, and where its "
-                "log is. Behind them come processes that run on .NET 8 or later and are not "
-                "traced: `shadowtrace attach` records those, too. A process that another one of "
-                "them has started, maybe through a shell, stands below it.",
+            .description = "A traced process has loaded the library, through `shadowtrace record` "
+                           "or the variables of `shadowtrace env`. A line has its process id, name "
+                           "and runtime, whether it is recording, the number of recorded events, "
+                           "and the path of its log. Then follow processes on .NET 8 or later that "
+                           "are not traced: `shadowtrace attach` can record them. A child process "
+                           "is listed below its parent, even if a shell is between them.",
             .environment = manual_of_sockets, .files = manual_sockets,
-            .examples = MANUAL_TERMS({"shadowtrace list", "find the process to look into"},
+            .examples = MANUAL_TERMS({"shadowtrace list", "find a process"},
                                      {"shadowtrace list --format json | jq -r '.[].log // empty'",
-                                      "have the logs of all"}),
+                                      "print the logs of all processes"}),
             .see_also = "jq(1)"));

@@ -189,14 +189,13 @@ CLI_COMMAND(
     CLI_TAKES(struct top_args, options, 1, 1, "a process id: PID", false),
     .notes = "Counting call sites costs the traced threads nothing, and stops 10 s after `top` "
              "ends.",
-    .manual = CLI_MANUAL(.description =
-                             "On a terminal it is a screen that follows the process: rows can be "
-                             "sorted and filtered, and opened to see what is behind them. Else, or "
-                             "with --plain, it prints a block of text for each update.",
-                         .environment = manual_of_sockets, .files = manual_sockets,
-                         .examples = MANUAL_TERMS(
-                             {"shadowtrace top 20265", "watch a process"},
-                             {"shadowtrace top --once --view types --rows 4 20265",
-                              "print the four types of which most is allocated now"},
-                             {"shadowtrace top --view alive 20265",
-                              "watch what stays alive, of a process recorded with --live"})));
+    .manual = CLI_MANUAL(
+            .description = "On a terminal, `top` is a screen that follows the process: you can "
+                           "sort and filter rows, and open one for its details. Otherwise, or with "
+                           "--plain, it prints a block of text for each update.",
+            .environment = manual_of_sockets, .files = manual_sockets,
+            .examples = MANUAL_TERMS({"shadowtrace top 20265", "watch a process"},
+                                     {"shadowtrace top --once --view types --rows 4 20265",
+                                      "print the four types with the most allocations now"},
+                                     {"shadowtrace top --view alive 20265",
+                                      "watch live objects, in a process recorded with --live"})));

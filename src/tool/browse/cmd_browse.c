@@ -18,16 +18,16 @@
 #define ARGS_INTO struct load_options
 static const struct args_option options[] = {
     ARGS_ROW(TEXT, "filter", "WORDS", filter,
-             "begin with a part, as with the key f: 'type=string thread=3'"),
+             "start with a filter, as with the key f: 'type=string thread=3'"),
     ROW_OWN(filters.own),
     ARGS_ROW(TEXT, "from", "WHEN", filters.window.from,
-             "only what was allocated after this mark or time: 10s, 50%"),
-    ARGS_ROW(TEXT, "to", "WHEN", filters.window.to, "only what was allocated before it"),
+             "only allocations after this mark or time: 10s, 50%"),
+    ARGS_ROW(TEXT, "to", "WHEN", filters.window.to, "only allocations before this mark or time"),
     ROW_PHYSICAL("use the machine's stacks, not the logical ones of async methods"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
     ARGS_ROW(LIST, "source", "DIR", sources,
-             "look for source files below DIR as well, where they are not where they were compiled "
+             "also look for source files below DIR, if they are not where they were compiled "
              "(default: the current folder)"),
     ROW_OWN_CODE(filters.own_code),
     ROW_NAMES(naming),
@@ -39,10 +39,10 @@ static const struct args_option options[] = {
                    .group = "Keys"),
     ARGS_EXPLAINED("arrows, page keys", NULL, "move; enter opens; h j k l, g G, too"),
     ARGS_EXPLAINED("H", NULL, "open the heaviest path"),
-    ARGS_EXPLAINED("c C", NULL, "callers and callees of what is under the cursor"),
-    ARGS_EXPLAINED("e v", NULL, "its source: in $VISUAL or $EDITOR; in here"),
+    ARGS_EXPLAINED("c C", NULL, "callers and callees of the selected row"),
+    ARGS_EXPLAINED("e v", NULL, "its source: in $VISUAL or $EDITOR; in this window"),
     ARGS_EXPLAINED("/ n N", NULL, "search"),
-    ARGS_EXPLAINED("f o", NULL, "only a part: by type, method, thread, time; only own code"),
+    ARGS_EXPLAINED("f o", NULL, "filter: by type, method, thread, time; own code only"),
     ARGS_EXPLAINED("s F R w", NULL, "sort; fold framework, recursion; short and full names"),
     ARGS_EXPLAINED("?", NULL, "all keys"),
     ARGS_EXPLAINED("q", NULL, "quit"),
@@ -144,15 +144,15 @@ static int run(void *into, const struct args *args, FILE *out)
     return status;
 }
 
-CLI_COMMAND(browse, "[options] LOG...", "look through a log on the terminal, from view to view",
-            .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut. "
-                     "Several logs, as of a process and those that it started, are added up.",
-            CLI_TAKES_LOGS(struct load_options, options),
-            .manual = CLI_MANUAL(
-                    .environment = MANUAL_TERMS({"VISUAL, EDITOR",
-                                                 "the editor that the key e opens the source in"},
-                                                MANUAL_TERM, MANUAL_NO_COLOR),
-                    .examples = MANUAL_TERMS(
-                        {"shadowtrace browse app.ndjson", "look through a log"},
-                        {"shadowtrace browse --filter 'type=string thread=3' app.ndjson",
-                         "begin with the strings that one thread made"})));
+CLI_COMMAND(
+    browse, "[options] LOG...", "look through a log on the terminal, from view to view",
+    .about = "LOG is a log of `shadowtrace record`, plain or compressed, complete or truncated. "
+             "Several logs, for example of a process and its children, are added up.",
+    CLI_TAKES_LOGS(struct load_options, options),
+    .manual = CLI_MANUAL(.environment = MANUAL_TERMS(
+                             {"VISUAL, EDITOR", "the editor that the key e opens the source in"},
+                             MANUAL_TERM, MANUAL_NO_COLOR),
+                         .examples = MANUAL_TERMS(
+                             {"shadowtrace browse app.ndjson", "look through a log"},
+                             {"shadowtrace browse --filter 'type=string thread=3' app.ndjson",
+                              "start with the strings of one thread"})));

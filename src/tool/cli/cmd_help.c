@@ -21,12 +21,13 @@ const struct cli_manual cli_manual = {
                            "JSON schemas of the log, of reports and of the control socket"},
                           {"PREFIX/include/shadowtrace/shadowtrace.h",
                            "what a traced program can call to mark, pause and dump itself"}),
-    .examples = MANUAL_TERMS(
-        {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
-        {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
-        {"shadowtrace html app.ndjson -o app.html",
-         "make a page of it with flame graphs, for a browser"},
-        {"shadowtrace diff old.ndjson app.ndjson", "see what has changed since another recording"}),
+    .examples =
+        MANUAL_TERMS({"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
+                     {"shadowtrace report app.ndjson", "show an overview"},
+                     {"shadowtrace html app.ndjson -o app.html",
+                      "make a page of it with flame graphs, for a browser"},
+                     {"shadowtrace diff old.ndjson app.ndjson",
+                      "show what has changed since another recording"}),
     .see_also = "shadowtrace-log(5) describes the log, shadowtrace-limits(7) what cannot be "
                 "recorded. README.md, which is installed with the command, has examples.",
 };
@@ -57,12 +58,11 @@ static void overview(FILE *out)
         args_print_row(out, command->name, command->help, 12, width);
     }
     putc('\n', out);
-    args_print_text(
-        out,
-        "`shadowtrace help COMMAND` explains a command; `shadowtrace --version` prints the "
-        "version.\n"
-        "Exit status: 0 success, 1 a check failed, 2 wrong usage, 3 cannot read or write.",
-        width);
+    args_print_text(out,
+                    "`shadowtrace help COMMAND` explains a command; `shadowtrace --version` prints "
+                    "the version.\nExit status: 0 success, 1 a check failed, 2 wrong usage, 3 "
+                    "cannot read or write.",
+                    width);
 }
 
 static int run(void *into, const struct args *args, FILE *out)
@@ -81,13 +81,12 @@ static int run(void *into, const struct args *args, FILE *out)
     return CLI_OK;
 }
 
-CLI_COMMAND(
-    help, "[options] [COMMAND]", "list the commands, or explain one",
-    CLI_TAKES(struct help_args, options, .max = 1),
-    .manual = CLI_MANUAL(
-            .description =
-                "Prints the usage, the options and what they do, in the width of the terminal. "
-                "Without a COMMAND it lists all commands. The manual pages say the same and more.",
-            .examples = MANUAL_TERMS({"shadowtrace help record", "explain the command `record`"},
-                                     {"shadowtrace help record --all",
-                                      "explain every option of `record`"})));
+CLI_COMMAND(help, "[options] [COMMAND]", "list the commands, or explain one",
+            CLI_TAKES(struct help_args, options, .max = 1),
+            .manual = CLI_MANUAL(
+                    .description =
+                        "Prints the usage and the options, in the width of the terminal. Without "
+                        "COMMAND it lists all commands. The manual pages have more details.",
+                    .examples = MANUAL_TERMS(
+                        {"shadowtrace help record", "explain the command `record`"},
+                        {"shadowtrace help record --all", "explain every option of `record`"})));

@@ -18,8 +18,8 @@ struct filters {
 
 #define ROW_PROCESS(into, group_) \
     ARGS_ROW(LIST, "process", "PATTERN", into, \
-             "of several logs, or a folder, only those of processes whose program matches, as " \
-             "`record --process` has it: MSBuild, VBCS*", \
+             "of several logs or a directory, only those of processes whose main assembly " \
+             "matches, as in `record --process`: MSBuild, VBCS*", \
              .group = (group_))
 
 /* Their rows, but for --steady. ARGS_INTO has a member `filters`. group: as a row's. */
@@ -38,14 +38,15 @@ struct filters {
                  "stacks begin at their outermost method that matches; others are left out"), \
         ROW_OWN(filters.own), \
         ARGS_ROW(FLAG, "no-own", NULL, filters.no_own, \
-                 "only what has no own code on its stack: (no own frame) of `report --by own`"), \
+                 "only allocations without own code on the stack: (no own frame) in `report --by " \
+                 "own`"), \
         ROW_OWN_CODE(filters.own_code), \
         ARGS_ROW(TEXT, "from", "WHEN", filters.window.from, \
-                 "only what was allocated after this mark (`shadowtrace ctl PID mark MARK`), or " \
+                 "only allocations after this mark (`shadowtrace ctl PID mark MARK`), or " \
                  "from this time on: 10s, 500ms, 50%"), \
         ARGS_ROW(TEXT, "to", "WHEN", filters.window.to, \
-                 "only what was allocated before this mark, the first of its name after --from, " \
-                 "or this time")
+                 "only allocations before this mark, the first with its name after --from, or " \
+                 "before this time")
 #define ROW_STEADY(more) \
     ARGS_ROW(FLAG, "steady", NULL, filters.steady, \
              "leave out objects that only unoptimised code makes" more)

@@ -11,8 +11,8 @@
 
 #define ROW_FROM_ROWS \
     ARGS_ROW(FLAG, "from-rows", NULL, reading.rows, \
-             "LOG is not a log but rows: what `export --format rows` wrote, or a query of the " \
-             "tables in examples/fleet; what is there twice counts once")
+             "LOG contains rows, not a log: the output of `export --format rows`, or of a query " \
+             "of the tables in examples/fleet; duplicate rows count once")
 
 struct from_rows {
     struct rows_log *log; /* NULL: none */

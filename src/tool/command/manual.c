@@ -3,7 +3,7 @@
 #include <stddef.h>
 
 const struct manual_term manual_status[] = {
-    {"0", "success"},    {"1", "a check did not hold, or the runtime does not tell what was asked"},
+    {"0", "success"},    {"1", "a check failed, or the runtime cannot answer"},
     MANUAL_STATUS_USAGE, MANUAL_STATUS_IO,
     MANUAL_END,
 };

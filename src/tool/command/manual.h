@@ -55,9 +55,9 @@ extern const struct manual_term manual_status[];
     }
 #define MANUAL_RUNTIME_DIR \
     { \
-        "XDG_RUNTIME_DIR", "folder of the user's runtime files; sockets are in `shadowtrace` " \
-                           "below it if it is the " \
-                           "user's alone, else in /tmp/shadowtrace-UID" \
+        "XDG_RUNTIME_DIR", \
+            "folder of the user's runtime files; sockets are in `shadowtrace` below it if it is " \
+            "private to the user, otherwise in /tmp/shadowtrace-UID" \
     }
 #define MANUAL_SOCKET \
     { \

@@ -15,14 +15,14 @@ extern const char *const rows_formats[]; /* as enum reading_format */
 #define ROW_JOBS \
     ARGS_ROW( \
         COUNT, "jobs", "N", reading.jobs, \
-        "threads that read, 1 to 64; the result is the same with any number (default: one for " \
+        "number of reading threads, 1 to 64; it does not change the result (default: one for " \
         "each processor, at most 8)", \
         .least = 1, .limit = 64)
 #define ROW_QUIET \
     ARGS_ROW(FLAG, "quiet", NULL, reading.quiet, "show no progress bar (shown only on a terminal)")
 #define ROW_SYMBOLS \
     ARGS_ROW(LIST, "symbols", "DIR", symbols, \
-             "look for PDBs in DIR as well as beside the assemblies")
+             "look for PDBs in DIR as well as next to the assemblies")
 #define ROW_NO_LINES \
     ARGS_ROW(FLAG, "no-lines", NULL, no_lines, "do not look up source files and lines")
 #define ROW_MAX_MEMORY(standard_, help) \
@@ -41,22 +41,21 @@ extern const char *const rows_formats[]; /* as enum reading_format */
     ARGS_ROW(TEXT, "method", "PATTERN", filter.method, \
              "only allocations in or below methods whose full name matches")
 #define ROW_OWN(member) \
-    ARGS_ROW(FLAG, "own", NULL, member, \
-             "only what own code allocates, itself or through what it calls")
+    ARGS_ROW(FLAG, "own", NULL, member, "only allocations of own code and of its callees")
 #define ROW_ALL_FRAMES(member) \
-    ARGS_ROW(FLAG, "all-frames", NULL, member, \
-             "show each frame; by default runs of frames that are not own code are one")
+    ARGS_ROW( \
+        FLAG, "all-frames", NULL, member, \
+        "show every frame; by default consecutive frames outside of own code are folded into one")
 #define ROW_THREAD \
     ARGS_ROW(COUNT, "thread", "ID", filter.thread, "only the thread with this id in the log", \
              .least = 1, .limit = UINT32_MAX - 1)
 #define ROW_PHYSICAL(help) ARGS_ROW(FLAG, "physical", NULL, physical, help)
 #define ROW_NAMES(naming, ...) \
-    ARGS_ROW( \
-        WORD, "names", NULL, naming.style, \
-        "short: string, List<int>, namespaces and parameters only where names would be alike " \
-        "without. full: System.String, and all namespaces and parameters, as in JSON. raw: as " \
-        "in the log, <BarAsync>d__3.MoveNext, not BarAsync", \
-        .words = names_styles, __VA_ARGS__), \
+    ARGS_ROW(WORD, "names", NULL, naming.style, \
+             "short: string, List<int>; namespaces and parameters only if names would be equal " \
+             "without them. full: System.String, with all namespaces and parameters, as in JSON. " \
+             "raw: as in the log: <BarAsync>d__3.MoveNext, not BarAsync", \
+             .words = names_styles, __VA_ARGS__), \
     { \
         .kind = ARGS_OLD, .name = "raw", .help = "names=raw" \
     }

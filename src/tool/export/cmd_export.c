@@ -55,41 +55,38 @@ static const char *const words[] = {"pprof",     "speedscope", "nettrace", "perf
 
 #define ARGS_INTO struct export_args
 static const struct args_option options[] = {
-    ARGS_ROW(
-        WORD, "format", NULL, format,
-        "pprof: for `go tool pprof`, speedscope and others. speedscope: its own JSON. nettrace: "
-        "for PerfView and Visual Studio, an event for each site. perfview: "
-        "PerfView's XML. collapsed: folded stacks, a line each. heaptrack: what was made and "
-        "freed, "
-        "collection by collection, of a log recorded with --live; pprof has what is alive of one, "
-        "too. otlp: OpenTelemetry's profiles, experimental as these still are. rows: a JSON "
-        "object a line, for tables in which many recordings meet, by minute and site; what has the "
-        "same name has the same id in all of them",
-        .words = words, .group = "What is written"),
+    ARGS_ROW(WORD, "format", NULL, format,
+             "pprof: for `go tool pprof`, speedscope and others. speedscope: its own JSON. "
+             "nettrace: for PerfView and Visual Studio, an event for each site. perfview: "
+             "PerfView's XML. collapsed: folded stacks, one per line. heaptrack: allocated and "
+             "freed objects, collection by collection, for a log recorded with --live; for such a "
+             "log, pprof includes live objects. otlp: OpenTelemetry profiles, which are still "
+             "experimental. rows: one JSON object per line, by minute and site, for database "
+             "tables of many recordings; equal names have equal ids in all of them",
+             .words = words, .group = "What is written"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "write FILE, which must not exist; - is standard output (default: LOG with the "
-             "format's extension). Rows are packed if FILE ends in .gz or .zst",
+             "format's extension). Rows are compressed if FILE ends in .gz or .zst",
              .letter = 'o'),
-    ARGS_ROW(
-        TEXT, "min-share", "PERCENT", min_share,
-        "what a site (a stack and a type) has below this share of the bytes is added up at its "
-        "callers, as (smaller ones), until it reaches the share: files are smaller, and tools "
-        "faster; 0: write all (default 0.001)"),
-    ARGS_ROW(
-        FLAG, "each", NULL, each,
-        "each allocation, in order; files are larger. nettrace: an event each, with its thread "
-        "and time, not one for each site. speedscope: also a profile for each thread"),
+    ARGS_ROW(TEXT, "min-share", "PERCENT", min_share,
+             "add sites (a stack and a type) below this share of the bytes to their callers, as "
+             "(smaller ones), until they reach it: for smaller files and faster tools; 0: write "
+             "all (default 0.001)"),
+    ARGS_ROW(FLAG, "each", NULL, each,
+             "write each allocation, in order, to a larger file. nettrace: an event for each "
+             "allocation, with thread and time, not for each site. speedscope: also a profile for "
+             "each thread"),
     ARGS_ROW(FLAG, "redact", NULL, redact,
              "rows: leave out the program's path and arguments, and the folders of source files. "
-             "What is left: names of host, container, program, methods, types, modules and source "
+             "What remains: names of host, container, program, methods, types, modules and source "
              "files, versions, the process id, times and counts"),
     ARGS_ROW(TEXT, "host", "NAME", host,
-             "rows: the machine that was recorded (default: this one's name)"),
+             "rows: name of the recorded machine (default: this machine's)"),
     ARGS_ROW(TEXT, "container", "NAME", container,
-             "rows: the container that was recorded; a log does not say"),
+             "rows: name of the recorded container, which is not in the log"),
     ARGS_ROW(WORD, "names", NULL, naming.style,
-             "full: System.String, all namespaces and parameters. short: string, only as much of "
-             "both as tells names apart. raw: as in the log, <BarAsync>d__3.MoveNext",
+             "full: System.String, all namespaces and parameters. short: string, with as much of "
+             "both as distinguishes names. raw: as in the log, <BarAsync>d__3.MoveNext",
              .words = names_styles, .standard = NAMES_FULL),
     {.kind = ARGS_OLD, .name = "raw", .help = "names=raw"},
     ROWS_FILTERS("Of what"),
@@ -99,7 +96,7 @@ static const struct args_option options[] = {
     ROW_NO_LINES,
     ROW_JOBS,
     ARGS_ROW(FLAG, "quiet", NULL, reading.quiet,
-             "show neither a progress bar nor what was written, only what is to be known of it"),
+             "show no progress bar and no result, only warnings"),
     ARGS_END};
 
 /* ---- reading ---- */
@@ -366,10 +363,9 @@ static int run(void *into, const struct args *args, FILE *out)
 
 CLI_COMMAND(
     export, "[options] LOG...", "write a log as other tools read it",
-    .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
-             "standard input. Several logs are added up, but for rows, which keep them apart. FILE "
-             "is there when it is whole; one that "
-             "exists is never overwritten.",
+    .about = "LOG is a log of `shadowtrace record`, plain or compressed, complete or truncated; "
+             "`-` is standard input. Several logs are added up, except in rows, which keep them "
+             "separate. FILE is created atomically; an existing file is never overwritten.",
     CLI_TAKES_LOGS(struct export_args, options),
     .manual = CLI_EXAMPLES({"shadowtrace export -o app.pb.gz app.ndjson",
                             "write a profile for `go tool pprof`"},

@@ -29,7 +29,7 @@ static const char *const by_words[] = {"whole", "lines", "methods", "types", NUL
 #define ARGS_INTO struct gate_args
 static const struct args_option options[] = {
     ARGS_ROW(LIST, "baseline", "LOG", baseline,
-             "a log, or several, of the program as it was, for limits that are over the baseline",
+             "a log of the earlier program, for limits relative to a baseline",
              .group = "Hold logs against a budget"),
     ARGS_ROW(WORD, "format", NULL, format,
              "what to print: text; JUnit XML; SARIF 2.1.0; annotations of GitHub Actions; GitLab's "
@@ -40,22 +40,22 @@ static const struct args_option options[] = {
     ARGS_ROW(TEXT, "was", "BUDGET", was,
              "an earlier budget: text and markdown show what has changed since"),
     ARGS_ROW(TEXT, "root", "DIR", root,
-             "tell paths of sources from DIR (default: the current folder)"),
+             "print source paths relative to DIR (default: the current folder)"),
     ARGS_ROW(FLAG, "learn", NULL, learn, "write BUDGET, from one log or better from several runs",
              .group = "Make a budget"),
     ARGS_ROW(FLAG, "update", NULL, update,
-             "write new bounds into BUDGET, where they were learned, and show what has changed"),
+             "update the learned bounds in BUDGET, and show what has changed"),
     ARGS_ROW(LIST, "by", "WHAT", by,
              "learn limits of the whole, of lines of own code, of methods, of types (whole, lines, "
              "methods, types; default: whole and lines)"),
     ARGS_ROW(LIST, "per-call", "METHOD", calls,
-             "learn what is allocated in or below METHOD for each of its calls; logs need `record "
-             "--events alloc,calls`"),
-    ARGS_ROW(LIST, "span", "FROM..TO", spans,
-             "learn what is allocated from a mark to the next mark TO, each time; the span with "
-             "most counts"),
+             "learn the allocations in or below METHOD, per call; logs need `record --events "
+             "alloc,calls`"),
+    ARGS_ROW(
+        LIST, "span", "FROM..TO", spans,
+        "learn the allocations from each mark FROM to the next mark TO; the largest span counts"),
     ARGS_ROW(FLAG, "live", NULL, live,
-             "learn what is alive after the last collection; logs need `record --live`"),
+             "learn the live objects after the last collection; logs need `record --live`"),
     ARGS_ROW(TEXT, "slack", "PERCENT", slack,
              "allow PERCENT more than was learned: 5% (default: 0%)"),
     ROW_PROCESS(processes, "Options"),
@@ -460,23 +460,23 @@ static int run(void *into, const struct args *args, FILE *out)
 
 CLI_COMMAND(
     gate, "[options] BUDGET LOG...", "hold recordings against a budget, or learn one from them",
-    .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of "
-             "own code, methods or types, in objects and bytes, in a recording, for each "
-             "call, or between marks; include/shadowtrace/budget_schema.json describes it. "
-             "Each LOG is a separate run, all of one program. What all logs of --learn have "
-             "alike is the limit, to the object; values that vary from run to run get headroom.",
+    .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of own code, "
+             "methods or types, in objects and bytes, in a recording, for each call, or between "
+             "marks; include/shadowtrace/budget_schema.json describes it. Each LOG is a separate "
+             "run, all of one program. With --learn, values that all logs share become exact "
+             "limits; values that vary get headroom.",
     CLI_TAKES(struct gate_args, options, 2, UINT_MAX, "a budget and a log: BUDGET LOG", false),
     .folders = 2,
-    .manual = CLI_MANUAL(.status = MANUAL_TERMS(
-                             {"0", "every limit is held"}, {"1", "a limit is broken"},
-                             {"2", "wrong arguments, or an invalid budget"},
-                             {"3", "no limit is broken, and some were not judged: a log is cut or "
-                                   "lost something, lacks what the limit asks for, or is a sample "
-                                   "that does not decide it; or a file cannot be read or written"}),
-                         .environment = manual_of_terminal,
-                         .examples = MANUAL_TERMS(
-                             {"shadowtrace gate --learn budget.json run1.ndjson run2.ndjson",
-                              "make a budget"},
-                             {"shadowtrace gate budget.json run.ndjson", "hold a run against it"},
-                             {"shadowtrace gate --also junit=gate.xml budget.json run.ndjson",
-                              "also for a CI server"})));
+    .manual = CLI_MANUAL(
+            .status = MANUAL_TERMS(
+                {"0", "every limit holds"}, {"1", "a limit is broken"},
+                {"2", "wrong arguments, or an invalid budget"},
+                {"3", "no limit is broken, but some were not judged: a log is truncated or lost "
+                      "records, lacks data that a limit needs, or is a sample that does not decide "
+                      "it; or a file cannot be read or written"}),
+            .environment = manual_of_terminal,
+            .examples = MANUAL_TERMS(
+                {"shadowtrace gate --learn budget.json run1.ndjson run2.ndjson", "make a budget"},
+                {"shadowtrace gate budget.json run.ndjson", "hold a run against it"},
+                {"shadowtrace gate --also junit=gate.xml budget.json run.ndjson",
+                 "also for a CI server"})));

@@ -21,23 +21,23 @@ struct html_args {
 #define ARGS_INTO struct html_args
 static const struct args_option options[] = {
     ARGS_ROW(TEXT, "output", "FILE", output,
-             "the page to be made; a file that exists is not overwritten; `-` is standard output",
-             .letter = 'o', .group = "What is made"),
+             "the page; an existing file is not overwritten; `-` is standard output", .letter = 'o',
+             .group = "What is made"),
     ARGS_ROW(FLAG, "diff", NULL, diff,
-             "compare two logs, OLD and NEW: what has grown is red, what has shrunk is blue"),
+             "compare two logs, OLD and NEW: growth is red, shrinkage is blue"),
     ARGS_ROW(TEXT, "title", "TEXT", title, "title of the page (default: the traced program)"),
     ARGS_ROW(DURATION, "slice", "TIME", slice_ns,
-             "length of a slice of the time line (default: what makes at most 300 slices)",
+             "length of a slice of the time line (default: chosen for at most 300 slices)",
              .unit = 1000000000, .least = 1000000, .limit = UINT64_C(3600000000000)),
     ARGS_ROW(TEXT, "min-share", "PERCENT", min_share,
-             "fold what has less than that share of the bytes into its caller (default: 0, nothing "
-             "is folded)"),
+             "fold rows below this share of the bytes into their caller (default: 0, nothing is "
+             "folded)"),
     ARGS_ROW(TEXT, "heap", "FILE", heap,
-             "a heap dump of the same recording: what types and lines retain, and the ways to them "
-             "from a root, as `shadowtrace retained` has them"),
+             "add a heap dump of the same recording: what types and lines retain, and their paths "
+             "from a root, as in `shadowtrace retained`"),
     ROWS_FILTERS("What is in it"),
     ROW_STEADY(""),
-    ROW_PHYSICAL("use the machine's stacks, not those of async methods as they were written"),
+    ROW_PHYSICAL("use the machine's stacks, not the logical ones of async methods"),
     ROW_NAMES(naming, .group = "How it is shown"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
@@ -136,16 +136,16 @@ static int run(void *into, const struct args *args, FILE *out)
     return html(a, args, out);
 }
 
-CLI_COMMAND(html, "[options] LOG... -o FILE", "make one page of a log, to look at in a browser",
-            .about = "The page is one file that needs no network and no server: flame graph, "
-                     "callers, tree, tables, time line, source lines; of a log recorded with "
-                     "--live all of these also of what is alive, was, has grown or died, unless "
-                     "--from, --to, --thread or --diff choose a part. Several logs are added up; "
-                     "with --diff two are compared.",
-            CLI_TAKES_LOGS(struct html_args, options),
-            .manual = CLI_EXAMPLES({"shadowtrace html app.ndjson -o app.html",
-                                    "make a page of a log"},
-                                   {"shadowtrace html --diff old.ndjson new.ndjson -o diff.html",
-                                    "compare two in colours"},
-                                   {"shadowtrace html --heap app.heap app.ndjson -o app.html",
-                                    "have in it who keeps memory, too"}));
+CLI_COMMAND(
+    html, "[options] LOG... -o FILE", "make an HTML page of a log, for a browser",
+    .about =
+        "The page is one file that needs no network and no server: flame graph, callers, tree, "
+        "tables, time line, source lines. For a log recorded with --live it shows all of these "
+        "also for objects that are alive, were alive, have grown or died, except with --from, "
+        "--to, --thread or --diff. Several logs are added up; with --diff two are compared.",
+    CLI_TAKES_LOGS(struct html_args, options),
+    .manual = CLI_EXAMPLES({"shadowtrace html app.ndjson -o app.html", "make a page of a log"},
+                           {"shadowtrace html --diff old.ndjson new.ndjson -o diff.html",
+                            "compare two in colours"},
+                           {"shadowtrace html --heap app.heap app.ndjson -o app.html",
+                            "include what keeps memory alive"}));

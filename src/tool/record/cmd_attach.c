@@ -337,10 +337,10 @@ static const struct args_option options[] = {
     FIELD("sample", "BYTES", "one sample per BYTES on average, at least 100K (102,400)"),
     FIELD("types", "PATTERN", "only allocations of matching types"),
     FIELD("min-size", "BYTES", "only objects of at least this size"),
-    FIELD("live", NULL, "estimate what is alive, too, from the samples that are"),
+    FIELD("live", NULL, "also estimate live objects, from live samples"),
     FIELD("budget", "PERCENT",
-          "what sampling may take of the program's CPU: above it fewer samples are taken, which "
-          "the log says; 0: whatever it takes (default: 1)"),
+          "limit of sampling's share of the program's CPU: above it, fewer samples are taken, and "
+          "the log says when; 0: no limit (default: 1)"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "the log, which the process writes itself; a folder: the default name in it "
              "(default: shadowtrace-NAME-PID.ndjson in the current folder)",
@@ -349,9 +349,9 @@ static const struct args_option options[] = {
     FIELD("compress", NULL, "compress with zstd"),
     FIELD("sums-every", "TIME", "with --log sites: write the sums this often, 500ms, 10s",
           .unit = 1000000),
-    FIELD("max-log", "BYTES", "let the log, all its parts, grow to about this size"),
-    FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
-    FIELD("keep", "N", "with --max-log or --part-time: older parts that are kept"),
+    FIELD("max-log", "BYTES", "limit the log, including all parts, to about this size"),
+    FIELD("part-time", "TIME", "start a new part of the log this often: 3600s", .unit = 1000000000),
+    FIELD("keep", "N", "with --max-log or --part-time: number of older parts to keep"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),
     ARGS_ROW(FLAG, "quiet", NULL, quiet, "print errors only", .letter = 'q'),
     NEEDS_HOOKS("own", "--own"),
@@ -371,36 +371,34 @@ static const struct args_option options[] = {
     ARGS_END};
 
 CLI_COMMAND(
-    attach, "[options] PID", "record a process that runs already: samples of its allocations",
+    attach, "[options] PID", "record samples of the allocations of a running process",
     CLI_TAKES(struct record_args, options, 1, 1, "a process id; `shadowtrace list` shows yours",
               false),
     .notes = "Ends with --for, Ctrl-C, `shadowtrace detach PID` or the process. " RECORD_PATTERNS,
     .manual = CLI_MANUAL(
             .description =
-                "The process may be any that runs on .NET 8 or later and is yours, or "
-                "anyone's for root. It is asked over its diagnostics socket to load the "
-                "library, which the runtime unloads again at the end: nothing stays in "
-                "the process, and the log is all that is left.\n\n"
-                "Stacks are snapshots of the runtime. Hooks, and with them shadow "
-                "stacks, exact recording, arguments and calls, are set as a program "
-                "starts; `shadowtrace record` has everything that needs them. What was "
-                "allocated before is not known. On .NET 8 and 9 the runtime's samples "
-                "are not random: figures are approximate, and the log says so.\n\n"
-                "The library is copied into a container, which has to have liburcu and "
-                "jansson there, unless it is the one of the .NET tool. In the folders of "
-                "another user or container, root works with the ids of the process's "
-                "user, so the process cannot lead it to files of the host.",
+                "Records any process of yours (for root: of any user) that runs on .NET 8 or "
+                "later. The command asks the process, over its diagnostics socket, to load the "
+                "library. At the end the runtime unloads the library: nothing stays behind but the "
+                "log.\n\nStacks are snapshots of the runtime. Hooks can only be installed when a "
+                "program starts. Shadow stacks, exact recording, arguments and calls therefore "
+                "need `shadowtrace record`. Earlier allocations are unknown. On .NET 8 and 9 the "
+                "runtime's samples are not random: figures are approximate, and the log says "
+                "so.\n\nFor a process in a container, the library is copied there. The container "
+                "needs liburcu and jansson, unless the library is that of the .NET tool. In "
+                "directories of another user or container, root works with the ids of the "
+                "process's user, so the process cannot redirect it to files of the host.",
             .files = MANUAL_TERMS({"shadowtrace-NAME-PID.ndjson",
-                                   "the log in the current folder, unless -o says otherwise. The "
-                                   "process writes it, with its own rights; that of a container in "
-                                   "its /tmp, as /proc/PID/root/tmp shows it from outside"},
+                                   "the log in the current folder (without -o). The process writes "
+                                   "it, with its own rights. A process in a container writes it to "
+                                   "its /tmp, which is /proc/PID/root/tmp from outside"},
                                   MANUAL_SOCKET),
-            .environment = MANUAL_TERMS(
-                {RECORD_LIBRARY_VARIABLE,
-                 "the library to load, in place of the one installed with the command"},
-                MANUAL_RUNTIME_DIR),
-            .examples = MANUAL_TERMS(
-                {"shadowtrace attach --for 30s -o shop.ndjson 4711",
-                 "see what a server allocates that was started without shadowtrace"},
-                {"shadowtrace attach --live --for 600s 4711", "and what of it stays alive"})),
+            .environment =
+                MANUAL_TERMS({RECORD_LIBRARY_VARIABLE,
+                              "the library to load, instead of the one installed with the command"},
+                             MANUAL_RUNTIME_DIR),
+            .examples = MANUAL_TERMS({"shadowtrace attach --for 30s -o shop.ndjson 4711",
+                                      "record a server that was started without shadowtrace"},
+                                     {"shadowtrace attach --live --for 600s 4711",
+                                      "also estimate which objects stay alive"})),
     .free = record_options_free);

@@ -78,10 +78,10 @@ CLI_COMMAND(
                 "program is recorded in the same way, but without a summary.",
             .environment = MANUAL_TERMS(
                 {RECORD_LIBRARY_VARIABLE,
-                 "the library to load, in place of the one installed with the command"}),
+                 "the library to load, instead of the one installed with the command"}),
             .examples =
                 MANUAL_TERMS({"eval \"$(shadowtrace env -o /tmp/app.ndjson)\"; dotnet app.dll",
-                              "record what a shell starts from here on"},
+                              "record everything that a shell starts from now on"},
                              {"shadowtrace env --format docker -o /logs/ >app.env",
                               "make a file for `docker run --env-file`"},
                              {"shadowtrace env --format systemd --own -o /var/log/shop/",

@@ -173,17 +173,16 @@ CLI_COMMAND(
     .notes = RECORD_PATTERNS,
     .manual = CLI_MANUAL(
             .description =
-                "COMMAND is whatever starts .NET: `dotnet app.dll`, `dotnet test`, an executable, "
-                "a script. Its standard input, output and error stay its own, and signals are "
-                "passed on to it. Each .NET process that it is or starts writes a separate "
-                "log.\n\n"
-                "While a program runs, `shadowtrace top` and `shadowtrace dump` look into it, and "
-                "`shadowtrace ctl` changes what is recorded. At its end a summary on standard "
-                "error says how much was recorded, whether anything was lost, and how to look at "
-                "it: with `shadowtrace report`, `shadowtrace browse` or `shadowtrace html`.\n\n"
-                "Without --own or --only, all code has hooks and the runtime does not use "
-                "precompiled code, so that a program starts slower. For a server, or any large "
-                "program, begin with --own.",
+                "COMMAND is any command that starts .NET: `dotnet app.dll`, `dotnet test`, an "
+                "executable, a script. It keeps its standard input, output and error, and signals "
+                "are passed on to it. Each .NET process that it is or starts writes a separate "
+                "log.\n\nWhile a program runs, `shadowtrace top` and `shadowtrace dump` inspect "
+                "it, and `shadowtrace ctl` changes what is recorded. At its end, a summary on "
+                "standard error shows how much was recorded, whether anything was lost, and how to "
+                "view it: with `shadowtrace report`, `shadowtrace browse` or `shadowtrace "
+                "html`.\n\nWithout --own or --only, all code has hooks and the runtime does not "
+                "use precompiled code, so the program starts more slowly. For a server, or any "
+                "large program, start with --own.",
             .status = MANUAL_TERMS(
                 {"COMMAND's", "it has ended"}, {"128 + N", "signal N has killed it"},
                 {"2", "wrong usage; COMMAND was not started"},
@@ -191,7 +190,7 @@ CLI_COMMAND(
                 {"126", "COMMAND cannot be executed"}, {"127", "COMMAND is not found"}),
             .environment = MANUAL_TERMS(
                 {RECORD_LIBRARY_VARIABLE,
-                 "the library to load, in place of the one installed with the command"},
+                 "the library to load, instead of the one installed with the command"},
                 {"CORECLR_ENABLE_PROFILING, CORECLR_PROFILER, "
                  "CORECLR_PROFILER_PATH, " OPTIONS_VARIABLE,
                  "set for COMMAND: they make the runtime load the library, and tell it what to "
@@ -199,21 +198,20 @@ CLI_COMMAND(
                 {"DOTNET_gcConcurrent",
                  "set to 0 for COMMAND by the options that turn concurrent collection off"},
                 MANUAL_RUNTIME_DIR),
-            .files =
-                MANUAL_TERMS({"shadowtrace-NAME-PID.ndjson",
-                              "the log in the current folder, unless -o says otherwise: of the "
-                              "process PID, whose main assembly is NAME"},
-                             {"LOG.1, LOG.2, ...",
-                              "older parts of a log, with --max-log or after `ctl PID rotate`"},
-                             MANUAL_SOCKET),
+            .files = MANUAL_TERMS(
+                {"shadowtrace-NAME-PID.ndjson", "the log of the process PID, whose main assembly "
+                                                "is NAME, in the current folder (without -o)"},
+                {"LOG.1, LOG.2, ...",
+                 "older parts of a log, with --max-log or after `ctl PID rotate`"},
+                MANUAL_SOCKET),
             .examples = MANUAL_TERMS(
                 {"shadowtrace record -o app.ndjson -- dotnet app.dll", "record a program"},
                 {"shadowtrace record --own -o shop.ndjson -- dotnet Shop.dll",
-                 "record a server: its own code has hooks, the framework runs as it is"},
+                 "record a server: only its own code has hooks"},
                 {"shadowtrace record --live -o app.ndjson -- dotnet app.dll",
-                 "know what stays alive, for `shadowtrace report --view live` and `grown`"},
+                 "track live objects, for `shadowtrace report --view live` and `grown`"},
                 {"shadowtrace record -o logs/ --process Tests -- dotnet test",
-                 "record the test host of `dotnet test`, not what starts it"},
+                 "record the test host of `dotnet test`, not the processes that start it"},
                 {"shadowtrace record --check 1 -o app.ndjson -- dotnet app.dll",
                  "compare each stack with the runtime's own, for `shadowtrace compare`"})),
     .free = record_options_free);

@@ -55,32 +55,31 @@ const struct args_option record_options[] = {
           "memory for traced calls that are not written yet, shared by all threads; calls that "
           "find no room are counted"),
     FIELD("live", NULL,
-          "keep, through every collection, which objects are alive, by the call path that made "
-          "them (turns concurrent collection off); with --sample of 100K or more an estimate, "
-          "from samples, with concurrent collection on",
+          "track which objects are alive, through every collection, by the call path that "
+          "allocated them (turns concurrent collection off); with --sample of 100K or more an "
+          "estimate, from samples, with concurrent collection on",
           .group = "Live objects"),
     FIELD("check-live", "N",
-          "after every N-th collection compare them with the runtime's own walk of the heap; "
-          "`shadowtrace compare` shows the sums"),
+          "after every N-th collection, compare live objects with the runtime's own walk of the "
+          "heap; `shadowtrace compare` shows the sums"),
     FIELD("live-memory", "BYTES",
-          "memory for the table of live objects, about 20 bytes each; from where it is full on, "
-          "the log says that it is not exact"),
+          "memory for the table of live objects, about 20 bytes each; when it is full, the log is "
+          "marked as inexact"),
     FIELD("live-grows", "N",
-          "say of a place that its live objects grow when they have at each of the last N full "
-          "collections that are a second or more apart; 0: never"),
+          "report a line as growing if its live objects grew at each of the last N full "
+          "collections, a second or more apart; 0: never"),
     ARGS_ROW(TEXT, "heap-at-exit", "FILE", heap,
-             "when the program ends, write its heap for `shadowtrace retained`: all objects, what "
-             "they refer to and what holds them (turns concurrent collection off); where FILE is "
-             "there already, FILE with the PID before the extension"),
+             "when the program ends, write its heap for `shadowtrace retained`: all objects, their "
+             "references and their roots (turns concurrent collection off); if FILE exists, the "
+             "PID is added before the extension"),
     FIELD("args", "PATTERN",
-          "arguments of methods whose full name matches; with --only of the same methods it costs "
-          "a fifth, since no others are hooked",
+          "record arguments of methods whose full name matches; --only with the same patterns "
+          "reduces the cost to a fifth, because no other methods are hooked",
           .group = "Arguments and results (slower hooks: elt2)"),
-    FIELD("returns", "PATTERN", "return values of methods whose full name matches"),
+    FIELD("returns", "PATTERN", "record return values of methods whose full name matches"),
     FIELD("value-length", "N", "keep at most N characters of a text"),
     FIELD("value-items", "N", "keep at most N elements of an array or span"),
-    FIELD("exact-generics", NULL,
-          "Cache<Customer>, where code is shared and other stacks say Cache<T>"),
+    FIELD("exact-generics", NULL, "show Cache<Customer> where shared code would show Cache<T>"),
     FIELD("profile", "HZ",
           "sample the stacks of all threads HZ times a second (at most 1000) without stopping "
           "them; `shadowtrace profile` shows them",
@@ -89,11 +88,11 @@ const struct args_option record_options[] = {
           "sample by suspending the runtime, too; `shadowtrace compare` compares both"),
     FIELD("hooks", NULL, "hooks for method calls", .group = "How it is recorded"),
     FIELD("capture", NULL,
-          "where stacks come from; walk: the machine's stack, without hooks, and with the "
-          "precompiled code that the program would use"),
+          "source of stacks; walk: the machine's stack, without hooks, and with the precompiled "
+          "code that the program would use"),
     FIELD("framework-frames", NULL,
-          "with --own or --only and --sample: the frames that have no hooks, from a snapshot at "
-          "each sample; the log marks them"),
+          "with --own or --only and --sample: add frames without hooks, from a snapshot at each "
+          "sample; the log marks them"),
     FIELD("check", "N",
           "compare every N-th stack of a thread with the runtime's own; 0: never. The default "
           "takes at most 2 % of a thread's time; with --capture both it is 1"),
@@ -101,7 +100,7 @@ const struct args_option record_options[] = {
     FIELD("check-threads", "TIME",
           "suspend the runtime this often and compare the stacks of all threads: 50 (ms), 1s",
           .unit = 1000000),
-    FIELD("native", NULL, "native frames, where logged snapshots have a run of them (libunwind)"),
+    FIELD("native", NULL, "show native frames in logged snapshots (libunwind)"),
     FIELD("no-lines", NULL, "record call paths by method only: no IL offsets, no lines"),
     FIELD("rich", NULL,
           "ask the JIT (.NET 9 and later) which methods it inlined: what they allocate has its own "
@@ -110,24 +109,23 @@ const struct args_option record_options[] = {
           "compile everything, your own code too, optimised from its first call: no tiers"),
     FIELD("no-inline", NULL, "keep the JIT from inlining, so that every call is seen"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),
-    ARGS_ROW(
-        TEXT, "output", "FILE", output,
-        "the first process writes FILE, others FILE with their PID before the extension; a "
-        "folder: default names in it; FOLDER/ is made (default: shadowtrace-NAME-PID.ndjson in "
-        "the current folder)",
-        .letter = 'o', .group = "The log"),
+    ARGS_ROW(TEXT, "output", "FILE", output,
+             "the first process writes FILE, others FILE with their PID before the extension; a "
+             "folder: default names in it; FOLDER/ is created (default: "
+             "shadowtrace-NAME-PID.ndjson in the current folder)",
+             .letter = 'o', .group = "The log"),
     FIELD("log", NULL, "a line for each allocation, or sums for each call site"),
     FIELD("stacks", NULL, "stacks by number, or in full in each line"),
-    FIELD("full", NULL, "when the log cannot keep up: make threads wait a little, or not"),
+    FIELD("full", NULL, "if the log cannot keep up: let threads wait briefly, or drop records"),
     FIELD("compress", NULL, "compress with zstd"),
     FIELD("sums-every", "TIME",
           "with --log sites: write the sums this often, 500ms, 10s; 0: within half a second",
           .unit = 1000000),
-    FIELD("max-log", "BYTES", "let the log, all its parts, grow to about this size"),
-    FIELD("part-time", "TIME", "begin a new part of the log this often: 3600s", .unit = 1000000000),
+    FIELD("max-log", "BYTES", "limit the log, including all parts, to about this size"),
+    FIELD("part-time", "TIME", "start a new part of the log this often: 3600s", .unit = 1000000000),
     FIELD("keep", "N",
-          "with --max-log or --part-time: older parts that are kept; what is in those before "
-          "them is counted"),
+          "with --max-log or --part-time: number of older parts to keep; the contents of removed "
+          "parts are counted"),
     ARGS_END};
 
 #define USUAL \

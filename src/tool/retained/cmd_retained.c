@@ -27,14 +27,14 @@ static const struct args_option options[] = {
     ARGS_ROW(LIST, "line", "FILE:LINE", held.lines,
              "show what holds objects that were allocated there, or in FILE; with --type only "
              "those of these types"),
-    ARGS_ROW(COUNT, "paths", "N", paths,
-             "show the N ways from a root to them that retain most, each the shortest of its "
-             "shape; 0: all",
-             .standard = 3),
+    ARGS_ROW(
+        COUNT, "paths", "N", paths,
+        "show the N paths from a root that retain most, each the shortest of its shape; 0: all",
+        .standard = 3),
     ARGS_ROW(TEXT, "diff", "OLD", old,
-             "compare with an earlier dump: what grew, by type and by the way from a root",
+             "compare with an earlier dump: what grew, by type and by path from a root",
              .group = "What has changed"),
-    ARGS_ROW(TEXT, "diff-log", "LOG", old_log, "the log of OLD, if it is of another recording"),
+    ARGS_ROW(TEXT, "diff-log", "LOG", old_log, "the log of OLD, if that is another recording"),
     ARGS_ROW(WORD, "format", NULL, format, "json: one object, as described in report_schema.json",
              .words = rows_formats, .group = "Options"),
     ROW_TOP(top),
@@ -45,25 +45,25 @@ static const struct args_option options[] = {
     ROW_WIDE(wide),
     ROW_JOBS,
     ROW_QUIET,
-    ARGS_EXPLAINED("retained", NULL,
-                   "what would be free if an object were: it, and all that only it holds; of a "
-                   "type or a line the sum over its objects, without those that another of them "
-                   "holds. What two of them share counts for neither; \"without all of them\" has "
-                   "it",
-                   .group = "What is shown"),
+    ARGS_EXPLAINED(
+        "retained", NULL,
+        "the memory that would be freed with an object: itself and everything that only it holds; "
+        "for a type or line, the sum over its objects, without those that another of them holds. "
+        "Memory that two of them share counts for neither; \"without all of them\" includes it",
+        .group = "What is shown"),
     ARGS_EXPLAINED("own bytes", NULL, "the objects themselves"),
-    ARGS_EXPLAINED("share", NULL, "retained, of all bytes that roots hold; shares do not add up"),
+    ARGS_EXPLAINED("share", NULL,
+                   "retained, relative to all bytes that roots hold; shares do not add up"),
     ARGS_EXPLAINED("allocated at", NULL,
                    "the innermost line of own code on the call path (record --live); (not known): "
                    "older than the recording, or than --live, or --live-memory was full"),
     ARGS_EXPLAINED(
         "root", NULL,
-        "what the runtime holds for itself or for a running method: stacks, handles, "
-        "objects to be finalized. Static fields of .NET are in arrays behind "
-        "handles; the fields that are known are roots by their names. Weak references hold "
-        "nothing"),
+        "a reference that the runtime holds for itself or for a running method: stacks, handles, "
+        "objects waiting for finalization. .NET keeps static fields in arrays behind handles; "
+        "known fields are roots with their names. Weak references hold nothing"),
     ARGS_EXPLAINED("static A.B -> C.d -> [i].e", NULL,
-                   "the way in one line: the static field B of A holds a C, whose field d holds an "
+                   "a path in one line: the static field B of A holds a C, whose field d holds an "
                    "array; e is a field of its elements"),
     ARGS_EXPLAINED("(attached)", NULL,
                    "the value of a ConditionalWeakTable, held as long as the object above it"),
@@ -144,15 +144,15 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(retained, "[options] LOG FILE",
             "show what keeps memory alive: what types and lines of a heap dump hold",
             .about = "FILE is a heap dump, from `shadowtrace ctl PID heap -o FILE` or `record "
-                     "--heap-at-exit FILE`; LOG is the log of the same recording, which knows the "
-                     "names and, recorded with --live, the line where each object was allocated.",
+                     "--heap-at-exit FILE`; LOG is the log of the same recording: it has the names "
+                     "and, with --live, the line that allocated each object.",
             CLI_TAKES(struct retained_args, options, 1, 2, "a log and a heap dump: LOG FILE",
                       false),
             .manual = CLI_EXAMPLES({"shadowtrace retained app.ndjson app.heap",
-                                    "see what types and lines hold"},
+                                    "show what types and lines retain"},
                                    {"shadowtrace retained --type Coupon app.ndjson app.heap",
-                                    "see what holds the coupons"},
+                                    "show what holds the coupons"},
                                    {"shadowtrace retained --line Coupons.cs:35 app.ndjson app.heap",
-                                    "see the ways to what a line made"},
+                                    "show the paths to the objects of a line"},
                                    {"shadowtrace retained --diff before.heap app.ndjson after.heap",
-                                    "see what grew between two dumps"}));
+                                    "show what grew between two dumps"}));

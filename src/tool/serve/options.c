@@ -12,10 +12,11 @@ const struct args_option serve_rows[] = {
         "answer on a Unix socket there (default: serve.sock in $XDG_RUNTIME_DIR/shadowtrace, or "
         "in /tmp/shadowtrace-UID)"),
     ARGS_ROW(TEXT, "token-file", "FILE", token_file,
-             "the token for TCP: a file that only you can read; it is made if it is not there "
+             "a file with the token for TCP, which only you can read; it is created if missing "
              "(default: serve.token in the folder of the default socket)"),
-    ARGS_ROW(LIST, "host", "NAME", hosts,
-             "a name by which clients call this machine; addresses and localhost always do"),
+    ARGS_ROW(
+        LIST, "host", "NAME", hosts,
+        "another name of this machine in requests; addresses and localhost are always accepted"),
     ARGS_EXPLAINED("/metrics", NULL,
                    "for Prometheus: allocations and bytes, rates, top types and own sites, what "
                    "was lost",
@@ -23,7 +24,7 @@ const struct args_option serve_rows[] = {
     ARGS_EXPLAINED("/debug/pprof/allocs", NULL,
                    "for `go tool pprof`: since the start; with ?seconds=N of the next N seconds"),
     ARGS_EXPLAINED("/debug/pprof/heap", NULL,
-                   "what was alive after the last collection, of a log recorded with --live"),
+                   "live objects after the last collection, for a log recorded with --live"),
     ARGS_EXPLAINED("/", NULL,
                    "a page: the processes, and the flame graph of the last minutes, or with "
                    "?since=start of all"),
@@ -31,15 +32,13 @@ const struct args_option serve_rows[] = {
              .least = 1, .limit = SERVE_TOP_MAX),
     ARGS_ROW(
         TEXT, "min-share", "PERCENT", min_share,
-        "in profiles, what a site has below this share of the bytes is added up at its callers "
-        "(default 0.001)"),
+        "in profiles, add sites below this share of the bytes to their callers (default 0.001)"),
     ROW_SYMBOLS,
     ROW_NO_LINES,
     ROW_OWN_CODE(filters.own_code),
     ARGS_ROW(DURATION, "keep", "TIME", keep_ns, "how long a process that has ended is served",
              .unit = 1000000000, .standard = UINT64_C(600000000000),
              .limit = UINT64_C(86400000000000), .group = "What it keeps"),
-    ROW_MAX_MEMORY((uint64_t)1 << 30,
-                   "memory for the sums of all processes; the one that passes it "
-                   "is followed no longer, and its answers say so"),
+    ROW_MAX_MEMORY((uint64_t)1 << 30, "memory for the sums of all processes; a process that "
+                                      "exceeds it is no longer followed, and its responses say so"),
     ARGS_END};

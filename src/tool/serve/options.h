@@ -29,23 +29,21 @@ extern const struct args_option serve_rows[];
  * serves.
  */
 #define SERVE_COMMAND \
-    CLI_COMMAND(serve, "[options] [LOG...]", "serve what runs to Prometheus, pprof and browsers", \
+    CLI_COMMAND(serve, "[options] [LOG...]", \
+                "serve running recordings to Prometheus, pprof and browsers", \
                 .about = SERVE_ABOUT, .notes = SERVE_NOTES, \
                 CLI_TAKES(struct serve_options, serve_rows, 0, SERVE_LOGS_MAX, NULL, false))
 
 #define SERVE_LOGS_MAX 64
 #define SERVE_ABOUT \
-    "Follows the logs of your traced processes, found as `shadowtrace list` finds them, or of " \
-    "LOG, " \
-    "while they are written, and answers HTTP. ?pid=PID chooses a process, ?log=LOG a log; " \
-    "without them the one that was found first and still runs is used, and in /metrics all."
+    "Follows the logs of your traced processes (as `shadowtrace list` finds them), or LOG, while " \
+    "they are written, and answers HTTP requests. ?pid=PID chooses a process, ?log=LOG a log. " \
+    "The default is the first process found that still runs; /metrics covers all."
 #define SERVE_NOTES \
     "Without --listen it answers on a Unix socket that only you can open. With --listen a token " \
-    "is " \
-    "always needed: as `Authorization: Bearer TOKEN`, or as the password of any user, as in `go " \
-    "tool pprof http://x:TOKEN@127.0.0.1:9464/debug/pprof/allocs`. Answers are not encrypted: " \
-    "beyond this machine put a proxy in front.\n" \
-    "It ends with SIGTERM or SIGINT: pending requests are served, the socket is removed, " \
-    "the status is 0."
+    "is always needed: as `Authorization: Bearer TOKEN`, or as the password of any user, as in " \
+    "`go tool pprof http://x:TOKEN@127.0.0.1:9464/debug/pprof/allocs`. Responses are not " \
+    "encrypted: use a proxy for access from other machines.\nIt ends with SIGTERM or SIGINT: " \
+    "pending requests are served, the socket is removed, the status is 0."
 
 #endif

@@ -34,19 +34,18 @@ extern const struct args_option ship_rows[];
                           "a log, or a folder of logs: LOG", false))
 
 #define SHIP_ABOUT \
-    "Follows each LOG, or where that is a folder the logs in it (*.ndjson, *.ndjson.zst) as they " \
-    "appear, through rotations and restarts, and inserts what is new as rows (`export --format " \
-    "rows`) into ClickHouse, whose tables are in examples/fleet. A URL with a question mark is " \
-    "taken as it is, for what else takes lines of JSON over HTTP."
+    "Follows each LOG (of a directory: all *.ndjson and *.ndjson.zst in it, as they appear) " \
+    "through rotations and restarts. Inserts new data as rows (`export --format rows`) into " \
+    "ClickHouse; examples/fleet has the tables. A URL with a question mark is used as it is, for " \
+    "other servers that accept lines of JSON over HTTP."
 #define SHIP_NOTES \
-    "The logs are what waits while the server is down: nothing else is written to disk, and " \
-    "what was sent and not acknowledged is sent again, by the same ids, so that it counts once. " \
-    "After a restart logs that are still there are sent again, from their beginning. Stacks are " \
-    "those of the machine, as --physical has them: they do not change while a log grows.\n" \
-    "A proxy that the environment names (https_proxy, http_proxy, all_proxy) is used for servers " \
-    "on other machines only. Credentials leave this machine only in TLS, through a proxy too.\n" \
-    "It ends with SIGTERM or SIGINT, after one more attempt to send what is left. Exit status: " \
-    "0, " \
-    "or 3 where something could not be sent."
+    "While the server is down, rows wait in the logs: nothing else is written to disk. Rows that " \
+    "were not acknowledged are sent again with the same ids, so they count once. After a " \
+    "restart, existing logs are sent again from their beginning. Stacks are the machine's " \
+    "(--physical), which do not change while a log grows.\nA proxy that the environment names " \
+    "(https_proxy, http_proxy, all_proxy) is used for servers on other machines only. " \
+    "Credentials leave this machine only in TLS, through a proxy too.\nIt ends with SIGTERM or " \
+    "SIGINT, after one more attempt to send what is left. Exit status: 0, or 3 if something " \
+    "could not be sent."
 
 #endif

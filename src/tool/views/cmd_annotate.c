@@ -41,12 +41,10 @@ static const struct args_option options[] = {
              "read the text from FILE instead of where it was compiled"),
     ROW_SYMBOLS,
     ROW_NAMES(naming),
-    ARGS_ROW(LIST, "type", "PATTERN", filters.types,
-             "only types whose full name matches; * stands for any text, ? for one character"),
-    ARGS_ROW(COUNT, "thread", "ID", filters.thread, "only the thread with this id in the log",
-             .least = 1, .limit = UINT32_MAX - 1),
-    ROW_PHYSICAL("count what an async method allocates after it resumed below what completed its "
-                 "task, not below its caller"),
+    ROW_TYPE,
+    ROW_THREAD,
+    ROW_PHYSICAL("attribute allocations of a resumed async method to the code that completed its "
+                 "task, not to its caller"),
     ARGS_END};
 
 static const struct report_log *log_of(const struct annotate *a)
@@ -427,12 +425,11 @@ CLI_COMMAND(
     annotate, "[options] LOG FILE",
     "show a source file with the bytes and objects that each line allocates",
     .about = "FILE is the name of a source file, or the end of its path: Program.cs, "
-             "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, else from disk, "
-             "and is shown only if it is the text that was compiled. Where the PDB has no usable "
-             "hash of "
-             "it, name the file in full, or with --source.",
+             "Shop/Basket.cs. Its text comes from the PDB if it is embedded there, otherwise from "
+             "disk, and is shown only if it is the compiled text. If the PDB has no usable hash, "
+             "give the full path, or --source.",
     CLI_TAKES(struct annotate, options, 2, 2, "a log and a source file: LOG FILE", false),
     .manual = CLI_EXAMPLES({"shadowtrace annotate app.ndjson Program.cs",
                             "show the lines of a file that allocate"},
                            {"shadowtrace annotate --all --type 'string' app.ndjson Shop/Basket.cs",
-                            "show a whole file with the strings that it makes"}));
+                            "show a whole file with the strings that it allocates"}));

@@ -178,10 +178,10 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(
     compare, "[options] LOG [LOG]",
     "compare the shadow stack with DoStackSnapshot: accuracy and cost",
-    .about = "LOG is what `shadowtrace record --check N` wrote, plain or compressed, whole or cut; "
-             "`-` is standard input. Two logs are shown side by side.\n\n"
-             "Shows differences by cause, with both stacks of the first one of each, the cost of "
-             "a capture by depth of the stack and by thread, and the repairs made.",
+    .about = "LOG is a log of `shadowtrace record --check N`, plain or compressed, complete or "
+             "truncated; `-` is standard input. Two logs are shown side by side.\n\nShows "
+             "differences by cause, with both stacks of the first of each; the cost of a capture "
+             "by stack depth and by thread; and the repairs of shadow stacks.",
     CLI_TAKES(struct compare_args, options, 1, PRINT_COMPARE_LOGS, "a log: LOG", false),
     .manual = CLI_MANUAL(.status = MANUAL_TERMS({"0", "every stack was equal"},
                                                 {"1", "a stack differed"}, MANUAL_STATUS_USAGE,

@@ -44,17 +44,17 @@ static const struct args_option options[] = {
         WORD, "by", "KEY", by,
         "site (call path and type), type, method (the one that allocates), thread (by name), "
         "module (of that method), line (the innermost with a source line, and type; lines of "
-        "another build are matched in their order within each method), own (the nearest line of "
+        "another build are matched by their order within each method), own (the nearest line of "
         "own code), namespace",
         .words = keys),
-    ARGS_ROW(WORD, "view", "VIEW", view,
-             "of logs recorded with --live: what was alive at the end, or at the peak, or died at "
-             "its first collection, instead of what was allocated; see `shadowtrace help report`",
-             .words = views),
+    ARGS_ROW(
+        WORD, "view", "VIEW", view,
+        "for logs recorded with --live: compare objects alive at the end or at the peak, or dead "
+        "at their first collection, instead of allocations; see `shadowtrace help report`",
+        .words = views),
     ROW_PHYSICAL("use the machine's stacks, see `shadowtrace help report`"),
     ARGS_ROW(FLAG, "exact", NULL, exact,
-             "match call sites by their instructions and lines by their numbers, too: for logs of "
-             "one build"),
+             "match call sites also by instruction, and lines by number: for logs of one build"),
     ROW_FORMAT,
     ROW_INLINE_STACKS,
     ROW_TOP(top),
@@ -236,18 +236,17 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(
     diff, "[options] OLD NEW | OLD... -- NEW...",
     "show what allocates more or less in a second recording, largest change first",
-    .about =
-        "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds of it. "
-        "Call sites are matched by the names of their methods and type; recursion is folded, and "
-        "sites that differ only by frames the JIT inlined in one of the logs are one. The line is "
-        "that of the newer log. `-` is standard input.\n\n"
-        "Several logs on each side, OLD... -- NEW..., tell how much runs of one build differ. "
-        "Figures are then means, and a call site has changed if the two sides are further apart "
-        "than the logs of either side; the others are only counted.",
+    .about = "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds "
+             "of it. Call sites are matched by the names of their methods and type; recursion is "
+             "folded, and sites that differ only in frames that the JIT inlined in one of the logs "
+             "are the same. The line is that of the newer log. `-` is standard input.\n\nSeveral "
+             "logs on each side, OLD... -- NEW..., show how much runs of one build vary. Figures "
+             "are then means. A call site has changed if the difference between the sides exceeds "
+             "the spread of either side; all others are only counted.",
     CLI_TAKES(struct diff_args, options, 2, UINT_MAX,
               "two logs: OLD NEW, or several on each side: OLD... -- NEW...", false),
-    .manual = CLI_EXAMPLES({"shadowtrace diff old.ndjson new.ndjson", "see what has changed"},
+    .manual = CLI_EXAMPLES({"shadowtrace diff old.ndjson new.ndjson", "show what has changed"},
                            {"shadowtrace diff --by line --min-bytes 10K old.ndjson new.ndjson",
-                            "see the lines with at least 10 KiB more or less"},
+                            "show the lines that changed by at least 10 KiB"},
                            {"shadowtrace diff old1.ndjson old2.ndjson -- new1.ndjson new2.ndjson",
-                            "tell changes from what differs in every run"}));
+                            "distinguish changes from variation between runs"}));

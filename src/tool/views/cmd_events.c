@@ -26,7 +26,7 @@ static const char *const topics[] = {"exceptions", "gc", "jit", "suspensions", "
 #define ARGS_INTO struct events_args
 static const struct args_option options[] = {
     ARGS_EXPLAINED("exceptions", NULL, "by throw site and by catcher", .group = "Topics"),
-    ARGS_EXPLAINED("gc", NULL, "collections, what was allocated before each, and by which sites"),
+    ARGS_EXPLAINED("gc", NULL, "collections, with the allocations before each, and their sites"),
     ARGS_EXPLAINED("jit", NULL, "compilation by method"),
     ARGS_EXPLAINED("suspensions", NULL, "stops of the runtime by reason"),
     ARGS_EXPLAINED("calls", NULL, "calls, total and self time by method"),
@@ -117,9 +117,9 @@ static int run(void *into, const struct args *args, FILE *out)
 
 CLI_COMMAND(
     events, "[options] TOPIC LOG", "show other events: exceptions, gc, jit, suspensions or calls",
-    .about = "LOG is what `shadowtrace record --events LIST` wrote; `-` is standard input.",
+    .about = "LOG is a log of `shadowtrace record --events LIST`; `-` is standard input.",
     CLI_TAKES(struct events_args, options, 2, 2, "a topic and a log: TOPIC LOG", false),
     .manual = CLI_EXAMPLES({"shadowtrace events gc app.ndjson",
-                            "see the collections of a log recorded with `--events alloc,gc`"},
+                            "show the collections of a log recorded with `--events alloc,gc`"},
                            {"shadowtrace events exceptions --top 5 app.ndjson",
-                            "see where most exceptions were thrown and caught"}));
+                            "show where most exceptions were thrown and caught"}));

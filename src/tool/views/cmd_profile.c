@@ -154,10 +154,11 @@ static int run(void *into, const struct args *args, FILE *out)
 }
 
 CLI_COMMAND(
-    profile, "[options] LOG...", "show sampled stacks by method: samples on top and samples within",
-    .about = "LOG is what `shadowtrace record --profile HZ` wrote; `-` is standard input. Several "
-             "logs are added up.",
+    profile, "[options] LOG...",
+    "show sampled stacks by method: its own samples and those below it",
+    .about = "LOG is a log of `shadowtrace record --profile HZ`; `-` is standard input. "
+             "Several logs are added up.",
     CLI_TAKES_LOGS(struct profile_args, options),
-    .manual = CLI_EXAMPLES(
-        {"shadowtrace profile app.ndjson", "see the methods that most samples were in"},
-        {"shadowtrace profile --format folded app.ndjson | flamegraph.pl", "make a flame graph"}));
+    .manual = CLI_EXAMPLES({"shadowtrace profile app.ndjson", "show the methods with most samples"},
+                           {"shadowtrace profile --format folded app.ndjson | flamegraph.pl",
+                            "make a flame graph"}));

@@ -28,10 +28,10 @@ static const struct args_option options[] = {
              "the text of a mark"),
     ARGS_ROW(TEXT, "to", "T", window.to, "only calls that began before T"),
     ARGS_ROW(TEXT, "method", "PATTERN", filter.method,
-             "only calls of matching methods, and what they call"),
+             "only calls of matching methods, and their callees"),
     ARGS_ROW(COUNT, "depth", "N", filter.depth, "show N levels", .limit = UINT32_MAX),
     ARGS_ROW(FLAG, "interleaved", NULL, filter.interleaved,
-             "all threads in order of time instead of one after the other"),
+             "all threads in time order, not one thread after the other"),
     ARGS_ROW(COUNT, "limit", "N", filter.limit, "show at most the first N rows; 0: all",
              .standard = 10000, .limit = UINT32_MAX - 2),
     ROW_FORMAT,
@@ -256,12 +256,12 @@ static int run(void *into, const struct args *args, FILE *out)
 
 CLI_COMMAND(
     replay, "[options] LOG", "show the calls of a log as a tree, with times and allocations",
-    .about = "LOG was recorded with --events calls, and best with alloc, exceptions, --args and "
-             "--returns, too.",
+    .about =
+        "LOG needs `record --events calls`; alloc, exceptions, --args and --returns add details.",
     CLI_TAKES(struct replay_args, options, 1, 1, "a log: LOG", false),
-    .notes = "bytes: allocated by the call and all calls within. A call that an exception left is "
-             "unwound. Calls for which the tracer had no room are noted where they are missing.",
+    .notes = "bytes: allocated by the call and all nested calls. unwound: left by an exception. "
+             "Calls that the tracer had no room for are noted where they are missing.",
     .manual = CLI_EXAMPLES({"shadowtrace replay --depth 3 app.ndjson",
                             "see the outer calls of a log recorded with `--events alloc,calls`"},
                            {"shadowtrace replay --method 'Shop.*' --from 1s --to 2s app.ndjson",
-                            "see calls of some methods within a second"}));
+                            "show calls of some methods within a second"}));

@@ -48,48 +48,43 @@ struct report_args {
 
 #define ARGS_INTO struct report_args
 static const struct args_option options[] = {
-    ARGS_ROW(WORD, "view", "VIEW", view.kind,
-             "overview: what allocates most, at a glance; tree: from the first callers on, the "
-             "hottest path opened; callers, callees: of METHOD, or of a type; sites (call paths), "
-             "types, methods, lines, line-types (lines by type), modules, namespaces, threads, "
-             "processes (of several logs, or "
-             "a folder): each with what it makes itself "
-             "and, if it calls others, with them; sizes: of objects, by heap; time. Of a log "
-             "recorded with --live, by --by (own): live: what the last collection, or that of "
-             "--at, has left; peak: what the one left that left most; end: what the last one left "
-             "and, as new, what was allocated after it; grown: what was alive at --to less what "
-             "was at --from; temporary: dead at its first collection; lifetimes: in which "
-             "generation, and after how many collections, objects died. Alive means not known to "
-             "be dead: a collection looks at its generations only, and a finalizer keeps its "
-             "object for one more",
-             .words = view_words, .group = "What is shown"),
+    ARGS_ROW(
+        WORD, "view", "VIEW", view.kind,
+        "overview: the largest rows of several views; tree: from the outermost callers down, with "
+        "the hottest path open; callers, callees: of METHOD or a type; sites (call paths), types, "
+        "methods, lines, line-types (lines by type), modules, namespaces, threads, processes (of "
+        "several logs or a directory): each with its own allocations and, if it calls others, a "
+        "total; sizes: of objects, by heap; time. For a log recorded with --live, by --by (own): "
+        "live: objects alive after the last collection, or that of --at; peak: after the "
+        "collection that left most; end: after the last one, plus, as new, later allocations; "
+        "grown: alive at --to less alive at --from; temporary: dead at their first collection; "
+        "lifetimes: the generation in which objects died, and the collections that they survived. "
+        "Alive means not known to be dead: a collection checks only its generations, and a "
+        "finalizer keeps its object for one more",
+        .words = view_words, .group = "What is shown"),
     ARGS_ROW(TEXT, "at", "WHEN", view.at,
-             "of --view live: after the last collection before this mark, or time, or after the "
-             "collection of this number. The log has the sums of at most one collection a second, "
-             "and of those before a mark: where they are of another one, a line says so"),
+             "with --view live: after the last collection before this mark or time, or after the "
+             "collection with this number. The log has sums of at most one collection a second, "
+             "and before marks; a line says if they are those of another collection"),
     ARGS_ROW(WORD, "by", "KEY", by,
-             "the view by its key: site (call path and type), type, method, thread, module, line "
-             "(the innermost with a source line, and type: --view line-types), own (the nearest "
-             "line of own code), namespace, tree, callers, callees; with a view of live objects: "
-             "what its rows are of. What the log does not say, rows leave open. Methods have "
-             "calls, total and self time, too, if the log has calls (record --events "
-             "alloc,calls)",
+             "the view with these rows: site (call path and type), type, method, thread, module, "
+             "line (the innermost with a source line, and type: --view line-types), own (the "
+             "nearest line of own code), namespace, tree, callers, callees; with a view of live "
+             "objects: its rows. Data that the log lacks stays empty. Methods also have calls, "
+             "total and self time if the log has calls (record --events alloc,calls)",
              .words = keys),
     ROW_TOP(top),
     ARGS_ROW(WORD, "sort", "KEY", view.sort,
-             "rows by their bytes, by allocs (objects), or by total: bytes with those of calls",
+             "sort by bytes, allocs (objects), or total (bytes including callees)",
              .words = view_sorts),
     ROW_MIN_BYTES(min_bytes, "only rows of at least this many bytes"),
     ARGS_ROW(TEXT, "min-share", "PERCENT", min_share,
              "only rows, or branches of a tree, of at least this share of the bytes: 0.5%"),
     ROWS_FILTERS(NULL),
-    ROW_PHYSICAL(
-        "use the machine's stacks. By default, an async method that was resumed is below its "
-        "caller, not below what completed the task it waited for; where the log cannot "
-        "tell the caller the stack ends there: (one of 3 callers), (callers not in the "
-        "log)"),
-    ROW_STEADY(": when the program is not recorded, code compiled ahead of time runs in its "
-               "place"),
+    ROW_PHYSICAL("use the machine's stacks. By default, a resumed async method is below its "
+                 "caller, not below the code that completed its task; if the log does not identify "
+                 "the caller, the stack ends there: (one of 3 callers), (callers not in the log)"),
+    ROW_STEADY(": without recording, precompiled code runs instead"),
     ARGS_ROW(
         WORD, "format", NULL, format,
         "json: one object, as described in report_schema.json, by default by site; stacks are "
@@ -104,7 +99,7 @@ static const struct args_option options[] = {
     ARGS_ROW(FLAG, "urls", NULL, stack.urls,
              "also show the Source Link address of each line; nothing is fetched"),
     ARGS_ROW(WORD, "links", "WHEN", links,
-             "make files links that terminals open: auto (on a terminal), always, never",
+             "turn file names into terminal links: auto (on a terminal), always, never",
              .words = text_links_words),
     ROW_NAMES(stack.naming),
     ROW_WIDE(stack.wide),
@@ -349,28 +344,29 @@ static int run(void *into, const struct args *args, FILE *out)
 
 CLI_COMMAND(
     report, "[options] [METHOD] LOG...", "show what allocates: an overview, or any view of it",
-    .about = "LOG is what `shadowtrace record` wrote, plain or compressed, whole or cut; `-` is "
-             "standard input. Several logs are added up. METHOD, for callers and callees, is a "
-             "method or type, or a pattern of some.",
+    .about = "LOG is a log of `shadowtrace record`, plain or compressed, complete or truncated; "
+             "`-` is standard input. Several logs are added up. METHOD, for callers and callees, "
+             "is a method, a type or a pattern.",
     CLI_TAKES_LOGS(struct report_args, options),
     .manual = CLI_MANUAL(
             .description =
-                "Every number is of the whole log, or of the part that was asked for. Where the "
+                "Every number covers the whole log, or the part that the options select. If the "
                 "log is not complete, or anything was lost, the report says how much and why.",
             .environment = manual_of_terminal,
             .examples = MANUAL_TERMS(
-                {"shadowtrace report app.ndjson", "see what allocates, at a glance"},
+                {"shadowtrace report app.ndjson", "show an overview"},
                 {"shadowtrace report --view lines --top 50 app.ndjson",
-                 "see the fifty lines that allocate most"},
-                {"shadowtrace report --view callers string app.ndjson", "see who makes strings"},
+                 "show the fifty lines that allocate most"},
+                {"shadowtrace report --view callers string app.ndjson",
+                 "show the callers that allocate strings"},
                 {"shadowtrace report --view tree --own --from warm app.ndjson",
-                 "see the tree of what own code allocates after a mark"},
+                 "show the tree of allocations of own code after a mark"},
                 {"shadowtrace report --view grown --from warm --to later app.ndjson",
-                 "see what has come to stay between two marks, of a log recorded with --live"},
+                 "show what has grown between two marks, in a log recorded with --live"},
                 {"shadowtrace report --view processes logs/",
-                 "see which process of a run allocates, of all whose logs are in a folder"},
+                 "show which process allocates, for all logs in a directory"},
                 {"shadowtrace report --from-rows web-1.rows web-2.rows",
-                 "see what two processes allocate, of what `export --format rows` wrote of them"},
+                 "show the allocations of two processes, from rows of `export --format rows`"},
                 {"shadowtrace report --format json app.ndjson | jq '.rows[:3]'",
                  "read it with a program"}),
             .see_also = "jq(1)"));

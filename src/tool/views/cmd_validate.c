@@ -171,15 +171,15 @@ CLI_COMMAND(
     validate, "[options] LOG...", "check logs against the schema and the rules of the format",
     .about = "Checks every record against log_schema.json, and the log against rules that a schema "
              "cannot express: ids are defined before use, times of a thread do not decrease, the "
-             "totals at the end are those of the log. A log that ends early is valid as far as it "
-             "goes. `-` is standard input. In text, problems are FILE:LINE: offset BYTE: what.",
+             "totals at the end match the log. A truncated log is valid up to its end. `-` is "
+             "standard input. In text, a problem is FILE:LINE: offset BYTE: TEXT.",
     CLI_TAKES_LOGS(struct validate_args, options),
-    .manual = CLI_MANUAL(
-            .status = MANUAL_TERMS({"0", "the logs are valid"}, {"1", "there is a problem in one"},
-                                   MANUAL_STATUS_USAGE, MANUAL_STATUS_IO),
-            .environment = manual_of_terminal,
-            .files = MANUAL_TERMS({"PREFIX/share/shadowtrace/log_schema.json",
-                                   "the schema, which the command has in itself, too"}),
-            .examples = MANUAL_TERMS({"shadowtrace validate app.ndjson", "check a log"},
-                                     {"shadowtrace validate --quiet logs/*.ndjson",
-                                      "check many"})));
+    .manual =
+        CLI_MANUAL(.status = MANUAL_TERMS({"0", "the logs are valid"}, {"1", "a log has a problem"},
+                                          MANUAL_STATUS_USAGE, MANUAL_STATUS_IO),
+                   .environment = manual_of_terminal,
+                   .files = MANUAL_TERMS({"PREFIX/share/shadowtrace/log_schema.json",
+                                          "the schema, which the command has in itself, too"}),
+                   .examples = MANUAL_TERMS({"shadowtrace validate app.ndjson", "check a log"},
+                                            {"shadowtrace validate --quiet logs/*.ndjson",
+                                             "check many"})));
