@@ -15,7 +15,7 @@ run() { # prints a command as a person would type it, and runs it
 shadowtrace() { "$build/shadowtrace" "$@"; }
 
 echo "A program that makes 1,000 orders of three lines each (examples/orders/Program.cs), built with its PDB:"
-SHADOWTRACE_BUILD=$build sh "$here/orders/build.sh"
+SHADOWTRACE_BUILD=$build sh "$here/build.sh" orders
 cp "$here/orders/Program.cs" "$out/"
 cd "$out"
 rm -f "$log"

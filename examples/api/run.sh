@@ -9,8 +9,7 @@ build=${SHADOWTRACE_BUILD:-$here/../../build}
 out=$build/examples/api
 mkdir -p "$out"
 
-dotnet build "$here" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj/" \
-    -o "$out/bin" >"$out/build.log" || { cat "$out/build.log"; exit 1; }
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" api
 
 fail() { echo "$1" >&2; exit 1; }
 

@@ -8,8 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${SHADOWTRACE_BUILD:-$here/../../build}" && pwd)
 out=$build/examples/gate
 mkdir -p "$out"
-dotnet build "$here" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj/" \
-    -o "$out/bin" >"$out/build.log" || { cat "$out/build.log" >&2; exit 1; }
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" gate
 rm -f "$out"/*.ndjson "$out"/*.json "$out"/gate.*
 
 record() { # LOG ARGUMENT...

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=${SHADOWTRACE_BUILD:-$here/../../build}
 out=$build/examples/hooks
 mkdir -p "$out"
-SHADOWTRACE_BUILD=$build sh "$here/../orders/build.sh"
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" orders
 
 for hooks in elt2 elt3; do
     rm -f "$out/$hooks.ndjson"

@@ -7,7 +7,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=${SHADOWTRACE_BUILD:-$here/../../build}
 out=$build/examples/jq
 mkdir -p "$out"
-SHADOWTRACE_BUILD=$build sh "$here/../orders/build.sh"
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" orders
 
 log=$out/inline.ndjson
 rm -f "$log"

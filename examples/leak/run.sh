@@ -13,8 +13,7 @@ rm -rf "$out/logs"
 mkdir -p "$out/logs"
 PATH=$build:$PATH
 
-dotnet build "$here/prices" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj/" \
-    -o "$out/prices" >"$out/build.log" || { cat "$out/build.log"; exit 1; }
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" leak
 
 cd "$out/logs"
 rm -f "$out/at"

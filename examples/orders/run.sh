@@ -6,7 +6,7 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=${SHADOWTRACE_BUILD:-$here/../../build}
 out=$build/examples/orders
-SHADOWTRACE_BUILD=$build sh "$here/build.sh"
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" orders
 
 log=$out/orders.ndjson
 rm -f "$log"

@@ -8,7 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${SHADOWTRACE_BUILD:-$here/../../build}" && pwd)
 out=$build/examples/sql
 mkdir -p "$out"
-SHADOWTRACE_BUILD=$build sh "$here/../orders/build.sh"
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" orders
 
 # The package @duckdb/node-api, where the tests have theirs.
 packages=$(SHADOWTRACE_BUILD=$build python3 "$here/../../tests/e2e/consumers.py" node) || exit $? # 77: there is no DuckDB to ask

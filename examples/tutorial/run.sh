@@ -15,14 +15,7 @@ rm -rf "$out/logs"
 mkdir -p "$out/logs"
 PATH=$build:$PATH
 
-publish() { # FOLDER OPTION...
-    folder=$1
-    shift
-    dotnet build "$here/shop" -c Release -nologo -v quiet -nodeReuse:false -p:BaseIntermediateOutputPath="$out/obj-$folder/" \
-        -o "$out/$folder" "$@" >"$out/build.log" || { cat "$out/build.log"; exit 1; }
-}
-publish before -p:Before=true
-publish shop
+SHADOWTRACE_BUILD=$build sh "$here/../build.sh" tutorial
 
 # A server, warmed up, with marks around what comes then; the load comes from another process.
 serve() { # LOG PROGRAM

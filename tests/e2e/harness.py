@@ -6,6 +6,7 @@ is to be built, @each(argument, value, …) runs the test once for each value. A
 What is a sample in `make check` and a full set in `make check-all`: selection.py.
 """
 import atexit
+import collections
 import contextlib
 import ctypes
 import fcntl
@@ -24,6 +25,7 @@ import tempfile
 import termios
 import threading
 import time
+from xml.sax.saxutils import quoteattr
 
 from logfile import Log
 from selection import each, full, lane, longer, sampled, sampled_in_pairs  # noqa: F401: of the tests
@@ -122,6 +124,25 @@ def needs(*programs, framework=None):
     return mark
 
 
+def publishes(asked):
+    """
+    Names what a test publishes, so that it is built with all programs, at once: asked(**arguments of the test) returns what
+    PROGRAM.publish takes, several times.
+    """
+    def mark(function):
+        function.publishes = getattr(function, 'publishes', []) + [asked]
+        return function
+    return mark
+
+
+def prepares(make):
+    """Names what makes something that a test asks for later, so that it is made beside other tests, by a warm compiler."""
+    def mark(function):
+        function.prepares = getattr(function, 'prepares', []) + [make]
+        return function
+    return mark
+
+
 def heavy(function):
     """Runs alone: measures time, or takes both processors."""
     function.heavy = True
@@ -178,14 +199,17 @@ def cpu_used():
     return getattr(CPU, 'seconds', 0.0)
 
 
-def count_cpu(pid):
-    """Adds what a process that has ended, and is not reaped yet, has used."""
-    try:
-        with open('/proc/%d/stat' % pid, encoding='ascii', errors='replace') as file:
-            fields = file.read().rsplit(')', 1)[1].split()
-    except OSError:
-        return
-    CPU.seconds = cpu_used() + sum(map(int, fields[11:15])) / os.sysconf('SC_CLK_TCK')
+class Process(subprocess.Popen):
+    """Whoever waits for it, and in whichever way: what it used is counted, with what it waited for itself."""
+
+    def _try_wait(self, wait_flags):
+        try:
+            pid, status, used = os.wait4(self.pid, wait_flags)
+        except ChildProcessError:  # another thread has waited
+            return self.pid, 0
+        if pid:
+            CPU.seconds = cpu_used() + used.ru_utime + used.ru_stime
+        return pid, status
 
 
 def readable(what, seconds):
@@ -206,7 +230,6 @@ def wait(process, timeout):
                 raise subprocess.TimeoutExpired(process.args, timeout)
         finally:
             os.close(descriptor)
-        count_cpu(process.pid)
     return process.wait(timeout)
 
 
@@ -229,7 +252,7 @@ def run(command, timeout=240, env=None, stdin=None, cwd=None, preexec=None):
         if stdin:
             given.write(stdin)
             given.seek(0)
-        process = subprocess.Popen(command, stdin=given, stdout=out, stderr=err, cwd=cwd, env=env or ENVIRONMENT,
+        process = Process(command, stdin=given, stdout=out, stderr=err, cwd=cwd, env=env or ENVIRONMENT,
                                    start_new_session=True, preexec_fn=preexec)
         late = False
         try:
@@ -255,7 +278,7 @@ def on_terminal(command, columns, rows=50, cwd=None):
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', rows, columns, 0, 0))
     said = b''
     with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, cwd=cwd, env=dict(ENVIRONMENT, TERM='xterm'), stdin=subprocess.DEVNULL,
+        process = Process(command, cwd=cwd, env=dict(ENVIRONMENT, TERM='xterm'), stdin=subprocess.DEVNULL,
                                    stdout=theirs, stderr=errors, start_new_session=True)
         os.close(theirs)
         try:
@@ -378,6 +401,11 @@ class CompilerServer:
                 os.unlink(os.path.join(tempfile.gettempdir(), 'CoreFxPipe_' + self.name))
 
 
+# A program to build, or to publish (target): where, with which properties of MSBuild, what is there then (made), and the hash of
+# what it is made of.
+Item = collections.namedtuple('Item', 'program flavour target properties made stamp')
+
+
 class Programs:
     """Builds what is asked for, once; a stamp with the hash of the sources says what is up to date."""
 
@@ -401,6 +429,21 @@ class Programs:
             names.append('Directory.Build.targets')
         return _hash([os.path.join(PROGRAMS, name) for name in names]) + ' ' + os.path.basename(SDK) + ' ' + more
 
+    @contextlib.contextmanager
+    def once(self, folder, sources):
+        """The body makes the folder of build/e2e if it is not what is made of these files and folders; it is told whether."""
+        path = os.path.join(OUT, folder)
+        os.makedirs(path, exist_ok=True)
+        stamp_path, stamp = os.path.join(path, '.stamp'), _hash(sources) + ' ' + os.path.basename(SDK)
+        with open(os.path.join(path, '.lock'), 'w', encoding='utf-8') as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            there = False
+            with contextlib.suppress(OSError), open(stamp_path, encoding='utf-8') as file:
+                there = file.read() == stamp
+            yield there
+            with open(stamp_path, 'w', encoding='utf-8') as file:
+                file.write(stamp)
+
     def _stamp_path(self, program, flavour):
         return os.path.join(OUT, flavour, '.' + program + '.stamp')
 
@@ -419,55 +462,83 @@ class Programs:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
-    def build(self, wanted, say=lambda text: None):
-        """wanted: (program, framework) pairs. What fails to build is remembered and fails the tests that need it."""
-        with self.alone():
-            for framework in sorted({f for _, f in wanted}):
-                stamps = {}
-                brought = ' '.join(self.runtime(framework)[1:])
-                for program in sorted({p for p, f in wanted if f == framework}):
-                    stamp = self._stamp(program, brought)
-                    if not self._current(program, framework, stamp):
-                        stamps[program] = stamp
-                self.native(framework)
-                if not stamps:
-                    continue
-                say('building %d programs for %s' % (len(stamps), framework))
-                self._build(stamps, framework)
+    def _item(self, program, framework):
+        brought = ' '.join(self.runtime(framework)[1:])
+        properties = ['TargetFramework=' + framework.removesuffix('-newest'), 'E2EFlavour=' + framework] + self.runtime(framework)
+        return Item(program, framework, 'Build', properties, os.path.join(OUT, framework, program + '.dll'), self._stamp(program, brought))
 
-    def _build(self, stamps, framework):
-        folder = os.path.join(OUT, 'obj', framework)
+    def _published(self, program, flavour, properties):
+        """The folder is below build/e2e, and what lies in it is of this program alone."""
+        folder = os.path.join(OUT, flavour)
+        wanted = ['E2EBringRuntime=false', 'E2EFlavour=' + flavour + '.build', '_IsPublishing=true',
+                  'PublishDir=' + folder + '/'] + list(properties)
+        return Item(program, flavour, 'Publish', wanted, os.path.join(folder, program), self._stamp(program, ' '.join(properties)))
+
+    def build(self, wanted, published=(), say=lambda text: None):
+        """
+        wanted: (program, framework) pairs; published: what publish() will be asked for. What fails to build is remembered and
+        fails the tests that need it.
+        """
+        with self.alone():
+            items = [self._item(*pair) for pair in sorted(wanted)]
+            items += [self._published(program, flavour, properties) for program, flavour, *properties in sorted(set(published))]
+            for flavour in {item.flavour for item in items}:
+                self.native(flavour)
+            items = [item for item in items if not self._current(item.program, item.flavour, item.stamp)]
+            if not items:
+                return
+            counts = collections.Counter(item.flavour if item.target == 'Build' else 'publishing' for item in items)
+            say('building %d programs: %s' % (len(items), ', '.join('%d for %s' % (counts[name], name) for name in sorted(counts))))
+            # One MSBuild for all. If something fails, one for each framework: a runtime that cannot be restored stops its own.
+            result = self._build(items)
+            if result.status == 0:
+                return
+            for framework in sorted({item.flavour for item in items if item.target == 'Build'}):
+                own = [item for item in items if item.target == 'Build' and item.flavour == framework]
+                result = self._build(own)
+                for item in own:
+                    self._judge(item, result)
+
+    def _judge(self, item, result):
+        """Of the run of MSBuild for one framework: does a program have errors?"""
+        bad = [line for line in (result.text + result.errors).splitlines()
+               if 'error' in line and (os.sep + item.program + '.' in line or 'MSB4' in line or 'NETSDK' in line)]
+        if not bad and os.path.exists(item.made):
+            self._done(item)
+            return
+        self.failed[item.program, item.flavour] = '\n'.join(bad) or str(result)
+        if item.flavour != SDK_FRAMEWORK and any(code in result.text for code in NO_PACKAGE):
+            self.no_runtime.add(item.flavour)
+
+    def _done(self, item):
+        with open(self._stamp_path(item.program, item.flavour), 'w', encoding='utf-8') as file:
+            file.write(item.stamp)
+
+    def _build(self, items):
+        """One run of MSBuild; if it succeeds, all of them are built."""
+        folder = os.path.join(OUT, 'obj')
         os.makedirs(folder, exist_ok=True)
         project = os.path.join(folder, 'all.proj')
-        items = ''
-        for program in stamps:
-            ending = 'fsproj' if os.path.exists(os.path.join(PROGRAMS, program, program + '.fsproj')) else 'csproj'
-            items += '    <P Include="%s" />\n' % os.path.join(PROGRAMS, program, program + '.' + ending)
+        lines = ''
+        for item in items:
+            if item.target == 'Publish':
+                shutil.rmtree(os.path.dirname(item.made), ignore_errors=True)
+                os.makedirs(os.path.dirname(item.made))
+                self.native(item.flavour)
+            ending = 'fsproj' if os.path.exists(os.path.join(PROGRAMS, item.program, item.program + '.fsproj')) else 'csproj'
+            lines += '    <P Include=%s To="%s" AdditionalProperties=%s />\n' % (
+                quoteattr(os.path.join(PROGRAMS, item.program, item.program + '.' + ending)), item.target,
+                quoteattr(';'.join(item.properties)))
         with open(project, 'w', encoding='utf-8') as file:
             file.write('<Project>\n  <ItemGroup>\n%s  </ItemGroup>\n'
-                       '  <Target Name="Restore"><MSBuild Projects="@(P)" Targets="Restore" ContinueOnError="true" '
-                       'Properties="MSBuildRestoreSessionId=1" /></Target>\n'
-                       '  <Target Name="Build"><MSBuild Projects="@(P)" Targets="Build" ContinueOnError="true" '
-                       'SkipNonexistentTargets="false" /></Target>\n</Project>\n' % items)
-        properties = ['Configuration=Release', 'TargetFramework=' + framework.removesuffix('-newest'),
-                      'E2EFlavour=' + framework, 'E2EOut=' + OUT] + self.runtime(framework)
-        for target in 'Restore', 'Build':
-            result = run(['nice', 'dotnet', 'msbuild', project, '-t:' + target, '-m:1', '-nodeReuse:false', '-nologo',
-                          '-v:q'] + ['-p:' + p for p in properties] + self.server.properties(),
-                         timeout=900, env=BUILDING)
-            if result.status:
-                break
-        for program, stamp in stamps.items():
-            made = os.path.join(OUT, framework, program + '.dll')
-            bad = [line for line in (result.text + result.errors).splitlines()
-                   if 'error' in line and (os.sep + program + '.' in line or 'MSB4' in line or 'NETSDK' in line)]
-            if bad or not os.path.exists(made):
-                self.failed[program, framework] = '\n'.join(bad) or str(result)
-                if framework != SDK_FRAMEWORK and any(code in result.text for code in NO_PACKAGE):
-                    self.no_runtime.add(framework)
-                continue
-            with open(self._stamp_path(program, framework), 'w', encoding='utf-8') as file:
-                file.write(stamp)
+                       '  <Target Name="Restore"><MSBuild Projects="@(P)" Targets="Restore" ContinueOnError="true" /></Target>\n'
+                       '  <Target Name="Build"><MSBuild Projects="@(P)" Targets="%%(To)" ContinueOnError="true" '
+                       'SkipNonexistentTargets="false" /></Target>\n</Project>\n' % lines)
+        result = run(['nice', 'dotnet', 'msbuild', project, '-restore', '-t:Build', '-m:1', '-nodeReuse:false', '-nologo', '-v:q',
+                      '-p:Configuration=Release', '-p:E2EOut=' + OUT] + self.server.properties(), timeout=1800, env=BUILDING)
+        for item in items if result.status == 0 else []:
+            self._done(item)
+        return result
 
     def native(self, flavour):
         """The C library, beside the programs."""
@@ -501,26 +572,15 @@ class Programs:
     def publish(self, program, flavour, *properties):
         """The path of a program published in another form; skips if a package is not available."""
         with self.alone():
-            stamp = self._stamp(program, ' '.join(properties))
-            folder = os.path.join(OUT, flavour)
-            made = os.path.join(folder, program)
-            if not self._current(program, flavour, stamp):
-                shutil.rmtree(folder, ignore_errors=True)
-                os.makedirs(folder)
-                self.native(flavour)
-                result = run(['nice', 'dotnet', 'publish', os.path.join(PROGRAMS, program, program + '.csproj'),
-                              '-nodeReuse:false', '-nologo', '-v:q', '-c', 'Release', '-o', folder, '-p:E2EOut=' + OUT,
-                              '-p:E2EBringRuntime=false', '-p:E2EFlavour=' + flavour + '.build'] +
-                             self.server.properties() + ['-p:' + p for p in properties],
-                             timeout=600, env=BUILDING)
+            item = self._published(program, flavour, properties)
+            if not self._current(program, flavour, item.stamp):
+                result = self._build([item])
                 for code in NO_PACKAGE:
                     if code in result.text:
                         raise Skip('a package for this form cannot be restored (%s)' % code)
                 if result.status:
                     raise AssertionError('does not publish as %s\n%s' % (flavour, result))
-                with open(self._stamp_path(program, flavour), 'w', encoding='utf-8') as file:
-                    file.write(stamp)
-            return made
+            return item.made
 
 
 PROGRAM = Programs()
@@ -637,8 +697,7 @@ class Test:
 
     def start(self, command, **more):
         """A command that runs beside the test, its outputs piped; what is left of it is killed at the test's end."""
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
-                                   start_new_session=True, **more)
+        process = Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT, start_new_session=True, **more)
         self.started.append(process)
         return process
 
@@ -737,8 +796,11 @@ def show_mismatch(log):
 
 
 def ends_of(path):
-    """Whole lines from the start and the end of a log, of a long one 4 MB each: jq needs a second for 15 MB, `validate` reads all."""
-    most = full('load', 4 << 20, 1 << 40)
+    """
+    Whole lines from the start and the end of a log, of a long one 512 KB each, of which jq reads 15 MB a second: `validate`
+    reads all lines.
+    """
+    most = full('load', 1 << 19, 1 << 40)
     with open(path, 'rb') as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)

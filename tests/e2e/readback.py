@@ -3,7 +3,6 @@ What is made of a log, read back by whom it is made for: each export by its cons
 their JSON and their text. What each of them says is a Sums.
 """
 import collections
-import fcntl
 import glob
 import json
 import os
@@ -62,31 +61,20 @@ def exact(log, *options):
 
 
 def reader(name='TraceReader', library='TraceEvent'):
-    """Our program around that library, from NuGet: its path; built once for all runners."""
-    source, folder = os.path.join(harness.HERE, 'dotnet', name), os.path.join(OUT, 'dotnet', name)
-    made = os.path.join(folder, 'out', name + '.dll')
-    os.makedirs(folder, exist_ok=True)
-    stamp = '%s\n' % harness.SDK
-    for path in sorted(glob.glob(os.path.join(source, '*.cs*'))):
-        with open(path, encoding='utf-8') as file:
-            stamp += file.read()
-    with open(os.path.join(folder, '.lock'), 'w', encoding='utf-8') as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        stamp_path = os.path.join(folder, '.stamp')
-        if os.path.exists(stamp_path):
-            with open(stamp_path, encoding='utf-8') as file:
-                if file.read() == stamp:
-                    return made
-        result = run(['nice', 'dotnet', 'build', '-c', 'Release', '-nologo', '-v', 'q', '-o', os.path.join(folder, 'out'),
-                      '-p:BaseIntermediateOutputPath=%s/' % os.path.join(folder, 'obj'), source], timeout=600, env=BUILDING)
-        if result.status:
+    """A program of ours around that library, from NuGet: its path; built once for all runners."""
+    source, folder = os.path.join(harness.HERE, 'dotnet', name), os.path.join('dotnet', name)
+    with harness.PROGRAM.once(folder, sorted(glob.glob(os.path.join(source, '*.cs*')))) as there:
+        folder = os.path.join(OUT, folder)
+        result = None if there else run(
+            ['nice', 'dotnet', 'build', '-c', 'Release', '-nologo', '-v', 'q', '-o', os.path.join(folder, 'out'),
+             '-p:BaseIntermediateOutputPath=%s/' % os.path.join(folder, 'obj'), source] + harness.PROGRAM.server.properties(),
+            timeout=600, env=BUILDING)
+        if result and result.status:
             for reason in NO_PACKAGE:
                 if reason in result.text:
                     raise Skip('%s is not available: NuGet says %s' % (library, reason))
             raise AssertionError('tests/e2e/dotnet/%s does not build\n%s' % (name, result))
-        with open(stamp_path, 'w', encoding='utf-8') as file:
-            file.write(stamp)
-    return made
+    return os.path.join(folder, 'out', name + '.dll')
 
 
 def read_traces(t, paths, *options):

@@ -9,7 +9,7 @@ usage: tests/e2e/run.py [-k TEXT]... [-j N] [--lane NAME]... [--keep] [--list] [
                wait; 1: one after the other, with the CPU time of each
 --lane NAME    only tests of this lane of `make check-all`, in full (selection.py)
 --keep         keep the logs of tests that passed, too: build/e2e/run/<test>/
---build        only build the programs that the tests need, and install what they open our files with
+--build        only build the programs that the tests and the examples need, and install what they open our files with
 --framework F  run the programs on net8.0, net9.0, net11.0, … where a test does not say which itself
 
 Exit status 1 when a test failed. SHADOWTRACE_BUILD names the build folder (default build); SHADOWTRACE_ALL the lanes to run
@@ -18,6 +18,7 @@ in full.
 import argparse
 import collections
 import concurrent.futures
+import contextlib
 import importlib
 import os
 import shlex
@@ -47,10 +48,16 @@ def discover():
 
 
 def programs_of(function, arguments):
-    """What a test needs built; a needed name may be the name of an argument of @each; then its `framework` counts, too."""
+    """What a test needs built. An argument of @each wins: `framework`, and `program`, whose other values other variants need."""
+    axes = dict(getattr(function, 'each', []))
     for program, framework in getattr(function, 'needs', []):
-        yield arguments.get(program, program), framework
-        yield arguments.get(program, program), arguments.get('framework', framework)
+        if program not in axes.get('program', ()) or program == arguments['program']:
+            yield arguments.get(program, program), arguments.get('framework', framework)
+
+
+def published_by(function, arguments):
+    for asked in getattr(function, 'publishes', []):
+        yield from asked(**arguments)
 
 
 def left_out(tests):
@@ -70,6 +77,12 @@ def alone(name, arguments):
     given = {'SHADOWTRACE_BUILD': os.path.relpath(harness.BUILD, harness.ROOT), 'SHADOWTRACE_ALL': os.environ.get('SHADOWTRACE_ALL')}
     return ' '.join(['%s=%s' % (name, shlex.quote(value)) for name, value in given.items() if value not in (None, '', 'build')] +
                     [shlex.quote(word) for word in words])
+
+
+def examples():
+    """Builds the programs of examples/, which do it themselves if this fails: with a compiler that is warm, in a fifth of the time."""
+    harness.run(['sh', os.path.join(harness.ROOT, 'examples/build.sh')], timeout=600, env=dict(
+        harness.BUILDING, SHADOWTRACE_BUILD=harness.BUILD, BUILD_WITH=' '.join(harness.PROGRAM.server.properties())))
 
 
 class Runner:
@@ -136,15 +149,20 @@ def main():
             print(name)
         return 0
     for needed in harness.TOOL, harness.LIBRARY:
-        if not os.path.exists(needed):
+        if not arguments.build and not os.path.exists(needed):
             print('%s is missing: run make first' % os.path.relpath(needed, harness.ROOT), file=sys.stderr)
             return 1
     runner = Runner(arguments.keep)
     wanted = {need for _, function, values in tests for need in programs_of(function, values)}
+    published = {tuple(one) for _, function, values in tests for one in published_by(function, values)}
     if arguments.build:
         threading.Thread(target=consumers.prepare).start()  # it waits for a network, building does not
-    harness.PROGRAM.build(sorted(wanted), say=lambda text: print('       ' + text, flush=True))
+    harness.PROGRAM.build(wanted, published, say=lambda text: print('       ' + text, flush=True))
     if arguments.build:
+        examples()
+        for make in {make for test in tests for make in getattr(test[1], 'prepares', [])}:
+            with contextlib.suppress(harness.Skip, AssertionError):  # who asks for it will say what is missing
+                make()
         return 0
     many = [test for test in tests if not getattr(test[1], 'heavy', False)]
     many.sort(key=lambda test: not getattr(test[1], 'early', False))

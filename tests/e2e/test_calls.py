@@ -20,7 +20,7 @@ def test_at_every_call(t, program, framework, hooks):
 
 
 test_at_every_call = each('program', *PROGRAMS)(each('framework', *FRAMEWORKS)(each('hooks', *HOOKS)(test_at_every_call)))
-test_at_every_call.needs = [(program, framework) for program in PROGRAMS for framework in FRAMEWORKS]
+test_at_every_call = needs('program')(test_at_every_call)
 
 
 @needs('Hello')

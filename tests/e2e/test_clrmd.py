@@ -6,18 +6,22 @@ from collections import Counter
 
 import readback
 from control import Kept
-from harness import HOOKS, each, needs, run, tool_json, until
+from harness import HOOKS, each, needs, prepares, run, tool_json, until
 from heapdump import HANDLE, STACK, WEAK
 from test_heap import dump
 
 NODES = 3000
 
 
+def heap_reader():
+    return readback.reader('HeapReader', 'ClrMD')
+
+
 class Walk:
     """objects: {address: (bytes, method table, segment, name, [addresses])}; roots: Counter of (address, kind)."""
 
     def __init__(self, t, pid):
-        result = run(['dotnet', readback.reader('HeapReader', 'ClrMD'), str(pid)], timeout=300)
+        result = run(['dotnet', heap_reader(), str(pid)], timeout=300)
         if result.status == 4:
             t.skip('ClrMD may not attach: ' + result.errors.strip())
         t.equal(result.status, 0, result)
@@ -55,10 +59,11 @@ def stands(pid):
 
 
 @needs('Kept')
+@prepares(heap_reader)
 @each('concurrent', 0, 1)
 def test_a_dump_is_the_heap_that_clrmd_finds(t, concurrent):
     program = Kept(t, '--check', '0', '--hooks', HOOKS[concurrent], nodes=NODES, settings=['DOTNET_gcConcurrent=%d' % concurrent])
-    readback.reader('HeapReader', 'ClrMD')
+    heap_reader()
     program.does('collect')  # what the console needs is made
     until(lambda: stands(program.pid), 'the program waits for a line')
     found = dump(t, program)

@@ -3,7 +3,7 @@ import collections
 import os
 import re
 
-from harness import HOOKS, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, needs, tool_json
+from harness import HOOKS, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, needs, publishes, tool_json
 from logfile import plain
 from portable_pdb import Pdb
 
@@ -110,9 +110,12 @@ def test_in_optimised_code_a_line_is_right_or_not_known(t):
         t.true(line is None or (line, name) in lines or name not in {n for _, n in lines}, '--by line: %s on line %s' % (name, line))
 
 
-@needs('DynamicLines')
+DEBUG = ('DynamicLines', 'dynamic-lines-debug', 'E2EFramework=' + SDK_FRAMEWORK, 'Optimize=false')
+
+
+@publishes(lambda: [DEBUG])
 def test_the_same_in_code_that_was_built_for_debugging(t):
-    program = PROGRAM.publish('DynamicLines', 'dynamic-lines-debug', 'E2EFramework=' + SDK_FRAMEWORK, 'Optimize=false')
+    program = PROGRAM.publish(*DEBUG)
     run_marked_lines(t, [program], 'elt3')
 
 

@@ -15,7 +15,7 @@ import urllib.request
 
 import consumers
 import harness
-from harness import BUILDING, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, Skip, TOOL, early, lane, needs, run, tool, until
+from harness import BUILDING, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, Skip, TOOL, early, lane, needs, publishes, run, tool, until
 
 CSHARPIER = '1.3.0'
 COLUMNS, ROWS = 80, 24
@@ -135,10 +135,14 @@ def test_a_formatter(t):
     t.equal(where(lines[0]), most[0], 'what --by line says')
 
 
+DATABASE = ('Blogging', 'blogging', 'TargetFramework=' + SDK_FRAMEWORK)
+
+
 @lane('programs')
 @early
+@publishes(lambda: [DATABASE])
 def test_a_database(t):
-    program = PROGRAM.publish('Blogging', 'blogging', 'TargetFramework=' + SDK_FRAMEWORK)
+    program = PROGRAM.publish(*DATABASE)
     r = record(t, [program, t.path('blogging.db')])
     hot, copy = marked('Blogging', 'hot'), marked('Blogging', 'copy')
     screen, own = r.first_screen()

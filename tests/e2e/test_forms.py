@@ -2,22 +2,30 @@
 import os
 import shutil
 
-from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, early, lane, needs, sampled, tool, tool_json
+from harness import HOOKS, PROGRAM, SDK_FRAMEWORK, each, early, lane, needs, publishes, sampled, tool, tool_json
 
 RID = 'RuntimeIdentifier=linux-x64'
 FORMS = {
     'single-file': ('PublishSingleFile=true', 'SelfContained=false', RID),
     'single-file-with-runtime': ('PublishSingleFile=true', 'SelfContained=true', RID),
-    'trimmed': ('PublishSingleFile=true', 'PublishTrimmed=true', 'SelfContained=true', RID),
+    # Small, so compressed in no time; its symbols are embedded.
+    'trimmed': ('PublishSingleFile=true', 'PublishTrimmed=true', 'SelfContained=true', 'EnableCompressionInSingleFile=true',
+                'DebugType=embedded', RID),
     'precompiled': ('PublishReadyToRun=true', 'SelfContained=false', RID)}
+
+
+def published(form, **_):
+    """What PROGRAM.publish takes."""
+    return ('Hello', 'hello-' + form, 'TargetFramework=' + SDK_FRAMEWORK, *FORMS[form])
 
 
 @sampled
 @early
+@publishes(lambda **cell: [published(**cell)])
 @each('form', *FORMS)
 @each('hooks', *HOOKS)
 def test_published_as(t, form, hooks):
-    program = PROGRAM.publish('Hello', 'hello-' + form, 'TargetFramework=' + SDK_FRAMEWORK, *FORMS[form])
+    program = PROGRAM.publish(*published(form))
     r = t.record([program], hooks=hooks, check=1)
     t.equal(r.text, 'hello 99\nok\n', str(r))
     t.exact(r)
@@ -25,11 +33,6 @@ def test_published_as(t, form, hooks):
     t.equal(len(greetings), 100, 'greetings')
     for e in greetings:
         t.equal(r.log.names(e['node'])[:2], ['Hello.Program.Greet(System.Int32)', 'Hello.Program.Main(System.String[])'])
-
-
-SINGLE = dict((form, FORMS[form]) for form in ('single-file', 'single-file-with-runtime'))
-SINGLE['compressed-embedded'] = FORMS['single-file-with-runtime'] + ('EnableCompressionInSingleFile=true',
-                                                                     'DebugType=embedded')
 
 
 def own_lines(path):
@@ -40,16 +43,18 @@ def own_lines(path):
 
 
 @needs('Hello')
-@each('form', *SINGLE)
+@publishes(lambda form: [published(form)])
+@each('form', 'single-file', 'single-file-with-runtime', 'trimmed')
 def test_a_single_file_has_the_lines_of_the_ordinary_program(t, form):
     ordinary = own_lines(t.record(PROGRAM.command('Hello', SDK_FRAMEWORK)).path)
-    single = PROGRAM.publish('Hello', 'hello-' + form, 'TargetFramework=' + SDK_FRAMEWORK, *SINGLE[form])
+    single = PROGRAM.publish(*published(form))
     t.true(ordinary[0] and ordinary[0][0][3] == 100, 'no lines in the ordinary form: %s' % (ordinary,))
     t.equal(own_lines(t.record([single]).path), ordinary, 'lines')
 
 
+@publishes(lambda: [published('single-file')])
 def test_a_single_file_that_is_gone_is_said(t):
-    program = PROGRAM.publish('Hello', 'hello-single-file', 'TargetFramework=' + SDK_FRAMEWORK, *FORMS['single-file'])
+    program = PROGRAM.publish(*published('single-file'))
     moved = t.path('Hello')
     shutil.copy(program, moved)
     r = t.record([moved])

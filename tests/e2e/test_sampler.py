@@ -13,6 +13,7 @@ import consumers
 import harness
 from control import Living
 from harness import PROGRAM, SHARED, on_full_disk, each, full, longer, needs, one_line, tool, until
+from test_first_screen import DATABASE
 
 MEAN = 102400
 SEEDS = full('sampler', 1, 50)
@@ -546,9 +547,10 @@ def test_shadow_stacks_at_samples_are_the_hooked_frames_of_snapshots(t, program)
     t.true(r.log.header['sampler'] == 'runtime' and c['compared'] > 0, 'samples')
 
 
+@harness.publishes(lambda: [DATABASE])
 def test_shadow_stacks_at_samples_of_a_database_are_the_hooked_frames_of_snapshots(t):
     """EF Core calls back into own code, and own async code is resumed by the framework."""
-    program = PROGRAM.publish('Blogging', 'blogging', 'TargetFramework=' + harness.SDK_FRAMEWORK)
+    program = PROGRAM.publish(*DATABASE)
     r = t.record([program, t.path('blogging.db')], '--own', '--sample', 'auto', '--check', '1')
     c = t.exact(r)
     t.true(r.log.header['sampler'] == 'runtime' and c['compared'] > 20, 'samples')

@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 
-from harness import BUILD, BUILDING, PROGRAM, PROGRAMS, SDK_FRAMEWORK, TOOL, early, needs
+import harness
+from harness import BUILD, BUILDING, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, SHARED, TOOL, needs, prepares, publishes
+from test_lines import published
 
 SOURCE = os.path.join(PROGRAMS, 'Lines', 'Program.cs')
 SYMBOLS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'symbols')
@@ -23,13 +25,14 @@ def by_line(path, *options):
 
 def recorded(t, folder):
     """A recording of a copy of Lines, which may then be damaged, and its lines as they should be."""
-    program = PROGRAM.publish('Lines', 'lines-release-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK)
+    program = PROGRAM.publish(*published())
     shutil.copytree(os.path.dirname(program), folder, dirs_exist_ok=True)
     r = t.record([os.path.join(folder, os.path.basename(program))])
     t.equal(r.status, 0, r)
     return r
 
 
+@publishes(lambda: [published(), published('debug')])
 def test_symbols_that_cannot_be_used(t):
     folder = os.path.join(t.folder, 'app')
     r = recorded(t, folder)
@@ -65,7 +68,7 @@ def test_symbols_that_cannot_be_used(t):
     with open(os.path.join(kept, 'Lines.pdb'), 'wb') as file:
         file.write(good)
     t.equal(sum('line' in row for row in by_line(r.path, '--symbols', kept)[0]), right, 'lines with --symbols')
-    other = PROGRAM.publish('Lines', 'lines-debug-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK, 'Optimize=false')
+    other = PROGRAM.publish(*published('debug'))
     for name in 'Lines.dll', 'Lines.pdb':
         shutil.copy(os.path.join(os.path.dirname(other), name), folder)
     expect('built anew', 'another build than the one that was traced')
@@ -77,10 +80,15 @@ def test_symbols_that_cannot_be_used(t):
     expect('assembly gone', 'its file is gone')
 
 
+def shared():
+    """The same, for tests that change nothing."""
+    return SHARED.get('symbols', lambda t: recorded(t, os.path.join(t.folder, 'app')))
+
+
 @needs('Native')
 def test_callers_that_are_no_frames(t):
     """Who started an async method stands under its stacks once it was resumed; a frame that calls through native code says so."""
-    r = recorded(t, os.path.join(t.folder, 'app'))
+    r = shared()
     status, out, err = run('report', '--by', 'site', '--names', 'full', '--depth', '0', '--top', '0', '--physical', r.path)
     t.equal((status, err), (0, ''))
     with open(SOURCE, encoding='utf-8') as file:
@@ -99,7 +107,7 @@ def test_callers_that_are_no_frames(t):
 
 
 def test_lines_in_reports(t):
-    r = recorded(t, os.path.join(t.folder, 'app'))
+    r = shared()
     status, out, err = run('report', '--by', 'line', '--top', '0', r.path)
     t.equal((status, err), (0, ''))
     with open(SOURCE, encoding='utf-8') as file:
@@ -132,26 +140,42 @@ def test_lines_in_reports(t):
     t.equal((status, 'name a file "Nowhere.cs"' in err, out), (3, True, ''), err)
 
 
-@early
+def assemblies():
+    """The folder of the assemblies, of the same sources for all runners."""
+    folder = os.path.join(OUT, 'symbols')
+    with PROGRAM.once('symbols', [SYMBOLS]) as there:
+        built = None if there else harness.run(['nice', 'sh', os.path.join(SYMBOLS, 'agreement.sh'), 'build', folder], timeout=600,
+                                               env=dict(BUILDING, BUILD_WITH=' '.join(PROGRAM.server.properties())))
+        if built and built.status:
+            raise AssertionError(str(built))
+    return folder
+
+
+@prepares(assemblies)
 def test_symbols_agree_with_the_sdk(t):
     """Every method of six assemblies: what src/tool/symbols says is what System.Reflection.Metadata says."""
     dump = os.path.join(t.folder, 'pdb_dump')
     root = os.path.dirname(BUILD)
     subprocess.run(['cc', '-D_GNU_SOURCE', '-I' + root + '/src/tool', '-I' + root + '/src/common', '-I' + root + '/include', '-o', dump,
                     os.path.join(SYMBOLS, 'pdb_dump.c'), os.path.join(BUILD, 'liball.a'), '-ljansson', '-lz'], check=True)
-    done = subprocess.run(['sh', os.path.join(SYMBOLS, 'agreement.sh'), dump, os.path.join(BUILD, 'e2e', 'symbols')],
-                          env=dict(BUILDING, BUILD_WITH=' '.join(PROGRAM.server.properties())), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, timeout=600)
-    t.equal(done.returncode, 0, done.stdout)
-    t.equal(done.stdout.count('ok: '), 6, done.stdout)
-    t.note('%d assemblies' % done.stdout.count('ok: '))
+    done = harness.run(['sh', os.path.join(SYMBOLS, 'agreement.sh'), dump, assemblies()], timeout=600)
+    t.equal(done.status, 0, done)
+    t.equal(done.text.count('ok: '), 6, done)
+    t.note('%d assemblies' % done.text.count('ok: '))
 
 
-def test_links_and_addresses(t):
-    addresses = os.path.join(t.folder, 'sourcelink.json')
+def linked():
+    """What PROGRAM.publish takes; the file with the addresses is there then."""
+    os.makedirs(OUT, exist_ok=True)
+    addresses = os.path.join(OUT, 'sourcelink.json')
     with open(addresses, 'w', encoding='utf-8') as file:
         json.dump({'documents': {PROGRAMS + '/*': 'https://example.invalid/raw/0123abcd/*'}}, file)
-    program = PROGRAM.publish('Lines', 'lines-linked-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK, 'PathMap=', 'SourceLink=' + addresses)
+    return ('Lines', 'lines-linked-%s' % SDK_FRAMEWORK, 'E2EFramework=' + SDK_FRAMEWORK, 'PathMap=', 'SourceLink=' + addresses)
+
+
+@publishes(lambda: [linked()])
+def test_links_and_addresses(t):
+    program = PROGRAM.publish(*linked())
     r = t.record([program])
     t.equal(r.status, 0, r)
     row = next(row for row in by_line(r.path)[0] if row.get('method') == 'Lines.Called.Ping()')

@@ -4,17 +4,20 @@ import json
 import os
 import struct
 
-from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, sampled, tool
+from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, publishes, sampled, tool
 from logfile import plain
 
 BUILDS = {'release': 'true', 'debug': 'false'}
 
 
-def command(program, framework, build):
-    """Published: an executable for each framework and build."""
+def published(framework, build):
+    """What PROGRAM.publish takes: an executable for each framework and build."""
     runtime = [] if framework == SDK_FRAMEWORK else ['E2EBringRuntime=true']
-    return [PROGRAM.publish(program, '%s-%s-%s' % (program.lower(), build, framework), 'E2EFramework=' + framework,
-                            'Optimize=' + BUILDS[build], *runtime)]
+    return ('Values', 'values-%s-%s' % (build, framework), 'E2EFramework=' + framework, 'Optimize=' + BUILDS[build], *runtime)
+
+
+def command(framework, build):
+    return [PROGRAM.publish(*published(framework, build))]
 
 
 def same(a, b):
@@ -42,10 +45,11 @@ def traced(log):
 
 @sampled
 @early
+@publishes(lambda framework, build: [published(framework, build)])
 @each('framework', *FRAMEWORKS)
 @each('build', *BUILDS)
 def test_the_trace_agrees_with_what_the_program_prints(t, framework, build):
-    r = t.record(command('Values', framework, build), '--args', 'Values.*', '--returns', 'Values.*', check=1)
+    r = t.record(command(framework, build), '--args', 'Values.*', '--returns', 'Values.*', check=1)
     t.exact(r)
     t.equal(r.log.end['values']['lost'], 0, 'values lost')
     t.equal(r.log.end['unmatched'], [], 'patterns without a method')
@@ -70,10 +74,11 @@ def test_the_trace_agrees_with_what_the_program_prints(t, framework, build):
 
 
 @sampled
+@publishes(lambda framework, build: [published(framework, build)])
 @each('framework', *FRAMEWORKS)
 @each('build', *BUILDS)
 def test_instantiations_are_what_the_methods_say_themselves(t, framework, build):
-    r = t.record(command('Values', framework, build) + ['exact'], '--exact-generics', check=1)
+    r = t.record(command(framework, build) + ['exact'], '--exact-generics', check=1)
     t.exact(r)
     own = {m for m, d in r.log.methods.items() if r.log.modules.get(d.get('module'), {}).get('name') == 'Values'}
     names = {m: r.log.methods[m]['name'].split('(')[0] for m in own}
@@ -92,9 +97,10 @@ def test_instantiations_are_what_the_methods_say_themselves(t, framework, build)
     t.note('%d stacks of %d instantiations' % (sum(printed.values()), len({n for s in printed for n in s})))
 
 
+@publishes(lambda: [published(SDK_FRAMEWORK, 'debug')])
 def test_what_has_no_end_is_cut(t):
     """Huge texts and arrays, rings, chains, objects whose constructor still runs."""
-    r = t.record(command('Values', SDK_FRAMEWORK, 'release') + ['bounds'], '--args', 'Values.*', check=1)
+    r = t.record(command(SDK_FRAMEWORK, 'debug') + ['bounds'], '--args', 'Values.*', check=1)
     t.exact(r)
     t.equal(r.log.end['values']['lost'], 0, 'values lost')
     with open(r.path, 'rb') as file:

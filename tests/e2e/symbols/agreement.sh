@@ -3,14 +3,13 @@
 # C# and F#, Debug and Release, PDB beside the assembly, embedded and in a separate folder, with Source Link and
 # embedded sources, and one with wide heaps.
 #
-#   tests/e2e/symbols/agreement.sh PDB_DUMP [OUT]     PDB_DUMP: tests/e2e/symbols/pdb_dump.c, built
-#   BUILD_WITH: more options of the builds
+#   tests/e2e/symbols/agreement.sh build [OUT]        builds the assemblies; BUILD_WITH: more options of MSBuild
+#   tests/e2e/symbols/agreement.sh PDB_DUMP [OUT]     compares; PDB_DUMP: tests/e2e/symbols/pdb_dump.c, built
 #
 # Exit status: 0 all agree, 1 not, 77 skipped (why is on stdout).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-dump=$(realpath "$1")
 out=$(realpath -m "${2:-$here/../../../build/e2e/symbols}")
 METHODS=${METHODS:-3000}
 
@@ -18,21 +17,9 @@ command -v dotnet >/dev/null || { echo "skipped: no dotnet"; exit 77; }
 export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 MSBUILDDISABLENODEREUSE=1
 mkdir -p "$out"
 
-build() { # flavour, project, properties
-    flavour=$1
-    project=$2
-    shift 2
-    # shellcheck disable=SC2086 # several words
-    if ! dotnet build "$here/$project" -nologo -v quiet "-p:SymbolsOut=$out" "-p:Flavour=$flavour" "$@" ${BUILD_WITH:-} \
-        >"$out/build-$flavour.log" 2>&1; then
-        tail -n 5 "$out/build-$flavour.log"
-        echo "not ok: $flavour does not build"
-        exit 1
-    fi
-}
-
-# Each method in a separate document, some with state machines; names and documents fill the heaps.
-awk -v n="$METHODS" 'BEGIN {
+build() {
+    # Each method in a document of its own, some with state machines; names and documents fill the heaps.
+    awk -v n="$METHODS" 'BEGIN {
     print "using System.Threading.Tasks; using System.Collections.Generic; public static class Large {"
     for (i = 1; i <= n; i++) {
         printf "#line %d \"/generated/folder%d/Document%d.cs\"\n", i * 37, i % 60, i
@@ -46,19 +33,43 @@ awk -v n="$METHODS" 'BEGIN {
     print "}"
 }' >"$out/Generated.cs"
 
-build PdbDump PdbDump/PdbDump.csproj -c Release
-build cs-debug CSharp/CSharp.csproj -c Debug -p:DebugType=portable
-build cs-embedded CSharp/CSharp.csproj -c Release -p:DebugType=embedded -p:Embed=true -p:WithSourceLink=true
-build fs-debug FSharp/FSharp.fsproj -c Debug -p:DebugType=portable
-build fs-embedded FSharp/FSharp.fsproj -c Release -p:DebugType=embedded -p:EmbedAllSources=true
-build large Large/Large.csproj -c Release -p:DebugType=portable
+    # One run of MSBuild builds all: project, flavour, properties.
+    {
+        echo '<Project><ItemGroup>'
+        while read -r project flavour properties; do
+            echo "<P Include=\"$here/$project\" AdditionalProperties=\"Flavour=$flavour;$properties\" />"
+        done <<END
+PdbDump/PdbDump.csproj PdbDump Configuration=Release
+CSharp/CSharp.csproj cs-debug Configuration=Debug;DebugType=portable
+CSharp/CSharp.csproj cs-embedded Configuration=Release;DebugType=embedded;Embed=true;WithSourceLink=true
+FSharp/FSharp.fsproj fs-debug Configuration=Debug;DebugType=portable
+FSharp/FSharp.fsproj fs-embedded Configuration=Release;DebugType=embedded;EmbedAllSources=true
+Large/Large.csproj large Configuration=Release;DebugType=portable
+END
+        for target in Restore Build; do
+            echo "</ItemGroup><Target Name=\"$target\"><MSBuild Projects=\"@(P)\" Targets=\"$target\" /></Target><ItemGroup>"
+        done
+        echo '</ItemGroup></Project>'
+    } >"$out/all.proj"
+    # shellcheck disable=SC2086 # several words
+    if ! dotnet msbuild "$out/all.proj" -restore -t:Build -nologo -v:q -m:1 "-p:SymbolsOut=$out" ${BUILD_WITH:-} >"$out/build.log" 2>&1; then
+        tail -n 5 "$out/build.log"
+        echo "not ok: the assemblies do not build"
+        exit 1
+    fi
 
-# A PDB that is only in a folder given.
-rm -rf "$out/cs-apart" "$out/cs-apart-pdb"
-mkdir -p "$out/cs-apart" "$out/cs-apart-pdb"
-cp "$out/cs-debug/CSharp.dll" "$out/cs-apart"
-cp "$out/cs-debug/CSharp.pdb" "$out/cs-apart-pdb"
+    # A PDB that is only in a folder given.
+    rm -rf "$out/cs-apart" "$out/cs-apart-pdb"
+    mkdir -p "$out/cs-apart" "$out/cs-apart-pdb"
+    cp "$out/cs-debug/CSharp.dll" "$out/cs-apart"
+    cp "$out/cs-debug/CSharp.pdb" "$out/cs-apart-pdb"
+}
 
+if [ "$1" = build ]; then
+    build
+    exit
+fi
+dump=$(realpath "$1")
 status=0
 compare() { # flavour, assembly, [folder]
     name=$1
