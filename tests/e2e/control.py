@@ -35,7 +35,12 @@ def is_dead(pid):
 
 
 def queued(pid):
-    """How long those threads of a process that write its log could have run and were not let, seconds."""
+    """
+    How long those threads of a process that write its log could have run and were not let, seconds. 0 of one that is gone,
+    or never had a child (None): its last lines are read late on a busy machine.
+    """
+    if pid is None:
+        return 0
     total = 0
     with contextlib.suppress(OSError):
         for task in os.listdir('/proc/%d/task' % pid):
@@ -72,7 +77,7 @@ class Said:
 
     def old(self, than=OLD):
         """The lines that are older than `than` seconds, at the kill or now: [(when, number, …)]."""
-        when, waited = self.killed or (time.monotonic(), queued(self.pid) if self.pid else 0)
+        when, waited = self.killed or (time.monotonic(), queued(self.pid))
         return [line for line in self.lines if when - line[0] - (waited - line[2]) >= than]
 
 

@@ -36,16 +36,35 @@ class Log:
         rest = lines.pop()
         if rest and not cut:
             raise LogError('%s: the last line does not end' % self.path)
-        for number, line in enumerate(lines, 1):
+        for number, (line, record) in enumerate(self._records(lines), 1):
             try:
-                record = json.loads(line)
-            except ValueError as error:
-                raise LogError('%s:%d: %s: %r' % (self.path, number, error, line[:200]))
-            try:
-                self._take(record)
+                if record['kind'] == 'alloc' and self.header and not self.end:  # most of them
+                    if record['thread'] not in self.threads or record['class'] not in self.classes or (
+                            record.get('node') and record['node'] not in self.nodes):
+                        raise LogError('of %r something is not defined yet' % record)
+                    self.allocs.append(record)
+                else:
+                    self._take(record)
             except (KeyError, LogError) as error:
                 raise LogError('%s:%d: %s: %r' % (self.path, number, error, line[:200]))
         self.lines = len(lines)
+
+    def _records(self, lines):
+        """(line, record), each. A thousand at once take half the time of one by one; one that is no JSON is looked for."""
+        for at in range(0, len(lines), 1000):
+            some = lines[at:at + 1000]
+            try:
+                records = json.loads(b'[%s]' % b','.join(some))
+            except ValueError:
+                records = []
+            if len(records) != len(some):
+                records = []
+                for number, line in enumerate(some, at + 1):
+                    try:
+                        records.append(json.loads(line))
+                    except ValueError as error:
+                        raise LogError('%s:%d: %s: %r' % (self.path, number, error, line[:200]))
+            yield from zip(some, records)
 
     def _take(self, r):
         kind = r['kind']
@@ -55,12 +74,6 @@ class Log:
             if kind != 'header':
                 raise LogError('does not begin with a header')
             self.header = r
-        elif kind == 'alloc':
-            self._defined(self.threads, r['thread'])
-            self._defined(self.classes, r['class'])
-            if r.get('node'):
-                self._defined(self.nodes, r['node'])
-            self.allocs.append(r)
         elif kind == 'node':
             self._defined(self.methods, r['method'])
             if r['parent'] != 0:

@@ -343,7 +343,8 @@ def test_a_log_that_cannot_grow_is_said_and_the_program_goes_on(t):
     server = Running(t, ['env', 'DOTNET_EnableWriteXorExecute=0'] + PROGRAM.command('WebServer') +
                      ['--scale', '1000000', '--pad', '20000', '--until', 'eof']).ready()
     t.equal(run(['prlimit', '--pid', str(server.pid), '--fsize=30000:']).status, 0, 'prlimit')
-    result, path = server.sampled(samples=1000, size=30000)
+    # Of those that find no room none counts as written: how many that are depends on when the writer gets to run.
+    result, path = server.sampled(samples=1, size=30000)
     t.equal(result.errors.count('File too large'), 1, 'what is said: %s' % result)
     server.is_left()
     total = tool_json('report', '--format=json', '--no-lines', path)['total']
