@@ -3,7 +3,7 @@ import os
 import shutil
 import signal
 
-from harness import ENVIRONMENT, HOOKS, OUT, PROGRAM, each, needs, run
+from harness import ENVIRONMENT, HOOKS, OUT, PROGRAM, each, needs, run, sampled
 
 FRAMEWORK = 'net10.0'
 
@@ -44,6 +44,7 @@ def as_unprofiled(t, command, *options, env, **more):
     return plain, r
 
 
+@sampled
 @needs('NoMain', 'LostBase', 'RuntimeAsync', framework=FRAMEWORK)
 @each('hooks', *HOOKS)
 @each('form', *FORMS)

@@ -9,7 +9,7 @@ from harness import ENVIRONMENT, HOOKS, PROGRAM, UNTIL_EOF, each, needs, one_lin
 
 
 @needs('Threads')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('combinations', HOOKS))
 def test_each_thread_has_its_share_of_the_comparisons(t, hooks):
     r = t.record(PROGRAM.command('Threads') + ['--case', 'short-threads', '--scale', '15'], hooks=hooks, check=1)
     c = t.exact(r)

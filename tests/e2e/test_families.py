@@ -40,6 +40,7 @@ def ends(log):
     return found
 
 
+@sampled
 @needs('Families')
 @needs('Families', framework='net8.0')
 @needs('Families', framework='net9.0')

@@ -2,13 +2,14 @@
 import collections
 import re
 
-from harness import ENVIRONMENT, FRAMEWORKS, PROGRAM, each, needs, run
+from harness import ENVIRONMENT, FRAMEWORKS, PROGRAM, each, needs, run, sampled_in_pairs
 
 PROGRAMS = ('FaultLines', 'FaultLinesDebug')
 CASES = 13
 ROUNDS = 3
 
 
+@sampled_in_pairs
 @needs(*PROGRAMS)
 @needs(*PROGRAMS, framework='net8.0')
 @needs(*PROGRAMS, framework='net9.0')

@@ -9,7 +9,7 @@ import socket
 import struct
 
 from control import Kept, Living
-from harness import HOOKS, PATIENCE, PROGRAM, TOOL, each, heavy, lane, needs, one_line, run, tool, tool_json, until
+from harness import HOOKS, PATIENCE, PROGRAM, TOOL, each, heavy, lane, needs, one_line, run, sampled, tool, tool_json, until
 from heapdump import Dump
 
 ALONE = 'DOTNET_gcConcurrent=0'
@@ -58,6 +58,7 @@ def holds_all(t, found, nodes):
     t.equal([c for c, _, _ in found.objects.values() if c == '?'], [], 'classes without a name')
 
 
+@sampled
 @needs('Kept')
 @each('hooks', *HOOKS)
 @each('collector', 'gcServer=0', 'gcServer=1', 'GCName=libclrgc.so')

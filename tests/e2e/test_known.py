@@ -5,7 +5,7 @@ import os
 import random
 import re
 
-from harness import HOOKS, PROGRAM, PROGRAMS, each, needs
+from harness import HOOKS, PROGRAM, PROGRAMS, each, needs, sampled
 from logfile import plain
 
 # Three seeds a run, printed; E2E_SEEDS="1 2 3" repeats them.
@@ -40,6 +40,7 @@ def differences(expected, found):
     return wrong
 
 
+@sampled
 @needs('KnownAllocs')
 @each('hooks', *HOOKS)
 @each('seed', 0, 1, 2)

@@ -4,12 +4,14 @@ import subprocess
 
 import harness
 import musl
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, full, needs, one_line, run, sampled, until
+from harness import ENVIRONMENT, HOOKS, PROGRAM, each, full, lane, needs, one_line, run, sampled, until
 from test_attach import ALLOCATES, attached_until, descriptors, has_samples, resident, sockets, threads, whole
 
 TORTURE = ('Hello', 'Exceptions', 'Boundaries', 'Native', 'Faults', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic',
            'Unload', 'Threads')
 ATTACHES = full('attach', 2, 6)
+# Those of `make check`: each way into managed code, threads that come and go, unloaded code.
+ON_MUSL = ('Hello', 'Exceptions', 'Native', 'Async', 'Unload', 'Threads')
 NO_ROOM = 'glibc.rtld.optional_static_tls=0'
 
 
@@ -17,6 +19,7 @@ def scaled(program):
     return [] if program == 'Hello' else ['--scale', '2']
 
 
+@lane('combinations', sample=lambda program, **_: program in ON_MUSL)
 @sampled
 @needs(*TORTURE)
 @each('program', *TORTURE)

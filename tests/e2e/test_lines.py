@@ -3,12 +3,13 @@ import collections
 import os
 import re
 
-from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, sampled, sampled_in_pairs
+from harness import ENVIRONMENT, HOOKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, publishes, sampled, sampled_in_pairs
 from logfile import plain
 from portable_pdb import Pdb
 
 SOURCE = os.path.join(PROGRAMS, 'Lines', 'Program.cs')
 BUILDS = {'release': [], 'debug': ['Optimize=false']}
+TIERS = ('tiered', 'optimised', 'not-inlined')
 # Helpers of the runtime written in C#: what they allocate is their caller's.
 HELPERS = ('System.Runtime.CompilerServices.CastHelpers.', 'System.RuntimeTypeHandle.')
 # Made at first use of a literal, for an exception's stack trace, for an array's initial content.
@@ -144,9 +145,14 @@ def check(t, record, folder):
     return wrong
 
 
-def run_marked_lines(t, hooks, build, tiers, framework):
+def published(build='release', framework=SDK_FRAMEWORK, **_):
+    """What PROGRAM.publish takes."""
     runtime = [] if framework == SDK_FRAMEWORK else ['E2EBringRuntime=true']
-    program = PROGRAM.publish('Lines', 'lines-%s-%s' % (build, framework), 'E2EFramework=' + framework, *runtime, *BUILDS[build])
+    return ('Lines', 'lines-%s-%s' % (build, framework), 'E2EFramework=' + framework, *runtime, *BUILDS[build])
+
+
+def run_marked_lines(t, hooks, build, tiers, framework):
+    program = PROGRAM.publish(*published(build, framework))
     env = dict(ENVIRONMENT)
     if tiers == 'optimised':
         env['DOTNET_TieredCompilation'] = '0'
@@ -161,17 +167,19 @@ def run_marked_lines(t, hooks, build, tiers, framework):
 
 
 @sampled_in_pairs
+@publishes(lambda **cell: [published(**cell)])
 @each('hooks', *HOOKS)
 @each('build', *BUILDS)
-@each('tiers', 'tiered', 'optimised', 'not-inlined')
+@each('tiers', *TIERS)
 def test_marked_lines(t, hooks, build, tiers):
     run_marked_lines(t, hooks, build, tiers, SDK_FRAMEWORK)
 
 
 @sampled
+@publishes(lambda **cell: [published(**cell)])
 @each('framework', 'net8.0', 'net9.0')
 @each('hooks', *HOOKS)
 @each('build', *BUILDS)
-def test_marked_lines_of_older_runtimes(t, framework, hooks, build):
-    for tiers in 'tiered', 'optimised', 'not-inlined':
-        run_marked_lines(t, hooks, build, tiers, framework)
+@each('tiers', *TIERS)
+def test_marked_lines_of_older_runtimes(t, framework, hooks, build, tiers):
+    run_marked_lines(t, hooks, build, tiers, framework)

@@ -135,7 +135,7 @@ def kill_while_ticking(t, hooks, *options):
 
 
 @needs('Ticker')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('combinations', HOOKS))
 def test_kill_9_leaves_all_but_the_last_second(t, hooks):
     path, certain, err = kill_while_ticking(t, hooks)
     t.unchecked.add(path)

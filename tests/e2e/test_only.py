@@ -4,6 +4,7 @@ from test_known import SEEDS, known_is_exact
 
 
 
+@sampled
 @needs('KnownAllocs')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)

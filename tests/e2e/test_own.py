@@ -5,8 +5,8 @@ import re
 import shutil
 
 from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, Record, SDK_FRAMEWORK, Skip, each, early,
-                     lane, needs, one_line, run, sampled, tool, tool_json)
-from test_forms import FORMS
+                     lane, needs, one_line, publishes, run, sampled, tool, tool_json)
+from test_forms import published
 from portable_pdb import Pdb
 from test_only import FRAMEWORKS
 
@@ -41,6 +41,7 @@ def made(log):
     return counts
 
 
+@sampled
 @needs('OwnApp')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)
@@ -118,6 +119,7 @@ def test_lines_between_which_a_value_stays_on_the_stack(t, hooks, framework):
             t.true(sum(lines.values()) >= (1 if env == AT_ONCE else unknown), (env, made, lines, unknown))
 
 
+@sampled
 @needs('Exceptions', 'Async', 'Generics', 'Unload')
 @each('hooks', *HOOKS)
 @each('program', 'Exceptions', 'Async', 'Generics', 'Unload')
@@ -155,10 +157,11 @@ def test_plugins(t):
 
 
 @early
+@publishes(lambda form: [published(form)])
 @each('form', 'single-file', 'single-file-with-runtime')
 def test_a_single_file(t, form):
     """Its deps.json is in its bundle."""
-    program = PROGRAM.publish('Hello', 'hello-' + form, 'TargetFramework=' + SDK_FRAMEWORK, *FORMS[form])
+    program = PROGRAM.publish(*published(form))
     r = t.record([program], '--own', check=1)
     t.exact(r)
     own_frames_only(t, r, ['Hello'])

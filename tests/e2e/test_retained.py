@@ -3,7 +3,7 @@ import json
 import os
 
 from control import Kept
-from harness import HOOKS, PROGRAM, PROGRAMS, each, needs, one_line, tool, tool_json
+from harness import HOOKS, PROGRAM, PROGRAMS, each, needs, one_line, sampled, tool, tool_json
 from heapdump import HANDLE, STACK, WEAK, Dump
 from test_heap import ALONE, dump
 
@@ -120,6 +120,7 @@ def test_the_line_that_made_what_is_kept(t):
     t.equal([step.get('line') for step in asked['paths'][0]['steps']][-2:], [made, made], 'where the last two were made')
 
 
+@sampled
 @needs('Kept')
 @each('hooks', *HOOKS)
 @each('collector', 'gcServer=0', 'gcServer=1', 'GCName=libclrgc.so')

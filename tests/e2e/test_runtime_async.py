@@ -38,6 +38,7 @@ def test_every_stack_is_the_snapshots(t, framework, program, hooks):
     t.equal('Torture.Program.Plain.Do' in names, hooks == 'elt3' or framework == 'net10.0', 'Plain.Do in a stack')
 
 
+@sampled
 @needs(PROGRAMS[0])
 @each('framework', *FRAMEWORKS)
 @each('hooks', *HOOKS)
@@ -49,6 +50,7 @@ def test_own_methods_only(t, framework, hooks):
     t.true(t.exact(r)['equal'] > 15_000, 'too few comparisons')
 
 
+@sampled
 @needs(PROGRAMS[0])
 @each('framework', *FRAMEWORKS)
 @each('hooks', *HOOKS)

@@ -1,7 +1,7 @@
 """Boxes that the program does not make unless it is recorded: unoptimised code where else precompiled code runs."""
 import collections
 
-from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, each, needs, run
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, each, needs, run, sampled
 
 PARTS = 'Interpolated', 'Boxed', 'Keys'
 
@@ -17,6 +17,7 @@ def reported(r, part, *options):
     return sum(row['bytes'] for row in report['rows'] if any('Program.%s(' % part in name for name in row['stack']))
 
 
+@sampled
 @needs('Steady')
 @each('hooks', *HOOKS)
 @each('framework', *FRAMEWORKS)

@@ -1,11 +1,14 @@
-"""Every behaviour that makes or unmakes frames: at each allocation the shadow stack equals the runtime's own snapshot."""
-from harness import HOOKS, PROGRAM, each, early, needs, sampled
+"""
+Every behaviour that makes or unmakes frames: at each allocation the shadow stack equals the runtime's own snapshot. In `make
+check` each program is a cell of the matrix (test_matrix.py).
+"""
+from harness import HOOKS, PROGRAM, each, early, lane, needs
 
 PROGRAMS = ('Exceptions', 'Boundaries', 'Native', 'Faults', 'Async', 'TailCalls', 'Tiers', 'Generics', 'Dynamic', 'Unload',
             'Threads')
 
 
-@sampled
+@lane('combinations')
 @needs('program')
 @each('program', *PROGRAMS)
 @each('hooks', *HOOKS)
@@ -17,10 +20,9 @@ def test_every_stack_equals_the_snapshot(t, program, hooks):
     t.exact(r)
 
 
-@sampled
 @early
 @needs('Deep')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('combinations', HOOKS))
 def test_deep_stacks(t, hooks):
     r = t.record(PROGRAM.command('Deep'), hooks=hooks, check=1)
     t.equal(r.text.splitlines()[-1:], ['ok'], 'last line\n%s' % r)
@@ -37,7 +39,7 @@ def test_a_thread_enters_again_while_its_data_are_destroyed(t, hooks):
 
 
 @needs('Threads')
-@each('hooks', *HOOKS)
+@each('hooks', 'elt3', full=('combinations', HOOKS))
 def test_thousands_of_short_threads(t, hooks):
     r = t.record(PROGRAM.command('Threads') + ['--case', 'short-threads', '--scale', '15'], hooks=hooks, check=1)
     t.exact(r)
