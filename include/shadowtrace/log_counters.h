@@ -50,7 +50,8 @@
     X(COUNT, suspended_ns, NULL) \
     X(COUNT, snapshot_ns, NULL) \
     X(COUNT, shadow_ns, NULL) \
-    X(ANY, ended_early, "ended before the oldest frame")
+    X(ANY, ended_early, "ended before the oldest frame") \
+    X(ANY, suspended, "a method had just suspended")
 
 /* Of its member "seeds". */
 #define SST_COUNTERS_SEEDS(X) \

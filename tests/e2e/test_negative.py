@@ -7,7 +7,7 @@ import re
 
 from harness import ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, ROOT, built, each, early, full, needs, sampled
 
-# rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only
+# rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only, how to compare
 RULES = {
     'dead_on_leave': ('net10.0', 'Rules', '--case caught-then-leave'),
     'filter_frame': ('net10.0', 'Rules', '--case filter-swallows'),
@@ -25,6 +25,7 @@ RULES = {
     'in_wrapper': ('net8.0', 'Threads', '--case controlled-execution-calls --scale 100', 1, 'elt2'),
     'silent_pass': ('net10.0', 'Rules', '--case silent-out-of-native'),
     'suspended': ('net10.0', 'RuntimeAsync', '--case suspended', 1, 'elt3', 'Torture.*'),
+    'suspended_there': ('net11.0', 'RuntimeAsync', '--case suspended-often', 1, 'elt3', 'Torture.*', ('--check-threads', '1')),
     'superseded': ('net10.0', 'Rules', '--case finally-throws'),
     'cut_goes_on': ('net10.0', 'Rules', '--case finally-compiles'),
     'duplicate': ('net9.0', 'Rules', '--case same-beyond-other'),
@@ -51,22 +52,25 @@ OF_MEMORY = {'grace_period'}
 def compared(t, rule, without=None):
     r = recorded(t, *RULES[rule], without=without)
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % r)
-    return r.compare()
+    c = r.compare()
+    threads = c['threads']
+    return dict(threads, compared=threads['walked'] - threads['refused']) if threads['walked'] else c
 
 
-def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, without=None):
+def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, check=('--check', '1'), without=None):
     library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
     env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, RULES_SEED=str(seed), DOTNET_RuntimeAsync='1')
     if without:
         env['SHADOWTRACE_WITHOUT'] = without
     options = ['--only', only] if only else []
     command = PROGRAM.command(program, framework) + arguments.split()
-    return t.record(command, *options, hooks=hooks, check=1, env=env)
+    return t.record(command, *options, *check, hooks=hooks, check=None, env=env)
 
 
 @needs('Rules')
 @needs('Dynamic')
 @needs('RuntimeAsync', framework='net10.0')
+@needs('RuntimeAsync', framework='net11.0')
 @needs('Threads', framework='net8.0')
 @needs('Rules', framework='net9.0')
 @needs('Rules', framework='net8.0')

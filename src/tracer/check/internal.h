@@ -23,7 +23,8 @@ struct check_walk {
     struct check *check;
     struct check_frame *frame; /* leaf first; those that check_counts */
     size_t count, capacity;
-    struct check_frame last; /* the oldest reported, whether it counts or not; function 0: none */
+    /* The youngest and the oldest reported, whether they count or not; function 0: none. */
+    struct check_frame first, last;
     bool failed;             /* memory ran out: the walk was cut short */
     bool whole;              /* all managed frames are kept, whether they count or not */
     struct stack_copied *shadow; /* oldest first: check_walk_copy's */

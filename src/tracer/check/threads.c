@@ -42,6 +42,9 @@ struct check_threads {
     struct native *native;            /* NULL: no libunwind */
     struct check_seed seed;
     struct stack_copy copy;
+    struct native_registers registers; /* what find_seed found */
+    enum native_result found;
+    bool sought; /* find_seed has looked */
 };
 
 int check_threads_new(const struct check_threads_config *config, struct check_threads **out)
@@ -156,18 +159,23 @@ static bool is_managed(void *context, uintptr_t ip)
     return info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) == S_OK;
 }
 
-/* The first managed frame beyond native ones. A thread just stopped goes on to where it waits. */
-static enum native_result find_seed(struct check_threads *t, uint32_t os_thread,
-                                    struct native_registers *out)
+/*
+ * The first managed frame beyond native ones, in t->registers. A thread just stopped goes on to
+ * where it waits.
+ */
+static enum native_result find_seed(struct check_threads *t, uint32_t os_thread)
 {
     const struct timespec step = {0, SEED_STEP_NS};
-    enum native_result found = native_first(t->native, os_thread, is_managed, t, out);
 
-    for (unsigned i = 0; i < SEED_TRIES && found == NATIVE_RUNS; i++) {
+    if (!t->native || t->sought)
+        return t->found;
+    t->sought = true;
+    t->found = native_first(t->native, os_thread, is_managed, t, &t->registers);
+    for (unsigned i = 0; i < SEED_TRIES && t->found == NATIVE_RUNS; i++) {
         nanosleep(&step, NULL);
-        found = native_first(t->native, os_thread, is_managed, t, out);
+        t->found = native_first(t->native, os_thread, is_managed, t, &t->registers);
     }
-    return found;
+    return t->found;
 }
 
 /*
@@ -180,18 +188,17 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
     const struct stack_copied *top = &t->copy.frames[t->copy.depth - 1];
     bool unmanaged_callers =
         metadata_method_unmanaged_callers((const struct metadata_method *)top->method);
-    struct native_registers registers = {{0}, 0};
+    const uint64_t *r = t->registers.value;
 
     /* A function pointer leads managed code straight into a method for unmanaged callers. */
     if (t->copy.depth != t->walked.count + 1 || (is_managed(t, top->ret) && !unmanaged_callers) ||
         !check_walk_agrees(&t->walked, t->copy.frames, t->walked.count))
         return false;
     /* Else the method tells: hooks of one for unmanaged callers come before it is let in. */
-    if (!t->native || find_seed(t, os_thread, &registers) != NATIVE_FOUND)
+    if (find_seed(t, os_thread) != NATIVE_FOUND)
         return unmanaged_callers;
-    return registers.value[CPU_SP] < top->sp &&
-           check_function_at(t->config.check, registers.value[CPU_IP]) ==
-               stack_copied_function(top);
+    return r[CPU_SP] < top->sp &&
+           check_function_at(t->config.check, r[CPU_IP]) == stack_copied_function(top);
 }
 
 static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
@@ -212,6 +219,23 @@ static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
     } else {
         mismatch(t, os_thread, result);
     }
+}
+
+/*
+ * A method of runtime async that has suspended is on the shadow stack until the thread's next hook
+ * or callback; it may be stopped before. The walk and the thread's native frames have to agree that
+ * it is not on the machine's stack.
+ */
+static void drop_suspended(struct check_threads *t, uint32_t os_thread)
+{
+    uintptr_t sp = t->walked.first.sp;
+
+    if (!t->copy.depth || !t->walked.first.function)
+        return;
+    if (find_seed(t, os_thread) == NATIVE_FOUND && t->registers.value[CPU_SP] < sp)
+        sp = t->registers.value[CPU_SP];
+    if (stack_copy_drop_suspended(&t->copy, sp))
+        add_relaxed(&t->config.agreement->suspended, 1);
 }
 
 /* The result of a walk, beside the copied shadow stack. */
@@ -257,11 +281,11 @@ static bool same_walk(const struct check_walk *a, const struct check_walk *b)
 }
 
 /* What was found beyond the native frames, beside the youngest frame of the walk without a seed. */
-static void compare_seed(struct check_threads *t, const struct native_registers *found)
+static void compare_seed(struct check_threads *t)
 {
     struct agreement_seeds *a = t->config.seeds;
     const struct check_frame *youngest = t->walked.frame;
-    const uint64_t *r = found->value;
+    const uint64_t *r = t->registers.value;
 
     if (!t->walked.count)
         return;
@@ -275,8 +299,7 @@ static void compare_seed(struct check_threads *t, const struct native_registers 
 static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t os_thread)
 {
     struct agreement_seeds *a = t->config.seeds;
-    struct native_registers registers;
-    enum native_result found = find_seed(t, os_thread, &registers);
+    enum native_result found = find_seed(t, os_thread);
     hresult result;
 
     add_relaxed(&a->tried, 1);
@@ -284,8 +307,8 @@ static void walk_seeded(struct check_threads *t, uintptr_t thread_id, uint32_t o
         add_relaxed(found == NATIVE_RUNS ? &a->running : &a->lost, 1);
         return;
     }
-    compare_seed(t, &registers);
-    check_seed_set(&t->seed, &registers);
+    compare_seed(t);
+    check_seed_set(&t->seed, &t->registers);
     result = check_walk_run(&t->seeded, thread_id, COR_PRF_SNAPSHOT_REGISTER_CONTEXT, &t->seed);
     add_relaxed(&a->taken, 1);
     if (result < 0) {
@@ -314,6 +337,10 @@ static void compare_thread(struct check_threads *t, uintptr_t thread_id, uint32_
     if (t->walked.failed || !copy(t, os_thread))
         return;
     after = clock_ticks();
+    t->sought = false;
+    t->found = NATIVE_LOST; /* without libunwind */
+    if (result >= 0)
+        drop_suspended(t, os_thread);
     add_relaxed(&a->walked, 1);
     add_relaxed(&a->snapshot_ns, clock_duration_ns(between - before));
     add_relaxed(&a->shadow_ns, clock_duration_ns(after - between));

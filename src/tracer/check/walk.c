@@ -53,6 +53,8 @@ static hresult on_frame(uintptr_t function, uintptr_t ip, uintptr_t frame_info,
     (void)frame_info, (void)context_size;
     if (walk->runs)
         check_runs_frame(walk->runs, function, walk->count, context);
+    if (function && !walk->last.function)
+        walk->first = frame;
     if (function)
         walk->last = frame;
     if (!function || (!walk->whole && !check_counts(walk->check, function)))
@@ -71,7 +73,7 @@ hresult check_walk_run(struct check_walk *walk, uintptr_t thread_id, uint32_t fl
     struct clr_info *info = walk->check->config.info;
 
     walk->count = 0;
-    walk->last = (struct check_frame){0, 0, 0, 0};
+    walk->first = walk->last = (struct check_frame){0, 0, 0, 0};
     walk->failed = false;
     if (walk->runs)
         check_runs_begin(walk->runs);

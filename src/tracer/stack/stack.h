@@ -303,6 +303,15 @@ struct stack_copy {
  */
 int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
 
+/*
+ * stack_copy_drop_suspended - takes out of a whole copy what the thread's next hook or callback
+ * would (stack_drop_suspended). The thread is stopped; sp: the stack pointer of the youngest method
+ * on its machine's stack.
+ * Returns: how many frames. Threads: any. May run: where the runtime may be asked what code lies at
+ * an address; some system calls.
+ */
+uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp);
+
 /* What is kept of a copy of a stack: it is not copied again while nothing has changed. */
 struct stack_seen {
     uint64_t number,

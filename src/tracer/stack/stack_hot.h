@@ -279,6 +279,7 @@ enum stack_rule {
     RULE_SILENT_PASS,
     RULE_IN_WRAPPER,
     RULE_SUSPENDED,
+    RULE_SUSPENDED_THERE, /* the same, seen by another thread */
     RULE_UNHOOKED,
     RULE_UNHOOKED_GONE,
     RULE_DYNAMIC_RUNS,

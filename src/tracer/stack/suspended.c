@@ -7,8 +7,13 @@
  * hooked code from deeper down, which is then entered above the dead frame. So the first reader
  * checks the machine's stack: the frame-pointer chain, which includes every hooked method, leads to
  * the method's own frame pointer or past it.
+ *
+ * Or the thread is stopped before that, and another thread reads a copy of its stack: that reader
+ * uses the stopped thread's stack pointer.
  */
 #include "stack/stack_hot.h"
+
+#include "base/peek.h"
 
 #define WALKED 256 /* frames between two hooked ones, at the most */
 
@@ -58,6 +63,15 @@ static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
 }
 
 /*
+ * Both addresses are the program's, and not the same: another call. Either may be one that was put
+ * for a suspension, and that Enter read.
+ */
+static bool is_other_call(uintptr_t returns_to, uintptr_t ret)
+{
+    return returns_to != ret && function_at(returns_to) && function_at(ret);
+}
+
+/*
  * `at`: where the frame pointer was saved by what was called after it, the youngest live frame
  * that is known. What its caller has called since returns to another address, unless it was called
  * from deeper down: then the chain passes the frame. A body entered by on-stack replacement is not
@@ -72,8 +86,7 @@ static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t ca
 
     if (LIKELY(same && met == MET))
         return false;
-    /* Both are the program's: another call. Enter may have read an address put for a suspension. */
-    if (!same && function_at(returns_to) && function_at(frame_ret(frame)))
+    if (is_other_call(returns_to, frame_ret(frame)))
         return true;
     if (called_from && function_at(called_from) == stack_function(frame))
         return false;
@@ -111,4 +124,35 @@ void stack_drop_suspended(struct stack *s, const void *frame_address)
         called_from = frame_ret(frame);
     }
     take_out(s, 0, live);
+}
+
+/*
+ * `sp`: of the youngest method that is on the stopped thread's machine stack. A method that was
+ * called from there, or from above, is not: it has returned. Of one from further down the address
+ * that it returned to is gone when its caller has called something else.
+ */
+static bool is_gone_there(const struct stack_copied *frame, uintptr_t sp)
+{
+    uintptr_t returns_to;
+
+    return frame->sp <= sp ||
+           (peek(&returns_to, frame->sp - sizeof(returns_to), sizeof(returns_to)) &&
+            is_other_call(returns_to, frame->ret));
+}
+
+uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp)
+{
+    bool (*suspends)(uintptr_t method) = stack_config()->suspends;
+    uint32_t count = copy->depth, kept = 0;
+
+    if (!suspends || copy->dispatching || count > copy->capacity || !RULE(RULE_SUSPENDED_THERE))
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct stack_copied *frame = &copy->frames[i];
+
+        if (!frame->method || !suspends(frame->method) || !is_gone_there(frame, sp))
+            copy->frames[kept++] = *frame;
+    }
+    copy->depth = kept;
+    return count - kept;
 }

@@ -39,6 +39,7 @@ static partial class Program
         ("threads", ManyThreads),
         ("collected-meanwhile", CollectedMeanwhile),
         ("hot", () => Wait(Hot())),
+        ("suspended-often*", SuspendedOften),
     ];
 
     const MethodImplOptions Async = (MethodImplOptions)0x2000;
@@ -742,5 +743,44 @@ static partial class Program
     {
         for (int i = 0; i < 3; i++)
             Check(await Loop(60_000) == 30_000);
+    }
+
+    /* ---- looked at by another thread, after a method suspended and before the next hook ---- */
+
+    struct Words
+    {
+        public long A, B, C, D, E, F, G, H;
+    }
+
+    /* What is kept takes time to be saved, after the last that could stop the thread: it stops where this returns to. */
+    static async Task<long> Never(Task<int> forever, Words a, Words b, Words c, Words d)
+    {
+        a.A += await forever;
+        return a.A + a.B + a.C + a.D + a.E + a.F + a.G + a.H + b.A + b.B + b.C + b.D + b.E + b.F + b.G + b.H +
+            c.A + c.B + c.C + c.D + c.E + c.F + c.G + c.H + d.A + d.B + d.C + d.D + d.E + d.F + d.G + d.H;
+    }
+
+    static async Task<long> OneAbove(Task<int> forever, Words words) => words.A + await Never(forever, words, words, words, words);
+
+    static void SuspendedOften()
+    {
+        var threads = new Thread[2];
+
+        for (int i = 0; i < threads.Length; i++)
+        {
+            threads[i] = new Thread(() =>
+            {
+                Task<int> forever = new TaskCompletionSource<int>().Task;
+
+                for (int n = 0; n < 50_000; n++)
+                    if (n % 1000 == 0)
+                        forever = new TaskCompletionSource<int>().Task;
+                    else
+                        Keep(OneAbove(forever, default));
+            });
+            threads[i].Start();
+        }
+        foreach (Thread thread in threads)
+            thread.Join();
     }
 }
