@@ -96,6 +96,7 @@ RULES = {
     'walk_hidden': ('net10.0', 'Exceptions', ''),
     'walk_filter': ('net10.0', 'Exceptions', ''),
     'walk_exact': ('net10.0', 'Faults', ''),
+    'walk_memo': ('net10.0', 'Exceptions', ''),
 }
 
 

@@ -690,35 +690,21 @@ static uint32_t site_captured(struct alloc *a, struct alloc_thread *t,
     return method ? site_at(a, t, (uintptr_t)method, leaf->ip, class) : 0;
 }
 
-/* The site of a walk's youngest frame. */
-static uint32_t site_walked(struct alloc *a, struct alloc_thread *t, const struct walk_stack *stack,
-                            const struct metadata_class *class)
-{
-    const struct walk_frame *leaf = stack->frame;
-
-    if (!a->lines || !stack->count)
-        return 0;
-    return site_at(a, t, (uintptr_t)leaf->method,
-                   leaf->ip | (leaf->fault ? TREE_IP_FAULT : 0) |
-                       (stack->dynamic ? TREE_IP_DYNAMIC : 0),
-                   class);
-}
-
-/* The path by a walk; by a snapshot if that is not certain. */
+/* The path by a walk, with the site of its youngest frame; by a snapshot if it is not certain. */
 static uint32_t node_walked(struct alloc *a, struct alloc_thread *t, const struct capture *of,
                             uint32_t *site)
 {
-    struct walk_stack stack;
-    uint32_t node = 0;
+    struct walk_path path;
 
-    t->walked = walk_self(a->config.walk, of->stack, &stack) == WALK_CERTAIN;
-    if (!t->walked)
+    t->walked = walk_self(a->config.walk, of->stack, &path) == WALK_CERTAIN;
+    if (UNLIKELY(!t->walked))
         return check_path(a->config.check, of->stack);
-    for (size_t i = stack.count; i-- > 0;)
-        node = tree_next(a->config.tree, node, (uintptr_t)stack.frame[i].method,
-                         i + 1 < stack.count ? stack.frame[i + 1].ip : 0);
-    *site = site_walked(a, t, &stack, (const struct metadata_class *)of->class);
-    return node;
+    if (a->lines && path.method)
+        *site = site_at(a, t, (uintptr_t)path.method,
+                        path.ip | (path.fault ? TREE_IP_FAULT : 0) |
+                            (path.dynamic ? TREE_IP_DYNAMIC : 0),
+                        (const struct metadata_class *)of->class);
+    return path.node;
 }
 
 /* The path where it is not that of the shadow stack alone (0), and the site if it is known. *leaf:

@@ -20,7 +20,7 @@ struct capture {
     uint32_t node;           /* id in the context tree */
     struct event_ring *ring; /* of the calling thread: differences go there */
     uintptr_t ip;            /* return address of the allocating call; 0: not known */
-    bool walked;             /* the frames are a walk's: only methods and stack pointers are set */
+    bool walked;             /* the frames are a walk's: only methods are set */
 };
 
 #endif

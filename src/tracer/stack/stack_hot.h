@@ -296,6 +296,7 @@ enum stack_rule {
     RULE_WALK_HIDDEN,    /* CoreLib's exception handling has no frames */
     RULE_WALK_FILTER,    /* a filter runs on its method's frame, above what it passes */
     RULE_WALK_EXACT,     /* where a signal came is no return address */
+    RULE_WALK_MEMO,      /* older steps are the last walk's only if all their words are the same */
     STACK_RULES
 };
 #ifdef SHADOWTRACE_NEGATIVE

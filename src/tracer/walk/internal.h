@@ -6,6 +6,9 @@
 #include "walk/natives.h"
 #include "walk/walk.h"
 
+#include "base/array.h"
+#include "tree/tree.h"
+
 #include <pthread.h>
 
 struct walk_thread;
@@ -13,6 +16,7 @@ struct walk_thread;
 struct walk {
     const struct clr_runtime *runtime;
     struct metadata *metadata;
+    struct tree *tree;
     struct images *images;
     _Atomic(uint32_t) epoch; /* raised when code was unloaded: rules made before are void */
     pthread_mutex_t lock;    /* guards the next two; nothing waits under it */
@@ -61,7 +65,7 @@ enum walk_why walk_managed(struct walk *walk, uintptr_t at, struct walk_rule *ou
 enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool exact,
                           struct walk_rule *out);
 
-/* What is kept of a thread: the rules it has met, by address, and its filters. */
+/* The rules that a thread has met, by address. */
 struct walk_rules {
     uint32_t epoch, count, capacity; /* place 0 is no rule: where callers are first looked for */
     struct walk_rule *rule;
@@ -75,5 +79,65 @@ struct walk_rules {
 uint32_t walk_rule_of(struct walk *walk, struct walk_rules *rules, uintptr_t ip, uint32_t from);
 void walk_rules_forget(struct walk_rules *rules, uint32_t epoch);
 void walk_rules_fini(struct walk_rules *rules);
+
+/*
+ * A step of a walk: where it was, and what was read to get there. The steps of a thread's last walk
+ * are kept, oldest first. Where a later walk comes to the same place, and the words that lead on
+ * from it are what they were, so are all older steps.
+ */
+struct walk_step {
+    uintptr_t sp, ip, fp; /* ip: as in a rule, with WALK_EXACT */
+    /* The words that held ip and fp; NULL: fp is the younger step's; ip was made in another way,
+     * and no walk takes over this step from a younger one. */
+    const uintptr_t *ip_at, *fp_at;
+    const void *of; /* managed: the method; native: the image, if it may be unloaded */
+    uint32_t node;  /* of the path down to the thread's start, its own method included */
+    uint32_t leaf;  /* 1 + place of the youngest frame from here on; 0: none */
+    bool managed;   /* it is a frame of a method */
+    bool nameless;  /* code of no method, with none younger than the youngest frame */
+};
+
+struct walk_steps {
+    struct walk_step *step;
+    size_t count, capacity;
+};
+
+static inline bool walk_steps_add(struct walk_steps *to, const struct walk_step *step, size_t count)
+{
+    if (!array_reserve(&to->step, &to->capacity, to->count + count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        to->step[to->count++] = step[i];
+    return true;
+}
+
+/* A filter that runs: the steps of its thread when it was entered, youngest first. */
+struct walk_filter {
+    uintptr_t function, mark; /* mark: stack pointer of the youngest frame that was not native */
+    struct walk_steps steps;
+    bool certain; /* the steps are known */
+};
+
+struct walk_thread {
+    struct walk_thread *next, **before; /* under walk->lock */
+    uintptr_t low, high;                /* the thread's stack */
+    struct walk_rules rules;
+    struct walk_steps steps; /* of its last certain walk, oldest first */
+    struct walk_steps fresh; /* those that a walk makes, youngest first */
+    uintptr_t first;         /* of the last walk: as walk_filter.mark; 0: none */
+    struct walk_filter *filter;
+    size_t filters, filter_capacity;
+    bool unsure; /* a filter could not be kept: from then on no walk is certain */
+    struct frame *shadow;
+    size_t shadow_capacity;
+    _Atomic(uint64_t) taken, declined[WALK_WHYS]; /* written by the owner */
+};
+
+/*
+ * steps.c: walk_up - walks from the caller of the function that has this frame pointer. memo: older
+ *          steps may be those of the last walk; else t->first is set.
+ * Returns: WALK_CERTAIN: then t->steps has the steps; or why not: then it has those that it had.
+ */
+enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp, bool memo);
 
 #endif

@@ -1,6 +1,5 @@
 #include "walk/internal.h"
 
-#include "base/array.h"
 #include "base/memory.h"
 #include "stack/stack_hot.h"
 #include "thread/thread.h"
@@ -8,36 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define FRAMES_MAX  4000000 /* of any kind in one walk */
-#define FILTERS_MAX 1000    /* that run at once on a thread */
-#define LOWEST      4096    /* no code lies below */
-
-/* Words of the interrupted registers, from the stack pointer in the signal's frame on. */
-enum { SIGNAL_RBP = 15, SIGNAL_RSP = 20, SIGNAL_RIP = 21, SIGNAL_WORDS = 22 };
-
-/* A filter that runs: the frames of its thread when it was entered. */
-struct filter {
-    uintptr_t function, mark; /* mark: stack pointer of the youngest frame that was not native */
-    struct walk_frame *frame;
-    size_t count;
-    bool certain; /* the frames are known */
-};
-
-struct walk_thread {
-    struct walk_thread *next, **before; /* under walk->lock */
-    uintptr_t low, high;                /* the thread's stack */
-    struct walk_rules rules;
-    struct walk_frame *frame;
-    size_t count, capacity;
-    bool dynamic;    /* of the last walk: as walk_stack.dynamic */
-    uintptr_t first; /* of the last walk: as filter.mark; 0: none */
-    struct filter *filter;
-    size_t filters, filter_capacity;
-    bool unsure; /* a filter could not be kept: from then on no walk is certain */
-    struct frame *shadow;
-    size_t shadow_capacity;
-    _Atomic(uint64_t) taken, declined[WALK_WHYS]; /* written by the owner */
-};
+#define FILTERS_MAX 1000 /* that run at once on a thread */
 
 const char *walk_why_name(enum walk_why why)
 {
@@ -47,7 +17,8 @@ const char *walk_why_name(enum walk_why why)
     return names[why];
 }
 
-int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struct walk **out)
+int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struct tree *tree,
+             struct walk **out)
 {
     struct walk *walk = memory_zalloc(1, sizeof(*walk));
 
@@ -59,6 +30,7 @@ int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struc
     }
     walk->runtime = runtime;
     walk->metadata = metadata;
+    walk->tree = tree;
     store_relaxed(&walk->epoch, 1);
     pthread_mutex_init(&walk->lock, NULL);
     natives_start(runtime->low);
@@ -147,150 +119,8 @@ void walk_thread_ended(struct walk *walk, struct stack *stack)
     pthread_mutex_unlock(&walk->lock);
     walk_rules_fini(&t->rules);
     for (size_t i = 0; i < t->filter_capacity; i++)
-        memory_free(t->filter[i].frame);
-    memory_free_all(t->frame, t->filter, t->shadow, t);
-}
-
-/* ---- the walk ---- */
-
-/* Where a walk is. */
-struct place {
-    uintptr_t ip, sp, fp;
-};
-
-static bool frame_add(struct walk_thread *t, const struct walk_frame *frame, size_t count)
-{
-    if (!array_reserve(&t->frame, &t->capacity, t->count + count))
-        return false;
-    memcpy(t->frame + t->count, frame, count * sizeof(*frame));
-    t->count += count;
-    return true;
-}
-
-/* A signal came: on with the interrupted registers, which the kernel saved on this stack. */
-static enum walk_why step_signal(const struct walk_thread *t, struct place *at)
-{
-    const uintptr_t *words = (const uintptr_t *)at->sp;
-
-    if (t->high - at->sp < SIGNAL_WORDS * sizeof(*words) || words[SIGNAL_RSP] <= at->sp ||
-        words[SIGNAL_RSP] >= t->high || words[SIGNAL_RSP] % sizeof(*words))
-        return WALK_BOUNDS;
-    *at = (struct place){words[SIGNAL_RIP] | WALK_EXACT, words[SIGNAL_RSP], words[SIGNAL_RBP]};
-    return WALK_CERTAIN;
-}
-
-/* Is there a word of this stack? */
-static inline bool has_word(const struct walk_thread *t, uintptr_t low, uintptr_t at)
-{
-    return at >= low && at < t->high && at % sizeof(uintptr_t) == 0;
-}
-
-/* The way leaves a filter: on with what was there when it was entered. */
-static enum walk_why step_filter(struct walk_thread *t, const struct walk_rule *rule)
-{
-    const struct filter *filter = &t->filter[t->filters - 1];
-
-    if (rule->kind != KIND_MANAGED || !filter->certain ||
-        rule->method->function_id != filter->function)
-        return WALK_FILTER;
-    return frame_add(t, filter->frame, filter->count) ? WALK_CERTAIN : WALK_MEMORY;
-}
-
-/* To the caller. */
-static enum walk_why step(const struct walk_thread *t, uintptr_t low, uintptr_t cfa,
-                          const struct walk_rule *rule, struct place *at)
-{
-    uintptr_t ret = cfa + (uintptr_t)(intptr_t)rule->ret, fp = cfa + (uintptr_t)(intptr_t)rule->fp;
-
-    if (!has_word(t, low, ret))
-        return WALK_BOUNDS;
-    if (!rule->keeps_fp) {
-        if (!has_word(t, low, fp))
-            return WALK_BOUNDS;
-        at->fp = *(const uintptr_t *)fp;
-    }
-    at->ip = *(const uintptr_t *)ret;
-    at->sp = cfa;
-    if (UNLIKELY(rule->exact_caller))
-        at->ip |= WALK_EXACT;
-    return WALK_CERTAIN;
-}
-
-/* Of code that is not native: is its frame, up to `cfa`, one that a filter runs on? */
-static inline bool passes_filter(const struct walk_thread *t, const struct walk_rule *rule,
-                                 uintptr_t cfa)
-{
-    return UNLIKELY(t->filters) && cfa > t->filter[t->filters - 1].mark &&
-           rule->kind != KIND_NATIVE && RULE(RULE_WALK_FILTER);
-}
-
-static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct place at)
-{
-    const uintptr_t low = at.sp;
-    uint32_t rule_at = 0;
-    enum walk_why why;
-
-    for (size_t steps = 0; steps < FRAMES_MAX; steps++) {
-        const struct walk_rule *rule;
-        uintptr_t cfa;
-
-        rule_at = walk_rule_of(walk, &t->rules, at.ip, rule_at);
-        if (UNLIKELY(!rule_at))
-            return WALK_MEMORY;
-        rule = &t->rules.rule[rule_at];
-        if (rule->kind == KIND_END)
-            return WALK_CERTAIN;
-        if (UNLIKELY(rule->kind == KIND_UNSURE))
-            return (enum walk_why)rule->why;
-        if (rule->kind != KIND_NATIVE && !t->first)
-            t->first = at.sp;
-        if (UNLIKELY(rule->kind == KIND_SIGNAL)) {
-            why = step_signal(t, &at);
-            if (why != WALK_CERTAIN)
-                return why;
-            continue;
-        }
-        cfa = (rule->by_fp ? at.fp : at.sp) + (uintptr_t)(intptr_t)rule->cfa;
-        if (UNLIKELY(cfa <= at.sp || cfa > t->high || cfa % sizeof(cfa)))
-            return WALK_BOUNDS;
-        if (UNLIKELY(rule->kind == KIND_NAMELESS && rule->framed &&
-                     at.sp != at.fp - rule->distance))
-            return WALK_DYNAMIC; /* it may be a filter, of which nobody tells */
-        if (UNLIKELY(rule->kind == KIND_NAMELESS && !t->count))
-            t->dynamic = true;
-        if (rule->kind == KIND_MANAGED &&
-            !frame_add(t,
-                       &(struct walk_frame){rule->method, at.ip & ~WALK_EXACT, cfa,
-                                            (at.ip & WALK_EXACT) != 0},
-                       1))
-            return WALK_MEMORY;
-        if (passes_filter(t, rule, cfa))
-            return step_filter(t, rule);
-        why = step(t, low, cfa, rule, &at);
-        if (UNLIKELY(why != WALK_CERTAIN))
-            return why;
-        if (UNLIKELY((at.ip & ~WALK_EXACT) < LOWEST))
-            return rule->kind == KIND_NATIVE ? WALK_CERTAIN : WALK_BOUNDS;
-    }
-    return WALK_LONG;
-}
-
-/* From the caller of the function that has this frame pointer. */
-static enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp)
-{
-    const struct place at = {fp[1], (uintptr_t)(fp + 2), fp[0]};
-    uint32_t epoch = load_acquire(&walk->epoch);
-
-    t->count = 0;
-    t->first = 0;
-    t->dynamic = false;
-    if (UNLIKELY(t->rules.epoch != epoch))
-        walk_rules_forget(&t->rules, epoch);
-    if (UNLIKELY(t->unsure))
-        return WALK_MEMORY;
-    if (UNLIKELY(at.sp < t->low || at.sp >= t->high))
-        return WALK_BOUNDS; /* on another stack than the thread's: a fiber's */
-    return walk_from(walk, t, at);
+        memory_free(t->filter[i].steps.step);
+    memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow, t);
 }
 
 static void count(_Atomic(uint64_t) *counter)
@@ -299,44 +129,68 @@ static void count(_Atomic(uint64_t) *counter)
 }
 
 __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stack *stack,
-                                                  struct walk_stack *out)
+                                                  struct walk_path *out)
 {
     struct walk_thread *t = thread_of_stack(walk, stack);
+    const struct walk_step *top;
     enum walk_why why;
 
-    *out = (struct walk_stack){.frame = NULL};
+    *out = (struct walk_path){.node = 0};
     if (UNLIKELY(!t))
         return WALK_MEMORY;
-    why = walk_up(walk, t, __builtin_frame_address(0));
+    why = walk_up(walk, t, __builtin_frame_address(0), true);
     if (UNLIKELY(why != WALK_CERTAIN)) {
-        t->count = 0;
         count(&t->declined[why]);
         return why;
     }
     count(&t->taken);
-    out->frame = t->frame;
-    out->count = t->count;
-    out->dynamic = t->dynamic;
+    if (UNLIKELY(!t->steps.count))
+        return WALK_CERTAIN;
+    top = &t->steps.step[t->steps.count - 1];
+    out->node = top->node;
+    out->dynamic = top->nameless;
+    if (top->leaf) {
+        top = &t->steps.step[top->leaf - 1];
+        out->method = top->of;
+        out->ip = top->ip & ~WALK_EXACT;
+        out->fault = (top->ip & WALK_EXACT) != 0;
+    }
     return WALK_CERTAIN;
+}
+
+/* The frames, youngest first; their methods by the path in the tree, which is what is logged. */
+static size_t shadow_fill(const struct walk *walk, const struct walk_steps *steps,
+                          struct frame *behind)
+{
+    const struct walk_step *step = &steps->step[steps->count];
+    const struct tree_node *node = steps->count ? tree_node_by_id(walk->tree, step[-1].node) : NULL;
+    size_t depth = 0;
+
+    while (step > steps->step) {
+        uintptr_t method;
+
+        if (!(--step)->managed)
+            continue;
+        method = node ? tree_method(walk->tree, node) : (uintptr_t)step->of;
+        node = node ? tree_parent(node) : NULL;
+        depth++;
+        memset(behind - depth, 0, sizeof(*behind));
+        store_relaxed(&behind[-(ptrdiff_t)depth].method, method);
+    }
+    return depth;
 }
 
 struct frame *walk_shadow(struct walk *walk, struct stack *stack, size_t *depth)
 {
     struct walk_thread *t = thread_of_stack(walk, stack);
+    struct frame *behind;
 
     *depth = 0;
-    if (!t || !array_reserve(&t->shadow, &t->shadow_capacity, t->count + 1))
+    if (!t || !array_reserve(&t->shadow, &t->shadow_capacity, t->steps.count + 1))
         return NULL;
-    for (size_t i = 0; i < t->count; i++) {
-        const struct walk_frame *from = &t->frame[t->count - 1 - i];
-        struct frame *to = &t->shadow[i];
-
-        memset(to, 0, sizeof(*to));
-        store_relaxed(&to->method, (uintptr_t)from->method);
-        store_relaxed(&to->sp, from->sp);
-    }
-    *depth = t->count;
-    return t->shadow + t->count;
+    behind = t->shadow + t->shadow_capacity;
+    *depth = shadow_fill(walk, &t->steps, behind);
+    return behind;
 }
 
 /* ---- filters ---- */
@@ -348,28 +202,33 @@ static struct walk_thread *thread_here(struct walk *walk)
     return stack ? thread_of_stack(walk, stack) : NULL;
 }
 
+/* Keeps the steps of the thread's last walk. */
+static bool filter_keep(struct walk_filter *filter, const struct walk_steps *steps)
+{
+    filter->steps.count = 0;
+    for (size_t i = steps->count; i-- > 0;)
+        if (!walk_steps_add(&filter->steps, &steps->step[i], 1))
+            return false;
+    return true;
+}
+
 __attribute__((noinline)) void walk_filter_enter(struct walk *walk, uintptr_t function_id)
 {
     struct walk_thread *t = thread_here(walk);
-    struct filter *filter;
+    struct walk_filter *filter;
     enum walk_why why;
 
     if (!t)
         return;
-    why = walk_up(walk, t, __builtin_frame_address(0));
+    why = walk_up(walk, t, __builtin_frame_address(0), false);
     t->unsure = t->unsure || t->filters == FILTERS_MAX ||
                 !array_reserve_zeroed(&t->filter, &t->filter_capacity, t->filters + 1);
     if (t->unsure)
         return;
     filter = &t->filter[t->filters++];
-    memory_free(filter->frame);
     filter->function = function_id;
     filter->mark = t->first;
-    filter->count = t->count;
-    filter->frame = memory_alloc((t->count + 1) * sizeof(*filter->frame));
-    filter->certain = why == WALK_CERTAIN && filter->frame;
-    if (filter->certain)
-        memcpy(filter->frame, t->frame, t->count * sizeof(*filter->frame));
+    filter->certain = why == WALK_CERTAIN && filter_keep(filter, &t->steps);
 }
 
 __attribute__((noinline)) void walk_filter_leave(struct walk *walk)
@@ -381,7 +240,7 @@ __attribute__((noinline)) void walk_filter_leave(struct walk *walk)
         return;
     filters = t->filters;
     t->filters = 0;
-    (void)walk_up(walk, t, __builtin_frame_address(0));
+    (void)walk_up(walk, t, __builtin_frame_address(0), false);
     /* Back to the one that was entered from here; those above were left by exceptions. */
     for (at = filters; at && t->filter[at - 1].mark != t->first;)
         at--;

@@ -8,9 +8,10 @@
  *     unwind_info.c               managed code, by its prolog; for precompiled code the UNWIND_INFO
  *                                 must say the same
  *     rules.c                     the rules that a thread has met
- *     walk.c                      the walk, and what filters of exceptions do to it
+ *     steps.c                     the walk, and what is kept of the last one
+ *     walk.c                      threads, what filters of exceptions do, code that comes and goes
  *
- * A walk that is not certain gives no frames, but the reason. Rules are forgotten when code is
+ * A walk that is not certain gives no path, but the reason. Rules are forgotten when code is
  * unloaded.
  */
 #ifndef SHADOWTRACE_WALK_WALK_H
@@ -19,6 +20,7 @@
 #include "clr/runtime.h"
 #include "metadata/metadata.h"
 #include "stack/stack.h"
+#include "tree/tree.h"
 
 #include <shadowtrace/log_counters.h>
 
@@ -28,29 +30,26 @@ struct walk;
 enum walk_why { WALK_CERTAIN, SST_WALK_REASONS(WALK_WHY) WALK_WHYS };
 const char *walk_why_name(enum walk_why why);
 
-struct walk_frame {
-    struct metadata_method *method;
-    uintptr_t ip; /* the return address in it, or where the processor raised an exception */
-    uintptr_t sp; /* the caller's stack pointer */
-    bool fault;   /* the latter */
+/* What a walk has found. */
+struct walk_path {
+    uint32_t node; /* in the context tree; 0: there is no managed frame */
+    bool dynamic;  /* code of no method, such as a DynamicMethod, is younger than all frames */
+    bool fault;    /* of the youngest frame: the processor raised an exception there */
+    const struct metadata_method *method; /* of it; NULL: there is none */
+    uintptr_t ip;                         /* in it: a return address, unless it is a fault */
 };
 
-struct walk_stack {
-    const struct walk_frame *frame; /* youngest first; valid until the thread's next walk */
-    size_t count;
-    bool dynamic; /* code of no method, such as a DynamicMethod, is younger than all of them */
-};
-
-int walk_new(const struct clr_runtime *runtime, struct metadata *metadata,
-             struct walk **out); /* 0 or -ENOMEM; the first two are borrowed */
+int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struct tree *tree,
+             struct walk **out); /* 0 or -ENOMEM; all but the last are borrowed */
 void walk_free(struct walk *walk);
 
 /*
- * walk_self - the managed frames of the calling thread, whose stack `stack` is.
+ * walk_self - the path of the calling thread, whose stack `stack` is. Older steps are those of its
+ *             last walk where the machine's stack has not changed.
  * Returns: WALK_CERTAIN, or why it is not: then *out has none.
  * Threads: any, its own. May run: in callbacks; asks the runtime about code that it meets first.
  */
-enum walk_why walk_self(struct walk *walk, struct stack *stack, struct walk_stack *out);
+enum walk_why walk_self(struct walk *walk, struct stack *stack, struct walk_path *out);
 
 /*
  * walk_shadow - the frames of the thread's last walk as those of a shadow stack are, youngest last.
