@@ -97,6 +97,7 @@ RULES = {
     'walk_filter': ('net10.0', 'Exceptions', ''),
     'walk_exact': ('net10.0', 'Faults', ''),
     'walk_memo': ('net10.0', 'Exceptions', ''),
+    'walk_start': ('net10.0', 'Exceptions', ''),
 }
 
 

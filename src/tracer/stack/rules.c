@@ -16,7 +16,7 @@ static const char *const rule_names[STACK_RULES] = {
     "in_wrapper",    "suspended",       "suspended_there", "unhooked_throws", "unhooked_gone",
     "dynamic_runs",  "ends_early",      "grace_period",    "live_bounds",     "live_split",
     "live_open",     "live_merge",      "live_depth",      "walk_frameless",  "walk_osr",
-    "walk_hidden",   "walk_filter",     "walk_exact",      "walk_memo",
+    "walk_hidden",   "walk_filter",     "walk_exact",      "walk_memo",       "walk_start",
 };
 
 void stack_rules_read(void)

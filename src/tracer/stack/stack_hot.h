@@ -297,6 +297,7 @@ enum stack_rule {
     RULE_WALK_FILTER,    /* a filter runs on its method's frame, above what it passes */
     RULE_WALK_EXACT,     /* where a signal came is no return address */
     RULE_WALK_MEMO,      /* older steps are the last walk's only if all their words are the same */
+    RULE_WALK_START,     /* the native code at the start is what it was only if its words are */
     STACK_RULES
 };
 #ifdef SHADOWTRACE_NEGATIVE

@@ -18,7 +18,8 @@ struct walk {
     struct metadata *metadata;
     struct tree *tree;
     struct images *images;
-    _Atomic(uint32_t) epoch; /* raised when code was unloaded: rules made before are void */
+    struct walk_rules *rules;
+    _Atomic(uint32_t) epoch; /* raised when code was unloaded: its rules are void */
     pthread_mutex_t lock;    /* guards the next two; nothing waits under it */
     struct walk_thread *threads;
     struct walk_totals ended; /* of threads that have ended */
@@ -43,42 +44,122 @@ enum walk_kind {
  * cfa + ret, the saved rbp at cfa + fp unless it is kept; the caller's rsp is the CFA.
  */
 struct walk_rule {
-    uintptr_t ip;
-    const void *image;              /* native code that may be unloaded: its image; else NULL */
-    struct metadata_method *method; /* of KIND_MANAGED */
-    int32_t cfa, fp, ret;
+    /* Of KIND_MANAGED: the method. Of native code that may be unloaded: its image; else NULL. */
+    const void *of;
+    int32_t cfa, fp;
     uint32_t distance; /* framed managed code: from its stack pointer up to rbp */
-    uint32_t caller;   /* place of the rule that the caller had last */
+    int16_t ret;
     uint8_t kind, why; /* enum walk_kind; KIND_UNSURE: enum walk_why */
     bool by_fp, keeps_fp;
     bool framed;       /* `distance` is set */
     bool exact_caller; /* the caller's address is where a signal came: made up by the runtime */
 };
 
-/*
- * managed.c: the rule of code that is not native, in *out, whose ip is set. at: an address in the
- * instruction. Returns: WALK_CERTAIN, or why not.
- */
-enum walk_why walk_managed(struct walk *walk, uintptr_t at, struct walk_rule *out);
-
-/* managed.c, apart from the runtime: what a prolog says. Returns: as above. */
-enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool exact,
-                          struct walk_rule *out);
-
-/* The rules that a thread has met, by address. */
-struct walk_rules {
-    uint32_t epoch, count, capacity; /* place 0 is no rule: where callers are first looked for */
-    struct walk_rule *rule;
-    uint32_t *place; /* by hash of the address; twice as many as the capacity */
+/* Code whose return addresses have one rule: a method's, without its prolog, or a handler's. */
+struct walk_body {
+    uintptr_t low, high;
+    uint32_t epoch; /* in which it was met; 0: it is never unloaded */
+    struct walk_rule rule;
 };
 
 /*
- * rules.c: walk_rule_of - the place of the rule for an address; `from` is the one that its callee
- * has. 0: out of memory. Threads: the owner.
+ * managed.c: the rule of code that is not native. ip: with WALK_EXACT. readable: is the code before
+ * it known to be? body->high is 0 if other addresses of that code may have another rule. Returns:
+ * WALK_CERTAIN, or why not.
  */
-uint32_t walk_rule_of(struct walk *walk, struct walk_rules *rules, uintptr_t ip, uint32_t from);
-void walk_rules_forget(struct walk_rules *rules, uint32_t epoch);
-void walk_rules_fini(struct walk_rules *rules);
+enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable, uint32_t epoch,
+                           struct walk_rule *out, struct walk_body *body);
+
+/*
+ * managed.c, apart from the runtime: what a prolog says. at: in the instruction that calls or
+ * stopped. Returns: as above.
+ */
+enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool exact,
+                          struct walk_rule *out);
+
+/* bodies.c: the bodies met, by the pages that they lie in. Threads: one at a time. */
+struct walk_bodies;
+struct walk_bodies *walk_bodies_new(void); /* or NULL */
+void walk_bodies_free(struct walk_bodies *bodies);
+const struct walk_body *walk_bodies_find(const struct walk_bodies *bodies, uintptr_t at,
+                                         uint32_t epoch);
+bool walk_bodies_page(const struct walk_bodies *bodies, uintptr_t at,
+                      uint32_t epoch); /* does one lie in the page of this address? */
+void walk_bodies_add(struct walk_bodies *bodies, const struct walk_body *body); /* if it fits */
+void walk_bodies_forget(struct walk_bodies *bodies, uint32_t epoch);            /* older ones */
+
+/* A rule as it is kept: what is copied in one go. */
+struct walk_words {
+    uint64_t frame; /* cfa : 32, fp : 32 */
+    uint64_t flags; /* distance : 32, ret : 16, why : 8, kind : 4, the four that are bool : 4 */
+    const void *of;
+};
+
+enum { WALK_BY_FP = 1, WALK_KEEPS_FP = 2, WALK_FRAMED = 4, WALK_EXACT_CALLER = 8 };
+
+static inline struct walk_rule walk_rule_unpack(struct walk_words words)
+{
+    return (struct walk_rule){
+        .of = words.of,
+        .cfa = (int32_t)words.frame,
+        .fp = (int32_t)(words.frame >> 32),
+        .distance = (uint32_t)words.flags,
+        .ret = (int16_t)(words.flags >> 32),
+        .why = (uint8_t)(words.flags >> 48),
+        .kind = (uint8_t)(words.flags >> 56 & 15),
+        .by_fp = words.flags >> 60 & WALK_BY_FP,
+        .keeps_fp = words.flags >> 60 & WALK_KEEPS_FP,
+        .framed = words.flags >> 60 & WALK_FRAMED,
+        .exact_caller = words.flags >> 60 & WALK_EXACT_CALLER,
+    };
+}
+
+/*
+ * A rule in the table. It may be written while it is read: `version` is odd meanwhile, and another
+ * one afterwards. Its place may get another address: then `next` leads elsewhere, and whoever does
+ * not find his address looks again under the lock.
+ */
+struct walk_slot {
+    _Atomic(uint32_t) version;
+    _Atomic(uint32_t) next;
+    _Atomic(uint32_t) epoch; /* in which it was made; 0: it holds for good */
+    _Atomic(uintptr_t) ip;   /* 0: free */
+    _Atomic(uint64_t) frame, flags;
+    _Atomic(uintptr_t) of;
+};
+
+/*
+ * rules.c: the rules met, one for each address, shared by all threads.
+ * walk_rule_find - the number of the rule for ip as of this epoch, made if it is new. 0: it could
+ *                  not be kept. *out: its words. Threads: any; without a lock if it is not new.
+ */
+struct walk_rules;
+int walk_rules_new(struct walk_rules **out); /* 0 or -ENOMEM */
+void walk_rules_free(struct walk_rules *rules);
+const struct walk_slot *walk_rules_slots(const struct walk_rules *rules);
+uint32_t walk_rule_find(struct walk *walk, uintptr_t ip, uint32_t epoch, struct walk_words *out);
+
+/* Is a rule for native code still of the image that it was made for? */
+static inline bool walk_words_hold(uintptr_t ip, const struct walk_words *words)
+{
+    return LIKELY(!words->of) || walk_rule_unpack(*words).kind == KIND_MANAGED ||
+           natives_same((ip & ~WALK_EXACT) - !(ip & WALK_EXACT), words->of);
+}
+
+/* Copies the rule, if it is the one for ip as of this epoch. */
+static inline bool walk_slot_read(const struct walk_slot *slot, uintptr_t ip, uint32_t epoch,
+                                  struct walk_words *out)
+{
+    uint32_t version = load_acquire(&slot->version), made = load_relaxed(&slot->epoch);
+
+    if (load_relaxed(&slot->ip) != ip || (made && made != epoch) || version % 2)
+        return false;
+    out->frame = load_relaxed(&slot->frame);
+    out->flags = load_relaxed(&slot->flags);
+    out->of = (const void *)load_relaxed(&slot->of);
+    fence_acquire(); /* pairs with slot_write's */
+    return load_relaxed(&slot->version) == version && walk_words_hold(ip, out);
+}
 
 /*
  * A step of a walk: where it was, and what was read to get there. The steps of a thread's last walk
@@ -93,6 +174,8 @@ struct walk_step {
     const void *of; /* managed: the method; native: the image, if it may be unloaded */
     uint32_t node;  /* of the path down to the thread's start, its own method included */
     uint32_t leaf;  /* 1 + place of the youngest frame from here on; 0: none */
+    bool native;    /* it is in native code */
+    bool by_fp;     /* its frame is found by fp */
     bool managed;   /* it is a frame of a method */
     bool nameless;  /* code of no method, with none younger than the youngest frame */
 };
@@ -111,6 +194,26 @@ static inline bool walk_steps_add(struct walk_steps *to, const struct walk_step 
     return true;
 }
 
+/*
+ * The native code between a walk's start and the youngest code that is not native: its return
+ * addresses, and where they lay above the stack pointer. Where they lie there again, a walk begins
+ * above them.
+ */
+#define WALK_START_STEPS 24
+struct walk_start {
+    uintptr_t ip;    /* of the youngest step */
+    int32_t fp;      /* of it: as below */
+    uint32_t count;  /* steps above it; the last one is not native; 0: free */
+    uint32_t sp;     /* of the last one, above that of the youngest */
+    uint32_t length; /* bytes of the stack that are read */
+    struct {
+        uint32_t ip_at;
+        int32_t fp_at; /* below 0: fp is kept */
+        int32_t fp;    /* where a step that is found by fp has it; else below 0 */
+        uintptr_t ip;
+    } step[WALK_START_STEPS]; /* all above the youngest one's stack pointer */
+};
+
 /* A filter that runs: the steps of its thread when it was entered, youngest first. */
 struct walk_filter {
     uintptr_t function, mark; /* mark: stack pointer of the youngest frame that was not native */
@@ -118,13 +221,19 @@ struct walk_filter {
     bool certain; /* the steps are known */
 };
 
+#define WALK_STARTS 8    /* that a thread remembers; a power of two */
+#define WALK_NEAR   1024 /* places of rules that a thread remembers; a power of two */
+
 struct walk_thread {
     struct walk_thread *next, **before; /* under walk->lock */
     uintptr_t low, high;                /* the thread's stack */
-    struct walk_rules rules;
-    struct walk_steps steps; /* of its last certain walk, oldest first */
-    struct walk_steps fresh; /* those that a walk makes, youngest first */
-    uintptr_t first;         /* of the last walk: as walk_filter.mark; 0: none */
+    uint32_t epoch;                     /* of the next */
+    struct walk_steps steps;            /* of its last certain walk, oldest first */
+    struct walk_steps fresh;            /* those that a walk makes, youngest first */
+    uintptr_t first;                    /* of the last walk: as walk_filter.mark; 0: none */
+    struct walk_start start[WALK_STARTS];
+    unsigned start_last, start_new; /* the one that held last; the one to be replaced next */
+    uint32_t near[WALK_NEAR];       /* numbers of rules, by address */
     struct walk_filter *filter;
     size_t filters, filter_capacity;
     bool unsure; /* a filter could not be kept: from then on no walk is certain */

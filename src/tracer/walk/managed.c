@@ -40,6 +40,14 @@ enum walk_why walk_prolog(const uint8_t *code, size_t size, uintptr_t at, bool e
     return WALK_CERTAIN;
 }
 
+/* An address in code, and what the runtime says of the method there. */
+struct code {
+    uintptr_t at; /* in an instruction */
+    bool exact;   /* it stopped there */
+    uint32_t count;
+    uintptr_t start[BODIES];
+};
+
 /* Does the image's own table say the same of this function? */
 static bool confirmed(const struct images_function *function, const struct walk_rule *rule)
 {
@@ -56,15 +64,31 @@ static bool confirmed(const struct images_function *function, const struct walk_
            (rule->keeps_fp ? !info.saved : info.saved == (uint32_t)-rule->fp - 8);
 }
 
-/* Where the method's code begins that holds `at`, as the runtime says; NULL: not known. */
-static const uint8_t *method_start(const uintptr_t *start, uint32_t count, uintptr_t at)
+/* Where the method's code begins that holds the address; NULL: not known. */
+static const uint8_t *method_start(const struct code *code)
 {
     uintptr_t best = 0;
 
-    for (uint32_t i = 0; i < count; i++)
-        if (start[i] <= at && start[i] > best)
-            best = start[i];
+    for (uint32_t i = 0; i < code->count; i++)
+        if (code->start[i] <= code->at && code->start[i] > best)
+            best = code->start[i];
     return (const uint8_t *)best;
+}
+
+/*
+ * The rule of a piece of code, of a method that begins with this prolog. Where no prolog is left,
+ * its return addresses have the same.
+ */
+static enum walk_why body_rule(const struct code *of, uintptr_t low, size_t piece,
+                               const uint8_t *begins, size_t size, struct walk_rule *out,
+                               struct walk_body *body)
+{
+    bool first = low == (uintptr_t)begins;
+    struct cpu_prolog prolog = {0};
+
+    if (!of->exact && cpu_prolog(begins, size, &prolog))
+        *body = (struct walk_body){.low = low + (first ? prolog.size : 0), .high = low + piece};
+    return walk_prolog(begins, size, first ? of->at : UINTPTR_MAX, of->exact, out);
 }
 
 /*
@@ -72,18 +96,18 @@ static const uint8_t *method_start(const uintptr_t *start, uint32_t count, uintp
  * the frame pointer of the method.
  */
 static enum walk_why precompiled(struct walk *walk, const struct images_function *function,
-                                 const uintptr_t *start, uint32_t count, uintptr_t at,
-                                 struct walk_rule *out)
+                                 const struct code *of, struct walk_rule *out,
+                                 struct walk_body *body)
 {
-    const uint8_t *begins = method_start(start, count, at);
+    const uint8_t *begins = method_start(of);
     struct images_function whole = *function;
     enum walk_why why;
 
     if (begins && begins != function->code &&
         (!images_find(walk->images, (uintptr_t)begins, &whole) || whole.code != begins))
         return WALK_IMAGE;
-    why = walk_prolog(whole.code, whole.size, begins == function->code ? at : UINTPTR_MAX,
-                      out->ip & WALK_EXACT, out);
+    why =
+        body_rule(of, (uintptr_t)function->code, function->size, whole.code, whole.size, out, body);
     if (why == WALK_CERTAIN && RULE(RULE_WALK_FRAMELESS) && !confirmed(&whole, out))
         return WALK_IMAGE;
     return why;
@@ -94,8 +118,8 @@ static enum walk_why precompiled(struct walk *walk, const struct images_function
  * With several that it may have replaced, the registers that its prolog stores into the old frame
  * say which it was, or all must have a frame of one size.
  */
-static enum walk_why replaced(const uint8_t *code, size_t size, const uintptr_t *start,
-                              uint32_t count, struct walk_rule *out)
+static enum walk_why replaced(const uint8_t *code, size_t size, const struct code *of,
+                              struct walk_rule *out)
 {
     uint32_t saved = cpu_osr_distance(code, size), known = 0;
     struct cpu_prolog own, old;
@@ -106,8 +130,8 @@ static enum walk_why replaced(const uint8_t *code, size_t size, const uintptr_t 
     }
     if (!cpu_prolog_osr(code, size, &own))
         return WALK_OSR;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint8_t *other = (const uint8_t *)start[i];
+    for (uint32_t i = 0; i < of->count; i++) {
+        const uint8_t *other = (const uint8_t *)of->start[i];
         uint32_t total;
 
         if (other == code || cpu_is_osr(other, PROLOG_MAX) ||
@@ -127,69 +151,91 @@ static enum walk_why replaced(const uint8_t *code, size_t size, const uintptr_t 
     return WALK_CERTAIN;
 }
 
-/* The body among `start` that holds `at`. */
-static enum walk_why jitted(struct walk *walk, const uintptr_t *start, uint32_t count, uintptr_t at,
-                            struct walk_rule *out)
+/* The body that holds the address, among those of the method. */
+static enum walk_why jitted(struct walk *walk, const struct code *of, struct walk_rule *out,
+                            struct walk_body *body)
 {
     struct clr_info *info = walk->runtime->info;
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < of->count; i++) {
         struct clr_code_info range[RANGES];
         uint32_t ranges = 0;
 
-        if (info->vtbl->get_code_info4(info, start[i], RANGES, &ranges, range) < 0)
+        if (info->vtbl->get_code_info4(info, of->start[i], RANGES, &ranges, range) < 0)
             continue;
         for (uint32_t k = 0; k < ranges && k < RANGES; k++) {
             const uint8_t *code = (const uint8_t *)range[0].start_address;
 
-            if (at - range[k].start_address >= range[k].size)
+            if (of->at - range[k].start_address >= range[k].size)
                 continue;
             if (cpu_is_osr(code, range[0].size))
-                return replaced(code, range[0].size, start, count, out);
-            return walk_prolog(code, range[0].size, k ? UINTPTR_MAX : at, out->ip & WALK_EXACT,
-                               out);
+                return replaced(code, range[0].size, of, out);
+            return body_rule(of, range[k].start_address, range[k].size, code, range[0].size, out,
+                             body);
         }
     }
     return WALK_CODE;
 }
 
-/* What the method is to a snapshot. */
-static enum walk_why name(struct walk *walk, uintptr_t function, struct walk_rule *out)
+/* What the method is to a snapshot, and whether its code may be unloaded. */
+static enum walk_why name(struct walk *walk, uintptr_t function, struct walk_rule *out,
+                          bool *unloads)
 {
-    if (!function) {
-        out->kind = KIND_NAMELESS;
+    struct metadata_method *method;
+
+    *unloads = true;
+    out->kind = KIND_NAMELESS;
+    if (!function)
         return WALK_CERTAIN;
-    }
-    if (metadata_method_map(walk->metadata, function, &out->method))
+    if (metadata_method_map(walk->metadata, function, &method))
         return WALK_METHOD;
-    if (walk->runtime->major >= 11 && metadata_method_thunk(walk->metadata, out->method))
+    if (walk->runtime->major >= 11 && metadata_method_thunk(walk->metadata, method))
         return WALK_METHOD; /* snapshots may name the method of runtime async instead */
-    out->kind = out->method->hidden && RULE(RULE_WALK_HIDDEN) ? KIND_HIDDEN : KIND_MANAGED;
+    *unloads = method->collectible;
+    out->kind = KIND_HIDDEN;
+    if (method->hidden && RULE(RULE_WALK_HIDDEN))
+        return WALK_CERTAIN;
+    out->kind = KIND_MANAGED;
+    out->of = method;
     return WALK_CERTAIN;
 }
 
-enum walk_why walk_managed(struct walk *walk, uintptr_t at, struct walk_rule *out)
+/* May the word be a return address? The runtime must not be asked about any other. */
+static bool may_return_to(uintptr_t ip, bool readable, const struct images_function *image)
+{
+    if (readable || (image && ip - (uintptr_t)image->code >= CPU_CALL_BYTES))
+        return cpu_returns((const uint8_t *)ip);
+    return machine_may_return_to(ip);
+}
+
+enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable, uint32_t epoch,
+                           struct walk_rule *out, struct walk_body *body)
 {
     struct clr_info *info = walk->runtime->info;
-    uintptr_t function = 0, rejit = 0, start[BODIES];
+    uintptr_t function = 0, rejit = 0;
+    struct code of = {.exact = ip & WALK_EXACT};
     struct images_function place;
-    uint32_t count = 0;
     enum walk_why why;
+    bool unloads, is_precompiled;
 
+    of.at = (ip & ~WALK_EXACT) - !of.exact;
     if (walk->runtime->info_version < 10)
         return WALK_CODE;
-    if (!(out->ip & WALK_EXACT) && !machine_may_return_to(out->ip))
+    is_precompiled = images_find(walk->images, of.at, &place);
+    if (!of.exact && !may_return_to(ip, readable, is_precompiled ? &place : NULL))
         return WALK_CODE;
-    if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)at, &function, &rejit) < 0)
+    if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)of.at, &function, &rejit) < 0)
         return WALK_CODE;
-    if (info->vtbl->get_native_code_start_addresses(info, function, rejit, BODIES, &count, start) <
-        0)
-        count = 0;
-    count = count < BODIES ? count : BODIES;
-    out->ret = -(int32_t)sizeof(uintptr_t);
-    why = name(walk, machine_function_at(at), out);
+    if (info->vtbl->get_native_code_start_addresses(info, function, rejit, BODIES, &of.count,
+                                                    of.start) < 0)
+        of.count = 0;
+    of.count = of.count < BODIES ? of.count : BODIES;
+    out->ret = -(int16_t)sizeof(uintptr_t);
+    why = name(walk, machine_function_at(of.at), out, &unloads);
     if (why != WALK_CERTAIN)
         return why;
-    return images_find(walk->images, at, &place) ? precompiled(walk, &place, start, count, at, out)
-                                                 : jitted(walk, start, count, at, out);
+    why = is_precompiled ? precompiled(walk, &place, &of, out, body) : jitted(walk, &of, out, body);
+    body->epoch = unloads ? epoch : 0;
+    body->rule = *out;
+    return why;
 }

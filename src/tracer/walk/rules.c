@@ -3,138 +3,242 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/peek.h"
+#include "code/cpu_code.h"
 #include "stack/stack_hot.h"
 #include "thread/machine.h"
+#include "tree/numbers.h"
 
+#include <errno.h>
 #include <string.h>
 
-#define RULES_FIRST 512 /* of a thread */
+#define RULES_MOST (1u << 19) /* beyond them, a rule is made each time */
+#define OLD_MIN    1024       /* rules that may be void, before they are looked for */
 
 /* The kernel's return from a signal handler: mov rax, 15 (rt_sigreturn); syscall. */
 static const uint8_t sigreturn[] = {0x48, 0xC7, 0xC0, 15, 0, 0, 0, 0x0F, 0x05};
 
-static enum walk_why native(const struct natives_place *place, uintptr_t at, bool exact,
-                            struct walk_rule *out)
+struct walk_rules {
+    struct tree_numbers slots;
+    struct tree_buckets buckets;
+    pthread_mutex_t lock; /* guards changes, and the next; the runtime is not called under it */
+    struct walk_bodies *bodies;
+    uint32_t mortal; /* rules of an epoch, since old ones were looked for */
+};
+
+int walk_rules_new(struct walk_rules **out)
 {
+    struct walk_rules *rules = memory_zalloc(1, sizeof(*rules));
+    uint32_t none;
+
+    *out = rules;
+    if (!rules)
+        return -ENOMEM;
+    pthread_mutex_init(&rules->lock, NULL);
+    rules->bodies = walk_bodies_new();
+    if (!rules->bodies ||
+        tree_numbers_init(&rules->slots, sizeof(struct walk_slot), offsetof(struct walk_slot, next),
+                          RULES_MOST) ||
+        tree_buckets_init(&rules->buckets, RULES_MOST / 4) ||
+        !tree_numbers_next(&rules->slots, &none)) { /* 0 ends a chain */
+        walk_rules_free(rules);
+        *out = NULL;
+        return -ENOMEM;
+    }
+    return 0;
+}
+
+void walk_rules_free(struct walk_rules *rules)
+{
+    if (!rules)
+        return;
+    walk_bodies_free(rules->bodies);
+    tree_numbers_fini(&rules->slots);
+    tree_buckets_fini(&rules->buckets);
+    memory_free(rules);
+}
+
+/* ---- how a rule is made ---- */
+
+static enum walk_why native(const struct natives_place *place, uintptr_t ip, struct walk_rule *out)
+{
+    bool exact = ip & WALK_EXACT;
     uint8_t code[sizeof(sigreturn)];
     struct cfi_rule rule;
 
-    if (!exact && !machine_may_return_to(out->ip)) {
-        if (peek(code, out->ip, sizeof(code)) && memcmp(code, sigreturn, sizeof(code)) == 0) {
+    out->of = place->stays ? NULL : place->image;
+    if (!exact && !machine_may_return_to(ip)) {
+        if (peek(code, ip, sizeof(code)) && memcmp(code, sigreturn, sizeof(code)) == 0) {
             out->kind = KIND_SIGNAL;
             return WALK_CERTAIN;
         }
         /* To stop a thread, the runtime replaces a return address by one of its functions. */
         return WALK_HIJACKED;
     }
-    if (!place->table.header || !cfi_find(&place->table, at, &rule))
+    if (!place->table.header || !cfi_find(&place->table, (ip & ~WALK_EXACT) - !exact, &rule) ||
+        rule.ret != (int16_t)rule.ret)
         return WALK_NATIVE;
     out->kind = rule.ends ? KIND_END : KIND_NATIVE;
-    out->image = place->stays ? NULL : place->image;
     out->by_fp = rule.by_fp;
     out->keeps_fp = rule.keeps_fp;
     out->cfa = rule.cfa;
     out->fp = rule.fp;
-    out->ret = rule.ret;
+    out->ret = (int16_t)rule.ret;
     out->exact_caller =
         RULE(RULE_WALK_EXACT) && !rule.ends && rule.ret != -(int32_t)sizeof(uintptr_t);
     return WALK_CERTAIN;
 }
 
-static void make(struct walk *walk, uintptr_t ip, struct walk_rule *out)
+/* What is known of a return address by the code that was met there before. */
+static bool known_body(struct walk_rules *rules, uintptr_t ip, uint32_t epoch,
+                       struct walk_body *out, bool *readable)
 {
-    bool exact = ip & WALK_EXACT;
-    uintptr_t at = (ip & ~WALK_EXACT) - !exact;
+    const struct walk_body *body;
+
+    pthread_mutex_lock(&rules->lock);
+    body = walk_bodies_find(rules->bodies, ip - 1, epoch);
+    if (body)
+        *out = *body;
+    *readable = walk_bodies_page(rules->bodies, ip - CPU_CALL_BYTES, epoch) &&
+                walk_bodies_page(rules->bodies, ip - 1, epoch);
+    pthread_mutex_unlock(&rules->lock);
+    return body && *readable && cpu_returns((const uint8_t *)ip);
+}
+
+/* The rule, and the epoch that it holds in; 0: for good. */
+static uint32_t make(struct walk *walk, uintptr_t ip, uint32_t epoch, struct walk_rule *out)
+{
+    struct walk_body body = {.high = 0};
     struct natives_place place;
+    bool readable = false;
     enum walk_why why;
+    uint32_t made;
 
-    *out = (struct walk_rule){.ip = ip};
-    (void)natives_find(at, &place);
-    why = place.image ? native(&place, at, exact, out) : walk_managed(walk, at, out);
-    if (why == WALK_CERTAIN)
-        return;
-    *out = (struct walk_rule){.ip = ip, .kind = KIND_UNSURE, .why = (uint8_t)why};
-}
-
-static uint32_t *place_of(const struct walk_rules *rules, uintptr_t ip)
-{
-    uint32_t mask = 2 * rules->capacity - 1, at = (uint32_t)(hash_word(ip) >> 32) & mask;
-
-    while (rules->place[at] && rules->rule[rules->place[at]].ip != ip)
-        at = (at + 1) & mask;
-    return &rules->place[at];
-}
-
-static bool grow(struct walk_rules *rules)
-{
-    uint32_t capacity = rules->capacity ? 2 * rules->capacity : RULES_FIRST;
-    size_t size = sizeof(*rules->rule), used = rules->capacity * size;
-    uint32_t *place = memory_pages_map(2 * (size_t)capacity * sizeof(*place));
-    struct walk_rule *rule = place ? memory_pages_grow(rules->rule, used, capacity * size) : NULL;
-
-    if (!rule) {
-        memory_pages_unmap(place, 2 * (size_t)capacity * sizeof(*place));
-        return false;
+    if (!(ip & WALK_EXACT) && known_body(walk->rules, ip, epoch, &body, &readable)) {
+        *out = body.rule;
+        return body.epoch;
     }
-    memory_pages_unmap(rules->place, 2 * (size_t)rules->capacity * sizeof(*place));
-    rules->rule = rule;
-    rules->place = place;
-    rules->capacity = capacity;
-    rules->count = rules->count ? rules->count : 1;
-    for (uint32_t i = 1; i < rules->count; i++)
-        *place_of(rules, rule[i].ip) = i;
-    return true;
+    body.high = 0;
+    memset(out, 0, sizeof(*out));
+    (void)natives_find((ip & ~WALK_EXACT) - !(ip & WALK_EXACT), &place);
+    if (place.image) {
+        why = native(&place, ip, out);
+        made = 0;
+    } else {
+        why = walk_managed(walk, ip, readable, epoch, out, &body);
+        made = why == WALK_CERTAIN ? body.epoch : epoch;
+    }
+    if (why == WALK_CERTAIN && body.high) {
+        pthread_mutex_lock(&walk->rules->lock);
+        walk_bodies_add(walk->rules->bodies, &body);
+        pthread_mutex_unlock(&walk->rules->lock);
+    }
+    if (why != WALK_CERTAIN)
+        *out = (struct walk_rule){.of = out->of, .kind = KIND_UNSURE, .why = (uint8_t)why};
+    return made;
 }
 
-/* Is a rule for native code still of the image that it was made for? */
-static bool holds(const struct walk_rule *rule)
+/* ---- the table ---- */
+
+const struct walk_slot *walk_rules_slots(const struct walk_rules *rules)
 {
-    return LIKELY(!rule->image) || natives_same((rule->ip & ~WALK_EXACT) - 1, rule->image);
+    return (const struct walk_slot *)(const void *)rules->slots.array;
 }
 
-static __attribute__((noinline)) uint32_t find(struct walk *walk, struct walk_rules *rules,
-                                               uintptr_t ip)
+static struct walk_slot *slot_at(const struct walk_rules *rules, uint32_t number)
 {
-    struct walk_rule made;
-    uint32_t *place;
-
-    if (rules->count >= rules->capacity && !grow(rules))
-        return 0;
-    place = place_of(rules, ip);
-    if (*place && holds(&rules->rule[*place]))
-        return *place;
-    make(walk, ip, &made);
-    if (!*place)
-        *place = rules->count++;
-    rules->rule[*place] = made;
-    return *place;
+    return (struct walk_slot *)(void *)rules->slots.array + number;
 }
 
-uint32_t walk_rule_of(struct walk *walk, struct walk_rules *rules, uintptr_t ip, uint32_t from)
+static struct walk_words pack(const struct walk_rule *rule)
 {
-    uint32_t at = rules->capacity ? rules->rule[from].caller : 0;
+    uint64_t flags = (rule->by_fp ? WALK_BY_FP : 0u) | (rule->keeps_fp ? WALK_KEEPS_FP : 0u) |
+                     (rule->framed ? WALK_FRAMED : 0u) |
+                     (rule->exact_caller ? WALK_EXACT_CALLER : 0u);
 
-    if (LIKELY(at && rules->rule[at].ip == ip && holds(&rules->rule[at])))
-        return at;
-    at = find(walk, rules, ip);
-    if (at)
-        rules->rule[from].caller = at;
+    return (struct walk_words){.frame = (uint32_t)rule->cfa | (uint64_t)(uint32_t)rule->fp << 32,
+                               .flags = rule->distance | (uint64_t)(uint16_t)rule->ret << 32 |
+                                        (uint64_t)rule->why << 48 |
+                                        (uint64_t)(rule->kind & 15) << 56 | flags << 60,
+                               .of = rule->of};
+}
+
+static void slot_write(struct walk_slot *slot, uintptr_t ip, uint32_t epoch,
+                       const struct walk_words *words)
+{
+    uint32_t version = load_relaxed(&slot->version);
+
+    store_relaxed(&slot->version, version + 1);
+    fence_release();
+    store_relaxed(&slot->epoch, epoch);
+    store_relaxed(&slot->ip, ip);
+    store_relaxed(&slot->frame, words->frame);
+    store_relaxed(&slot->flags, words->flags);
+    store_relaxed(&slot->of, (uintptr_t)words->of);
+    store_release(&slot->version, version + 2);
+}
+
+/* Takes the rules of older epochs off. Under the lock. */
+static void forget_old(struct walk_rules *rules, uint32_t epoch)
+{
+    for (size_t i = 0; i < (size_t)1 << rules->buckets.bits; i++) {
+        _Atomic(uint32_t) *link = &rules->buckets.first[i];
+
+        for (uint32_t at = load_relaxed(link); at; at = load_relaxed(link)) {
+            struct walk_slot *slot = slot_at(rules, at);
+            uint32_t made = load_relaxed(&slot->epoch);
+
+            if (!made || made == epoch) {
+                link = &slot->next;
+                continue;
+            }
+            store_release(link, load_relaxed(&slot->next));
+            slot_write(slot, 0, 0, &(struct walk_words){.of = NULL});
+            tree_numbers_back(&rules->slots, at);
+        }
+    }
+    walk_bodies_forget(rules->bodies, epoch);
+    rules->mortal = 0;
+}
+
+/* Returns: its number; 0: there is no room. */
+static uint32_t keep(struct walk *walk, uintptr_t ip, uint32_t epoch,
+                     const struct walk_words *words)
+{
+    struct walk_rules *rules = walk->rules;
+    _Atomic(uint32_t) *first = tree_bucket(&rules->buckets, ip, 0, 0);
+    uint32_t at;
+
+    pthread_mutex_lock(&rules->lock);
+    rules->mortal += epoch != 0;
+    if (rules->mortal >= OLD_MIN)
+        forget_old(rules, load_acquire(&walk->epoch));
+    for (at = load_relaxed(first); at && load_relaxed(&slot_at(rules, at)->ip) != ip;)
+        at = load_relaxed(&slot_at(rules, at)->next);
+    if (at) {
+        slot_write(slot_at(rules, at), ip, epoch, words);
+    } else if (tree_numbers_next(&rules->slots, &at)) {
+        slot_write(slot_at(rules, at), ip, epoch, words);
+        store_relaxed(&slot_at(rules, at)->next, load_relaxed(first));
+        store_release(first, at);
+    } else {
+        at = 0;
+    }
+    pthread_mutex_unlock(&rules->lock);
     return at;
 }
 
-void walk_rules_forget(struct walk_rules *rules, uint32_t epoch)
+__attribute__((noinline)) uint32_t walk_rule_find(struct walk *walk, uintptr_t ip, uint32_t epoch,
+                                                  struct walk_words *out)
 {
-    if (rules->capacity) {
-        memory_pages_clear(rules->place, 2 * (size_t)rules->capacity * sizeof(*rules->place));
-        rules->rule[0] = (struct walk_rule){.ip = 0};
-        rules->count = 1;
-    }
-    rules->epoch = epoch;
-}
+    const struct walk_rules *rules = walk->rules;
+    uint32_t at = load_acquire(tree_bucket(&rules->buckets, ip, 0, 0));
+    struct walk_rule rule;
 
-void walk_rules_fini(struct walk_rules *rules)
-{
-    memory_pages_unmap(rules->place, 2 * (size_t)rules->capacity * sizeof(*rules->place));
-    memory_pages_unmap(rules->rule, rules->capacity * sizeof(*rules->rule));
-    *rules = (struct walk_rules){0};
+    /* A chain that is changed meanwhile may lead on through others, but ends. */
+    for (; at; at = load_acquire(&slot_at(rules, at)->next))
+        if (walk_slot_read(slot_at(rules, at), ip, epoch, out))
+            return at;
+    epoch = make(walk, ip, epoch, &rule);
+    *out = pack(&rule);
+    return keep(walk, ip, epoch, out);
 }

@@ -1,5 +1,6 @@
 #include "walk/internal.h"
 
+#include "base/hash.h"
 #include "stack/stack_hot.h"
 
 #define FRAMES_MAX 4000000 /* of any kind in one walk */
@@ -7,6 +8,12 @@
 
 /* Words of the interrupted registers, from the stack pointer in the signal's frame on. */
 enum { SIGNAL_RBP = 15, SIGNAL_RSP = 20, SIGNAL_RIP = 21, SIGNAL_WORDS = 22 };
+
+/* Where a walk is, as in a step. */
+struct place {
+    uintptr_t sp, ip, fp;
+    const uintptr_t *ip_at, *fp_at;
+};
 
 /* ---- what the last walk left ---- */
 
@@ -23,8 +30,7 @@ static inline bool reads_the_same(const struct walk_step *step)
  * Steps of the last walk from the place on that the walk has come to: how many, with *left those
  * that it has not passed yet. 0: it has to go on itself.
  */
-static inline size_t same_from(const struct walk_steps *old, const struct walk_step *at,
-                               size_t *left)
+static inline size_t same_from(const struct walk_steps *old, const struct place *at, size_t *left)
 {
     const struct walk_step *step = old->step;
     size_t same;
@@ -68,17 +74,111 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
     return true;
 }
 
+/* ---- the native code at the start ---- */
+
+/* Does the stack hold what it held? Then *at is the step behind the native ones. */
+static inline bool start_holds(const struct walk_start *start, struct place *at)
+{
+    const uintptr_t sp = at->sp;
+    const uintptr_t *fp_at = NULL, *ip_at;
+    uintptr_t fp = at->fp;
+
+    if (start->fp >= 0 && fp - sp != (uintptr_t)start->fp)
+        return false;
+    for (uint32_t i = 0;; i++) {
+        ip_at = (const uintptr_t *)(sp + start->step[i].ip_at);
+        if (start->step[i].fp_at >= 0) {
+            fp_at = (const uintptr_t *)(sp + (uintptr_t)start->step[i].fp_at);
+            fp = *fp_at;
+        }
+        if (i + 1 == start->count)
+            break;
+        if ((*ip_at != start->step[i].ip ||
+             (start->step[i].fp >= 0 && fp - sp != (uintptr_t)start->step[i].fp)) &&
+            RULE(RULE_WALK_START))
+            return false;
+    }
+    *at = (struct place){sp + start->sp, *ip_at, fp, ip_at, fp_at};
+    return true;
+}
+
+/* Goes past the native code, if it is what it was in one of the walks before. */
+static inline bool start_above(struct walk_thread *t, struct place *at)
+{
+    for (unsigned i = 0; i < WALK_STARTS; i++) {
+        unsigned k = (t->start_last + i) % WALK_STARTS;
+        const struct walk_start *start = &t->start[k];
+
+        if (start->count && start->ip == at->ip && t->high - at->sp > start->length &&
+            start_holds(start, at)) {
+            t->start_last = k;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* May a walk go past this step, when it finds it again? */
+static bool start_keeps(const struct walk_step *step, uintptr_t sp)
+{
+    return step->native && !step->of && !(step->ip & WALK_EXACT) &&
+           (!step->by_fp || step->fp - sp < INT32_MAX);
+}
+
+/* Keeps the start of the walk that has made the new steps. */
+static void start_learn(struct walk_thread *t)
+{
+    const struct walk_step *step = t->fresh.step;
+    uintptr_t sp = t->fresh.count ? step->sp : 0;
+    struct walk_start start = {.fp = -1};
+    size_t natives = 0;
+
+    while (natives < t->fresh.count && start_keeps(&step[natives], sp))
+        natives++;
+    if (!natives || natives > WALK_START_STEPS || natives == t->fresh.count || step[natives].native)
+        return;
+    start.ip = step->ip;
+    if (step->by_fp)
+        start.fp = (int32_t)(step->fp - sp);
+    for (size_t i = 1; i <= natives; i++) {
+        if (!step[i].ip_at)
+            return;
+        start.step[i - 1].ip = step[i].ip;
+        start.step[i - 1].ip_at = (uint32_t)((uintptr_t)step[i].ip_at - sp);
+        start.step[i - 1].fp_at = step[i].fp_at ? (int32_t)((uintptr_t)step[i].fp_at - sp) : -1;
+        start.step[i - 1].fp = step[i].by_fp && i < natives ? (int32_t)(step[i].fp - sp) : -1;
+    }
+    start.count = (uint32_t)natives;
+    start.sp = (uint32_t)(step[natives].sp - sp);
+    start.length = start.sp + (uint32_t)sizeof(uintptr_t);
+    t->start[t->start_new] = start;
+    t->start_last = t->start_new;
+    t->start_new = (t->start_new + 1) % WALK_STARTS;
+}
+
 /* ---- the walk ---- */
 
+/* Of the rules that a thread has met lately, the numbers are at hand. */
+static inline struct walk_rule rule_of(struct walk *walk, struct walk_thread *t, uintptr_t ip)
+{
+    uint32_t *near = &t->near[hash_word(ip) >> 32 & (WALK_NEAR - 1)];
+    struct walk_words words, found;
+
+    if (LIKELY(walk_slot_read(walk_rules_slots(walk->rules) + *near, ip, t->epoch, &words)))
+        return walk_rule_unpack(words);
+    *near = walk_rule_find(walk, ip, t->epoch, &found);
+    return walk_rule_unpack(found);
+}
+
 /* A signal came: on with the interrupted registers, which the kernel saved on this stack. */
-static enum walk_why step_signal(const struct walk_thread *t, struct walk_step *at)
+static enum walk_why step_signal(const struct walk_thread *t, struct place *at)
 {
     const uintptr_t *words = (const uintptr_t *)at->sp;
 
     if (t->high - at->sp < SIGNAL_WORDS * sizeof(*words) || words[SIGNAL_RSP] <= at->sp ||
         words[SIGNAL_RSP] >= t->high || words[SIGNAL_RSP] % sizeof(*words))
         return WALK_BOUNDS;
-    *at = (struct walk_step){
+    *at = (struct place){
         .ip = words[SIGNAL_RIP] | WALK_EXACT, .sp = words[SIGNAL_RSP], .fp = words[SIGNAL_RBP]};
     return WALK_CERTAIN;
 }
@@ -95,23 +195,23 @@ static enum walk_why step_filter(struct walk_thread *t, const struct walk_rule *
     const struct walk_filter *filter = &t->filter[t->filters - 1];
 
     if (rule->kind != KIND_MANAGED || !filter->certain ||
-        rule->method->function_id != filter->function)
+        ((const struct metadata_method *)rule->of)->function_id != filter->function)
         return WALK_FILTER;
     return walk_steps_add(&t->fresh, filter->steps.step, filter->steps.count) ? WALK_CERTAIN
                                                                               : WALK_MEMORY;
 }
 
 /* To the caller. */
-static enum walk_why step_up(const struct walk_thread *t, uintptr_t low, uintptr_t cfa,
-                             const struct walk_rule *rule, struct walk_step *at)
+static inline enum walk_why step_up(const struct walk_thread *t, uintptr_t low, uintptr_t cfa,
+                                    const struct walk_rule *rule, struct place *at)
 {
     uintptr_t ret = cfa + (uintptr_t)(intptr_t)rule->ret, fp = cfa + (uintptr_t)(intptr_t)rule->fp;
 
-    if (!has_word(t, low, ret))
+    if (UNLIKELY(!has_word(t, low, ret)))
         return WALK_BOUNDS;
     at->fp_at = NULL;
     if (!rule->keeps_fp) {
-        if (!has_word(t, low, fp))
+        if (UNLIKELY(!has_word(t, low, fp)))
             return WALK_BOUNDS;
         at->fp_at = (const uintptr_t *)fp;
         at->fp = *at->fp_at;
@@ -132,76 +232,95 @@ static inline bool passes_filter(const struct walk_thread *t, const struct walk_
            rule->kind != KIND_NATIVE && RULE(RULE_WALK_FILTER);
 }
 
-/* What the code is that the step is in; its frame goes up to `cfa`. */
-static enum walk_why step_in(struct walk_thread *t, const struct walk_rule *rule, uintptr_t cfa,
-                             struct walk_step *at)
+/* Field by field: what is stored in pieces is slow to be read as a whole. */
+static inline bool step_add(struct walk_thread *t, const struct walk_rule *rule,
+                            const struct place *at)
 {
-    if (UNLIKELY(cfa <= at->sp || cfa > t->high || cfa % sizeof(cfa)))
-        return WALK_BOUNDS;
-    if (UNLIKELY(rule->kind == KIND_NAMELESS && rule->framed && at->sp != at->fp - rule->distance))
-        return WALK_DYNAMIC; /* it may be a filter, of which nobody tells */
-    at->managed = rule->kind == KIND_MANAGED;
-    at->nameless = rule->kind == KIND_NAMELESS;
-    at->of = at->managed ? (const void *)rule->method : rule->image;
-    return walk_steps_add(&t->fresh, at, 1) ? WALK_CERTAIN : WALK_MEMORY;
+    struct walk_step *step;
+
+    if (UNLIKELY(!array_reserve(&t->fresh.step, &t->fresh.capacity, t->fresh.count + 1)))
+        return false;
+    step = &t->fresh.step[t->fresh.count++];
+    step->sp = at->sp;
+    step->ip = at->ip;
+    step->fp = at->fp;
+    step->ip_at = at->ip_at;
+    step->fp_at = at->fp_at;
+    step->of = rule->of;
+    step->native = rule->kind == KIND_NATIVE;
+    step->by_fp = rule->by_fp;
+    step->managed = rule->kind == KIND_MANAGED;
+    step->nameless = rule->kind == KIND_NAMELESS;
+    return true;
+}
+
+/* The oldest code of a thread, or none that is known; a signal's. *at goes on from there. */
+static enum walk_why step_other(struct walk_thread *t, const struct walk_rule *rule,
+                                struct place *at, bool *ends)
+{
+    *ends = rule->kind == KIND_END;
+    if (*ends)
+        return WALK_CERTAIN;
+    if (rule->kind == KIND_UNSURE)
+        return (enum walk_why)rule->why;
+    if (!t->first)
+        t->first = at->sp;
+    return step_signal(t, at);
 }
 
 /* left: steps of the last walk that may be met. *kept: those that were. */
-static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct walk_step at,
+static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct place at,
                                size_t left, size_t *kept)
 {
     const uintptr_t low = at.sp;
-    uint32_t rule_at = 0;
     enum walk_why why;
+    bool ends;
 
     for (size_t steps = 0; steps < FRAMES_MAX; steps++) {
-        const struct walk_rule *rule;
+        struct walk_rule rule;
         uintptr_t cfa;
 
         if (left && (*kept = same_from(&t->steps, &at, &left)))
             return WALK_CERTAIN;
-        rule_at = walk_rule_of(walk, &t->rules, at.ip, rule_at);
-        if (UNLIKELY(!rule_at))
-            return WALK_MEMORY;
-        rule = &t->rules.rule[rule_at];
-        if (rule->kind == KIND_END)
-            return WALK_CERTAIN;
-        if (UNLIKELY(rule->kind == KIND_UNSURE))
-            return (enum walk_why)rule->why;
-        if (rule->kind != KIND_NATIVE && !t->first)
-            t->first = at.sp;
-        if (UNLIKELY(rule->kind == KIND_SIGNAL)) {
-            why = step_signal(t, &at);
-            if (why != WALK_CERTAIN)
+        rule = rule_of(walk, t, at.ip);
+        if (UNLIKELY(rule.kind >= KIND_SIGNAL)) {
+            why = step_other(t, &rule, &at, &ends);
+            if (ends || why != WALK_CERTAIN)
                 return why;
             continue;
         }
-        cfa = (rule->by_fp ? at.fp : at.sp) + (uintptr_t)(intptr_t)rule->cfa;
-        why = step_in(t, rule, cfa, &at);
-        if (UNLIKELY(why != WALK_CERTAIN))
-            return why;
-        if (passes_filter(t, rule, cfa))
-            return step_filter(t, rule);
-        why = step_up(t, low, cfa, rule, &at);
+        if (rule.kind != KIND_NATIVE && !t->first)
+            t->first = at.sp;
+        cfa = (rule.by_fp ? at.fp : at.sp) + (uintptr_t)(intptr_t)rule.cfa;
+        if (UNLIKELY(cfa <= at.sp || cfa > t->high || cfa % sizeof(cfa)))
+            return WALK_BOUNDS;
+        if (UNLIKELY(rule.kind == KIND_NAMELESS && rule.framed && at.sp != at.fp - rule.distance))
+            return WALK_DYNAMIC; /* it may be a filter, of which nobody tells */
+        if (UNLIKELY(!step_add(t, &rule, &at)))
+            return WALK_MEMORY;
+        if (passes_filter(t, &rule, cfa))
+            return step_filter(t, &rule);
+        why = step_up(t, low, cfa, &rule, &at);
         if (UNLIKELY(why != WALK_CERTAIN))
             return why;
         if (UNLIKELY((at.ip & ~WALK_EXACT) < LOWEST))
-            return rule->kind == KIND_NATIVE ? WALK_CERTAIN : WALK_BOUNDS;
+            return rule.kind == KIND_NATIVE ? WALK_CERTAIN : WALK_BOUNDS;
     }
     return WALK_LONG;
 }
 
 enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp, bool memo)
 {
-    const struct walk_step at = {.ip = fp[1], .sp = (uintptr_t)(fp + 2), .fp = fp[0]};
+    struct place at = {.ip = fp[1], .sp = (uintptr_t)(fp + 2), .fp = fp[0]};
     uint32_t epoch = load_acquire(&walk->epoch);
     size_t kept = 0;
+    bool above = false;
     enum walk_why why;
 
     t->fresh.count = 0;
     t->first = 0;
-    if (UNLIKELY(t->rules.epoch != epoch)) {
-        walk_rules_forget(&t->rules, epoch);
+    if (UNLIKELY(t->epoch != epoch)) {
+        t->epoch = epoch;
         t->steps.count = 0;
     }
     if (UNLIKELY(t->unsure))
@@ -209,8 +328,13 @@ enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t 
     if (UNLIKELY(at.sp < t->low || at.sp >= t->high))
         return WALK_BOUNDS; /* on another stack than the thread's: a fiber's */
     /* A filter runs on its method's frame, above others: what is below it is not what is there. */
-    why = walk_from(walk, t, at, memo && !t->filters ? t->steps.count : 0, &kept);
-    if (why == WALK_CERTAIN && !take_over(walk, t, kept))
-        why = WALK_MEMORY;
-    return why;
+    memo = memo && !t->filters;
+    if (memo)
+        above = start_above(t, &at);
+    why = walk_from(walk, t, at, memo ? t->steps.count : 0, &kept);
+    if (why != WALK_CERTAIN)
+        return why;
+    if (memo && !above)
+        start_learn(t);
+    return take_over(walk, t, kept) ? WALK_CERTAIN : WALK_MEMORY;
 }

@@ -23,8 +23,8 @@ int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struc
     struct walk *walk = memory_zalloc(1, sizeof(*walk));
 
     *out = walk;
-    if (!walk || images_new(runtime->info, &walk->images)) {
-        memory_free(walk);
+    if (!walk || images_new(runtime->info, &walk->images) || walk_rules_new(&walk->rules)) {
+        walk_free(walk);
         *out = NULL;
         return -ENOMEM;
     }
@@ -39,8 +39,10 @@ int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struc
 
 void walk_free(struct walk *walk)
 {
-    if (walk)
-        images_free(walk->images);
+    if (!walk)
+        return;
+    images_free(walk->images);
+    walk_rules_free(walk->rules);
     memory_free(walk);
 }
 
@@ -117,7 +119,6 @@ void walk_thread_ended(struct walk *walk, struct stack *stack)
         t->next->before = t->before;
     totals_add(&walk->ended, t);
     pthread_mutex_unlock(&walk->lock);
-    walk_rules_fini(&t->rules);
     for (size_t i = 0; i < t->filter_capacity; i++)
         memory_free(t->filter[i].steps.step);
     memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow, t);

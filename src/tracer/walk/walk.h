@@ -7,7 +7,7 @@
  *     managed.c, images.c,
  *     unwind_info.c               managed code, by its prolog; for precompiled code the UNWIND_INFO
  *                                 must say the same
- *     rules.c                     the rules that a thread has met
+ *     rules.c, bodies.c           the rules that were made, and the code that shares one
  *     steps.c                     the walk, and what is kept of the last one
  *     walk.c                      threads, what filters of exceptions do, code that comes and goes
  *
