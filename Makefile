@@ -12,6 +12,7 @@
 #   make dist       build/shadowtrace-VERSION.tar.gz, the source
 #   make deb        build/deb/shadowtrace_VERSION_*.deb, a Debian package
 #   make nupkg      build/package: a package for `dotnet tool install`, and its symbols
+#   make arm64      the library and the command for arm64, in build/aarch64, with a cross compiler
 #   make nupkg-benchmarkdotnet   the package of [ShadowtraceDiagnoser]
 #   make nupkg-shadowtrace       the package of Allocations.Assert
 #
@@ -22,13 +23,15 @@
 
 V ?= 0
 SAN ?=
-CC ?= cc
-AR ?= ar
-CPU := $(shell uname -m)
+# CROSS=aarch64-linux-gnu- compiles for that CPU, with the libraries in SYSROOT: `make arm64` sets both.
+CROSS ?=
+CC := $(if $(CROSS),$(CROSS)gcc $(SYSROOT:%=--sysroot=%),$(CC))
+AR := $(if $(CROSS),$(CROSS)ar,$(AR))
+CPU := $(firstword $(subst -, ,$(or $(CROSS),$(shell uname -m))))
 VERSION := 0.1.0
 
 comma := ,
-BUILD := build$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(FUZZING),/fuzzing)$(if $(NEGATIVE),/negative)
+BUILD := build$(if $(CROSS),/$(CPU))$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(FUZZING),/fuzzing)$(if $(NEGATIVE),/negative)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 MAKEFLAGS += --no-print-directory
@@ -112,7 +115,8 @@ COMPLETIONS := $(addprefix $(BUILD)/completion/,bash zsh fish)
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(LIB) $(CMD) $(SERVE) $(SHIP) $(SCHEMA) $(MANUAL) $(COMPLETIONS)
+# The program that makes manual pages and completions runs during the build; they are the same for each CPU.
+all: $(LIB) $(CMD) $(SERVE) $(SHIP) $(SCHEMA) $(if $(CROSS),,$(MANUAL) $(COMPLETIONS))
 
 clean:
 	rm -rf build
@@ -211,7 +215,18 @@ $(BUILD)/obj/%.o: %.S $(BUILD)/gen/stack_offsets.h $(BUILD)/compiled_with
 $(BUILD)/gen/stack_offsets.h: $(addprefix src/tracer/stack/,offsets.c stack_hot.h stack.h) $(BUILD)/compiled_with
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_tracer) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o $@.s $<
-	$(Q)sed -n 's/^.*->\([A-Z_]*\) \$$\([0-9]*\).*$$/#define \1 \2/p' $@.s >$@
+	$(Q)sed -n 's/^.*->\([A-Z_]*\) \([0-9]*\).*$$/#define \1 \2/p' $@.s >$@
+
+# For arm64: compiled with Debian's cross compiler and its libraries of that architecture. ARM64_GOALS: all.
+ARM64 := build/aarch64
+ARM64_LIBRARIES := libc6 liburcu libjansson zlib1g libzstd libelf libunwind libcmocka
+.PHONY: arm64
+arm64: $(ARM64)/sysroot/done
+	$(Q)PKG_CONFIG_LIBDIR=$(CURDIR)/$(<D)/usr/lib/aarch64-linux-gnu/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(<D) \
+	  $(MAKE) CROSS=aarch64-linux-gnu- SYSROOT=$(CURDIR)/$(<D) $(or $(ARM64_GOALS),all)
+
+$(ARM64)/sysroot/done: src/package/cross/sysroot.sh
+	$(call say,GET,$(@D))sh $< arm64 $(@D) $(ARM64_LIBRARIES:%=%-dev) libstdc++6 libgcc-s1 && touch $@
 
 # Files that are embedded into the command.
 $(PLAIN)/obj/src/tool/validate/schema_text.o: include/shadowtrace/log_schema.json

@@ -37,9 +37,9 @@ static struct calls_thread *calls_of(struct stack *s)
     return s->calls = t;
 }
 
-void calls_enter_slow(uintptr_t method, uintptr_t sp)
+void calls_enter_slow(uintptr_t method, struct frame_at at)
 {
-    stack_enter(method, sp);
+    stack_enter_at(method, at);
     calls_pushed(0);
 }
 

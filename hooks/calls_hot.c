@@ -4,15 +4,15 @@
  */
 #include "hooks/calls_inline.h"
 
-bool calls_enter(uintptr_t method, uintptr_t sp)
+bool calls_enter(uintptr_t method, struct frame_at at)
 {
     struct stack *s = stack_self;
     struct frame *top = stack_words.top;
 
-    if (UNLIKELY(top >= stack_words.limit || load_relaxed(&top[-1].sp) <= sp || !s->calls ||
+    if (UNLIKELY(top >= stack_words.limit || load_relaxed(&top[-1].sp) <= at.sp || !s->calls ||
                  !clock_uses_tsc))
         return false;
-    stack_enter(method, sp);
+    stack_enter_at(method, at);
     calls_entered(s, s->calls, top, 0);
     return true;
 }

@@ -5,7 +5,7 @@
  * ELT2 (elt2.c): plain C, called by the runtime's wrapper, which saves the registers. The caller's
  * SP comes from the frame-pointer chain; the first Enter checks that chain.
  * ELT3 (<cpu>/elt3.S): called straight from jitted code; what may be changed and what must be kept
- * is the stub's own promise, proved by tests/unit/hooks/test_preserve.c.
+ * is the stub's own promise, proved by tests/unit/hooks/<cpu>.
  *
  * All end in stack_enter and stack_leave (src/tracer/stack/stack_hot.h), or in their slow halves
  * with every register saved.
@@ -13,14 +13,16 @@
 #ifndef SHADOWTRACE_HOOKS_ELT_H
 #define SHADOWTRACE_HOOKS_ELT_H
 
+#include "stack/stack.h"
+
 #include <shadowtrace/clr/hooks.h>
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /*
- * For SetEnterLeaveFunctionHooks3, in three forms (elt3.S). The argument is where the stub says,
- * not where C would look. A tail call ends its method as a return does.
+ * For SetEnterLeaveFunctionHooks3, in the forms that this CPU has (elt3.S). The argument is where
+ * the stub says, not where C would look. A tail call ends its method as a return does.
  */
 void hook_enter3_far(uintptr_t client_id);
 void hook_leave3_far(uintptr_t client_id);
@@ -105,9 +107,9 @@ void hook_empty3(uintptr_t client_id);
  * the others only; returns false, with nothing done, when the slow half is wanted. `what` is an
  * enum event_call. Slow: all by itself.
  */
-bool calls_enter(uintptr_t method, uintptr_t sp);
+bool calls_enter(uintptr_t method, struct frame_at at);
 bool calls_leave(uintptr_t method, uintptr_t sp, uint32_t what);
-void calls_enter_slow(uintptr_t method, uintptr_t sp);
+void calls_enter_slow(uintptr_t method, struct frame_at at);
 void calls_leave_slow(uintptr_t method, uintptr_t sp, uint32_t what, uint32_t values);
 /* The youngest frame was just pushed; `values`: id of its arguments, or 0. */
 void calls_pushed(uint32_t values);
@@ -133,14 +135,14 @@ struct elt_caller {
  *          keeps.
  * Threads: the hook's own. May run: there only.
  */
-bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out);
+bool elt_caller(bool elt2, struct frame_at at, struct elt_caller *out);
 
 /*
- * elt3_expected - whether the ELT3 Enter hook in whose slow path the caller runs got `sp` as its
- * method's frame pointer says: such a method has one, and it lies two words below its caller's SP.
+ * elt3_expected - whether the ELT3 Enter hook in whose slow path the caller runs got `at` as its
+ * method's frame pointer says: such a method has one.
  * Reads nothing that may not be there. Threads: the hook's own.
  */
-bool elt3_expected(uintptr_t sp);
+bool elt3_expected(struct frame_at at);
 
 /*
  * elt2_wrapped - the method in whose wrapper the calling thread is, above the youngest known frame
@@ -150,9 +152,9 @@ bool elt3_expected(uintptr_t sp);
  * Returns: whether there is one. May run: in callbacks. Threads: any.
  */
 struct elt2_wrapped {
-    uintptr_t ip,
-        sp; /* in the method, behind the call of the hook; its caller's SP, as far as rbp tells */
-    bool leaving; /* the wrapper of a Leave or a Tailcall */
+    uintptr_t ip;       /* in the method, behind the call of the hook */
+    struct frame_at at; /* as far as the frame pointer tells */
+    bool leaving;       /* the wrapper of a Leave or a Tailcall */
 };
 bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out);
 

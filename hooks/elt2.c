@@ -1,5 +1,7 @@
 #include "hooks/elt.h"
 
+#include "hooks/wrapper.h"
+
 #include "event/event.h"
 #include "stack/stack_hot.h"
 
@@ -24,17 +26,13 @@ enum elt2_chain elt2_chain_state(void)
     return (enum elt2_chain)load_relaxed(&chain);
 }
 
-/*
- * Our frame, then ProfileEnter's (C++, with a frame pointer), then the method's: the naked stub
- * between them keeps the method's rbp. So both return addresses below the method lie in the
- * runtime, and the frames rise.
- */
+/* The tracer's frame, then the wrapper's (wrapper.h): both return addresses are in the runtime. */
 static bool chain_check(const uintptr_t *own, enum wrapper which)
 {
     const uintptr_t *wrapper = (const uintptr_t *)own[0];
     bool holds = own[1] >= wrapper_low && own[1] < wrapper_high && wrapper > own &&
                  wrapper[1] >= wrapper_low && wrapper[1] < wrapper_high &&
-                 wrapper[0] > (uintptr_t)wrapper && wrapper[0] % sizeof(uintptr_t) == 0;
+                 wrapper_looks_right(wrapper);
 
     if (holds)
         store_relaxed(&returns[which], wrapper[1]);
@@ -42,8 +40,8 @@ static bool chain_check(const uintptr_t *own, enum wrapper which)
     return holds;
 }
 
-/* The caller's SP of the hooked method, or 0 when the chain is not as expected. */
-INTO_CALLER uintptr_t caller_sp(enum wrapper which)
+/* The frame of the hooked method; sp is 0 when the chain is not as expected. */
+INTO_CALLER struct frame_at method_at(enum wrapper which)
 {
     const uintptr_t *own = __builtin_frame_address(0);
 
@@ -51,9 +49,9 @@ INTO_CALLER uintptr_t caller_sp(enum wrapper which)
         if (load_relaxed(&chain) == ELT2_CHAIN_BROKEN || !chain_check(own, which)) {
             if (which == WRAPPER_ENTER)
                 add_relaxed(unexpected, 1);
-            return 0;
+            return (struct frame_at){0};
         }
-    return *(const uintptr_t *)own[0] + 2 * sizeof(uintptr_t);
+    return wrapper_method((const uintptr_t *)own[0]);
 }
 
 INTO_CALLER void leave(uintptr_t method, uintptr_t sp)
@@ -69,17 +67,17 @@ INTO_CALLER void leave(uintptr_t method, uintptr_t sp)
 void hook_enter2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_info *arguments)
 {
-    uintptr_t sp = caller_sp(WRAPPER_ENTER);
+    struct frame_at at = method_at(WRAPPER_ENTER);
 
     (void)function_id, (void)frame_info, (void)arguments;
-    if (LIKELY(sp))
-        stack_enter(client_data, sp);
+    if (LIKELY(at.sp))
+        stack_enter_at(client_data, at);
 }
 
 void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                  const struct clr_function_argument_range *result)
 {
-    uintptr_t sp = caller_sp(WRAPPER_LEAVE);
+    uintptr_t sp = method_at(WRAPPER_LEAVE).sp;
 
     (void)function_id, (void)frame_info, (void)result;
     if (LIKELY(sp))
@@ -88,7 +86,7 @@ void hook_leave2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_i
 
 void hook_tailcall2(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
 {
-    uintptr_t sp = caller_sp(WRAPPER_TAILCALL);
+    uintptr_t sp = method_at(WRAPPER_TAILCALL).sp;
 
     (void)function_id, (void)frame_info;
     if (LIKELY(sp))
@@ -115,18 +113,16 @@ bool elt2_wrapped(uintptr_t below, struct elt2_wrapped *out)
     if (below == UINTPTR_MAX || load_relaxed(&chain) != ELT2_CHAIN_HOLDS)
         return false; /* without a known frame nothing bounds the walk */
     for (unsigned i = 0; i < WALKED; i++) {
-        uintptr_t next = frame[0];
+        uintptr_t next = frame[0], ip;
         enum wrapper which;
 
         if (next <= (uintptr_t)frame || next >= below - 2 * sizeof(uintptr_t) ||
             next % sizeof(uintptr_t))
             return false; /* the chain must rise, and end at the youngest frame that is known */
-        /* Above it: its PROFILE_PLATFORM_SPECIFIC_DATA: function, rbp, probe's SP, ip. */
         which = wrapper_at(frame[1]);
-        if (which < WRAPPERS && frame[3] == next) {
-            *out = (struct elt2_wrapped){.ip = frame[5],
-                                         .sp = next + 2 * sizeof(uintptr_t),
-                                         .leaving = which != WRAPPER_ENTER};
+        if (which < WRAPPERS && (ip = wrapper_ip(frame))) {
+            *out = (struct elt2_wrapped){
+                .ip = ip, .at = wrapper_method(frame), .leaving = which != WRAPPER_ENTER};
             return true;
         }
         frame = (const uintptr_t *)next;
@@ -146,17 +142,18 @@ void elt2_watch(const struct elt2_watch *watch)
 void hook_enter2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                          const struct clr_function_argument_info *arguments)
 {
-    uintptr_t sp = caller_sp(WRAPPER_ENTER), method = client_data;
+    struct frame_at at = method_at(WRAPPER_ENTER);
+    uintptr_t method = client_data;
     uint32_t values = 0;
 
     (void)function_id;
-    if (UNLIKELY(!sp))
+    if (UNLIKELY(!at.sp))
         return;
     if (watched.exact)
         method = watched.exact(client_data, frame_info);
-    stack_enter(method, sp);
+    stack_enter_at(method, at);
     if (watched.enter)
-        values = watched.enter(method, sp, frame_info, arguments);
+        values = watched.enter(method, at.sp, frame_info, arguments);
     if (watched.calls)
         calls_pushed(values);
 }
@@ -177,7 +174,7 @@ static const struct frame *left_frame(uintptr_t method, uintptr_t sp)
 void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                          const struct clr_function_argument_range *result)
 {
-    uintptr_t sp = caller_sp(WRAPPER_LEAVE);
+    uintptr_t sp = method_at(WRAPPER_LEAVE).sp;
     const struct frame *frame;
     uint32_t values = 0;
 
@@ -198,11 +195,11 @@ void hook_leave2_watched(uintptr_t function_id, uintptr_t client_data, uintptr_t
 void hook_enter2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info,
                        const struct clr_function_argument_info *arguments)
 {
-    uintptr_t sp = caller_sp(WRAPPER_ENTER);
+    struct frame_at at = method_at(WRAPPER_ENTER);
 
     (void)function_id, (void)frame_info, (void)arguments;
-    if (LIKELY(sp) && !calls_enter(client_data, sp))
-        calls_enter_slow(client_data, sp);
+    if (LIKELY(at.sp) && !calls_enter(client_data, at))
+        calls_enter_slow(client_data, at);
 }
 
 /* The SP of the frame that a Leave at sp is of. */
@@ -223,11 +220,11 @@ void hook_leave2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t f
                        const struct clr_function_argument_range *result)
 {
     (void)function_id, (void)frame_info, (void)result;
-    leave_traced(client_data, caller_sp(WRAPPER_LEAVE), EVENT_CALL_LEAVE);
+    leave_traced(client_data, method_at(WRAPPER_LEAVE).sp, EVENT_CALL_LEAVE);
 }
 
 void hook_tailcall2_calls(uintptr_t function_id, uintptr_t client_data, uintptr_t frame_info)
 {
     (void)function_id, (void)frame_info;
-    leave_traced(client_data, caller_sp(WRAPPER_TAILCALL), EVENT_CALL_TAIL);
+    leave_traced(client_data, method_at(WRAPPER_TAILCALL).sp, EVENT_CALL_TAIL);
 }

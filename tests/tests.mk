@@ -5,7 +5,7 @@
 # ---- One program per tests/unit/ROOM/test_*.c, linked with every object but main(). The code that tests share
 # (tests/support, and the other .c files of tests/unit) is compiled once; it has main().
 
-UNIT_SRC := $(wildcard tests/unit/*/test_*.c)
+UNIT_SRC := $(wildcard tests/unit/*/test_*.c tests/unit/*/$(CPU)/test_*.c)
 UNIT := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
 SUPPORT_SRC := $(wildcard tests/support/*.c tests/support/$(CPU)/*.S) \
                $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*/*.c))
@@ -30,7 +30,7 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/driver.o $(TESTED) $(BUI
 	@mkdir -p $(@D)
 	$(test_command)
 
--include $(wildcard $(BUILD)/unit/*/*.d $(BUILD)/fuzz/*.d)
+-include $(wildcard $(BUILD)/unit/*/*.d $(BUILD)/unit/*/$(CPU)/*.d $(BUILD)/fuzz/*.d)
 
 # Both need cmocka.
 unit: $(if $(CMOCKA),$(UNIT) $(FUZZ))
@@ -95,7 +95,7 @@ bench: deps
 lint-sources:
 	$(Q)python3 tests/lint.py --objects $(BUILD)/obj
 
-LINT := $(addsuffix /*.[ch],src/*/* src/*/*/* hooks hooks/* include/shadowtrace include/shadowtrace/* tests/* tests/unit/*)
+LINT := $(addsuffix /*.[ch],src/*/* src/*/*/* hooks hooks/* include/shadowtrace include/shadowtrace/* tests/* tests/unit/* tests/unit/*/*)
 lint: lint-sources
 	$(call need,clang-format,clang-format)$(Q)clang-format --dry-run --Werror $(wildcard $(LINT))
 	$(call need,clang-tidy,clang-tidy)$(Q)clang-tidy --quiet $(wildcard $(addsuffix /*.c,src/*/* src/*/*/$(CPU) hooks hooks/$(CPU))) -- \

@@ -41,16 +41,16 @@ static bool in_wrapper(const uintptr_t *frame, uintptr_t caller_sp, struct elt_c
     return false;
 }
 
-bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out)
+bool elt_caller(bool elt2, struct frame_at at, struct elt_caller *out)
 {
     const uintptr_t *frame;
 
-    out->fp = caller_sp - 2 * sizeof(uintptr_t);
+    out->fp = FRAME_RECORD(at);
     frame = innermost(__builtin_frame_address(0), out->fp);
     if (!frame)
         return false;
     if (elt2)
-        return in_wrapper(frame, caller_sp, out);
+        return in_wrapper(frame, at.sp, out);
     /* The slow path's own frame, and above it what the stub saved. */
     frame += 2 + HOOK_SAVED_BYTES / sizeof(uintptr_t);
     out->ip = frame[0];
@@ -58,14 +58,14 @@ bool elt_caller(bool elt2, uintptr_t caller_sp, struct elt_caller *out)
     return out->sp <= out->fp;
 }
 
-bool elt3_expected(uintptr_t sp)
+bool elt3_expected(struct frame_at at)
 {
     uintptr_t fp = (uintptr_t)__builtin_frame_address(0), saved;
 
     for (unsigned i = 0; i < OWN; i++) {
         if (!peek(&saved, fp, sizeof(saved)) || saved <= fp || saved % sizeof(saved))
             return false;
-        if (saved + 2 * sizeof(saved) == sp)
+        if (saved == FRAME_RECORD(at))
             return true;
         fp = saved;
     }

@@ -2,7 +2,7 @@
  * hooks/x86_64/calls3.S - Enter, Leave and Tailcall of ELT3 with every call traced: they keep what
  * elt3.S keeps, and call C. Its fast half (hooks/calls_hot.c) is compiled for general registers
  * only, so these suffice.
- * Proof: tests/unit/hooks/test_calls.c.
+ * Proof: tests/unit/hooks/x86_64/test_calls.c.
  */
 #include "save.inc"
 

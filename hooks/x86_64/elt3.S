@@ -6,7 +6,7 @@
  * from the C structures.
  * Source: dotnet/runtime src/coreclr/jit/targetamd64.h (RBM_PROFILER_ENTER_TRASH,
  * RBM_PROFILER_LEAVE_TRASH) and codegenxarch.cpp (genProfilingEnterCallback). Proof:
- * tests/unit/hooks/test_preserve.c. What a method of runtime async returns:
+ * tests/unit/hooks/x86_64/test_preserve.c. What a method of runtime async returns:
  * docs/design/coreclr/botr/clr-abi.md (RBM_ASYNC_CONTINUATION_RET).
  */
 #include "save.inc"

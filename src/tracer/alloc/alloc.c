@@ -433,7 +433,7 @@ INTO_CALLER bool allocating_instruction(struct alloc *a, struct frame *top, size
     return site_find(
         &a->sites,
         &(struct site_frame){(const struct metadata_method *)load_relaxed(&frame->method),
-                             load_relaxed(&frame->sp), in_filter},
+                             frame_place(frame), in_filter},
         out);
 }
 

@@ -39,7 +39,7 @@ static uint32_t calibrate(struct site_table *table, int row, const uintptr_t *fr
                         machine_is_nameless(frame[distance]);
 
         if (frame[distance] == ip ||
-            (nameless && code_caller(table->metadata, of->method, &place, of->caller_sp) == ip)) {
+            (nameless && code_caller(table->metadata, of->method, &place, of->at.sp) == ip)) {
             store_relaxed(&table->entry[row].distance, distance);
             return distance;
         }
@@ -105,7 +105,7 @@ bool site_find(struct site_table *table, const struct site_frame *of, struct sit
 {
     const uintptr_t *start = __builtin_frame_address(0), *frame = start, *inner = NULL,
                     *before = NULL;
-    uintptr_t target = of->caller_sp - 2 * sizeof(uintptr_t), next = frame[0];
+    uintptr_t target = FRAME_RECORD(of->at), next = frame[0];
     bool found = false;
 
     out->first.ip = 0;

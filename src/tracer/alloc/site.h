@@ -46,7 +46,7 @@ struct site_places {
 struct site_frame {
     const struct metadata_method *method;
     /* Saved 16 bytes below; after on-stack replacement the frame pointer is another, lower one. */
-    uintptr_t caller_sp;
+    struct frame_at at;
     /* A filter of the method allocates, on the method's frame pointer, from a younger place. */
     bool in_filter;
 };

@@ -85,7 +85,7 @@ void check_call(struct check *check, struct stack *stack)
     walk = &thread->walk;
     if (!check_walk_copy(walk, top, depth))
         return;
-    if (!config->hook_caller(walk->shadow[depth - 1].sp, &registers.value[CPU_IP],
+    if (!config->hook_caller(frame_place(top - 1), &registers.value[CPU_IP],
                              &registers.value[CPU_SP], &registers.value[CPU_FP]) ||
         check_function_at(check, registers.value[CPU_IP]) !=
             stack_copied_function(&walk->shadow[depth - 1])) {

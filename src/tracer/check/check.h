@@ -28,7 +28,7 @@ struct check_config {
     struct agreement *agreement;       /* borrowed: counted here */
     uintptr_t native_low, native_high; /* the runtime's image */
     /* For check_call: registers of the entered method at its call of the hook, by caller's SP. */
-    bool (*hook_caller)(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp);
+    bool (*hook_caller)(struct frame_at at, uint64_t *ip, uint64_t *sp, uint64_t *fp);
     bool ends_early; /* this runtime's walks may: see check/early.h */
     bool reduce;     /* drop methods that are not hooked from the snapshot */
     const _Atomic(uint64_t)

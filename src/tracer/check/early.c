@@ -4,8 +4,6 @@
 
 #include <shadowtrace/clr/constants.h>
 
-#define TO_SP (2 * sizeof(uintptr_t)) /* from a frame pointer to the caller's SP */
-
 /* The walk has the youngest frames, and the last one where the shadow stack has it. */
 static bool has_youngest(const struct check_walk *walk, const struct stack_copied *shadow,
                          size_t depth)
@@ -14,7 +12,7 @@ static bool has_youngest(const struct check_walk *walk, const struct stack_copie
         if (walk->frame[i].function != stack_copied_function(&shadow[depth - 1 - i]))
             return false;
     return !walk->count ||
-           walk->frame[walk->count - 1].fp + TO_SP == shadow[depth - walk->count].sp;
+           walk->frame[walk->count - 1].fp == FRAME_RECORD(shadow[depth - walk->count]);
 }
 
 /* Does the chain from `frame` on lead to the oldest `left` shadow frames? */
@@ -25,10 +23,10 @@ static bool leads(const struct check_walk *walk, const uintptr_t *frame,
         const struct stack_copied *next = &shadow[left - 1];
         uintptr_t fp = frame[0], function = check_function_at(walk->check, frame[1]);
 
-        if (fp <= (uintptr_t)frame || fp % sizeof(uintptr_t) || fp + TO_SP > next->sp)
+        if (fp <= (uintptr_t)frame || fp % sizeof(uintptr_t) || fp > FRAME_RECORD(*next))
             return false;
         frame = (const uintptr_t *)fp; /* NOLINT: an address */
-        if (fp + TO_SP == next->sp) {
+        if (fp == FRAME_RECORD(*next)) {
             if ((function && function != stack_copied_function(next)) || frame[1] != next->ret)
                 return false;
             left--;

@@ -123,18 +123,16 @@ static enum agreement_call class_of(struct check_walk *walk, uintptr_t ip, uintp
 static enum agreement_fp class_of_fp(const struct check_frame *frame,
                                      const struct stack_copied *shadow, size_t below)
 {
-    uintptr_t caller_sp = frame->fp + 2 * sizeof(uintptr_t);
-
     /* It runs on the frame pointer of its method's own frame. */
     if (shadow->ret == FRAME_RET_FILTER)
         do
             shadow--;
-        while (below-- > 1 &&
-               (shadow->sp < caller_sp || stack_copied_function(shadow) != frame->function));
-    if (caller_sp == shadow->sp)
+        while (below-- > 1 && (FRAME_RECORD(*shadow) < frame->fp ||
+                               stack_copied_function(shadow) != frame->function));
+    if (frame->fp == FRAME_RECORD(*shadow))
         return AGREEMENT_FP_EQUAL;
-    return frame->fp >= frame->sp && caller_sp < shadow->sp ? AGREEMENT_FP_REPLACED
-                                                            : AGREEMENT_FP_OTHER;
+    return frame->fp >= frame->sp && frame->fp < FRAME_RECORD(*shadow) ? AGREEMENT_FP_REPLACED
+                                                                       : AGREEMENT_FP_OTHER;
 }
 
 static enum agreement_sp class_of_sp(const struct check_frame *frame,

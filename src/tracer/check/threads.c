@@ -136,8 +136,8 @@ static bool is_leaving(const struct check_threads *t)
     const struct check_frame *top = t->walked.frame;
 
     return t->walked.count == t->copy.depth + 1u && left->method &&
-           top->function == stack_copied_function(left) &&
-           top->fp + 2 * sizeof(uintptr_t) == left->sp && equal_from(t, &t->walked, 1) &&
+           top->function == stack_copied_function(left) && top->fp == FRAME_RECORD(*left) &&
+           equal_from(t, &t->walked, 1) &&
            leaving_behind_hook(top->ip, left->method, top->function);
 }
 
@@ -271,7 +271,7 @@ static bool copy(struct check_threads *t, uint32_t os_thread)
     }
     t->copy.depth = 0; /* it has entered nothing that is hooked */
     t->copy.dispatching = false;
-    t->copy.left = (struct stack_copied){0, 0, 0};
+    t->copy.left = (struct stack_copied){.method = 0};
     return true;
 }
 

@@ -89,8 +89,7 @@ bool check_walk_copy(struct check_walk *walk, const struct frame *top, size_t de
     for (size_t i = 0; i < depth; i++) {
         const struct frame *frame = &top[(ptrdiff_t)i - (ptrdiff_t)depth];
 
-        walk->shadow[i] = (struct stack_copied){load_relaxed(&frame->method),
-                                                load_relaxed(&frame->sp), frame_ret(frame)};
+        walk->shadow[i] = stack_copied(frame);
     }
     return true;
 }

@@ -17,5 +17,5 @@ void complete_stack(struct profiler *p)
         return;
     method = metadata_method_find(p->metadata, machine_function_at(wrapped.ip));
     if (method && method->hooked)
-        stack_inside(s, (uintptr_t)method, wrapped.sp, wrapped.leaving);
+        stack_inside(s, (uintptr_t)method, wrapped.at, wrapped.leaving);
 }

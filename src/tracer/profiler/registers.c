@@ -13,14 +13,14 @@ static bool is_client_id(const struct profiler *p, uintptr_t method)
            (uintptr_t)metadata_method_find(p->metadata, function_id) == method;
 }
 
-bool registers_expected(void *context, uintptr_t method, uintptr_t sp)
+bool registers_expected(void *context, uintptr_t method, struct frame_at at)
 {
     struct profiler *p = context;
 
     if (!load_relaxed(&p->guard.hooks)) {
         if (load_relaxed(&p->proven) >= ENOUGH)
             return true;
-        if (is_client_id(p, method) && elt3_expected(sp)) {
+        if (is_client_id(p, method) && elt3_expected(at)) {
             add_relaxed(&p->proven, 1);
             return true;
         }

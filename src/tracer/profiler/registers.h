@@ -13,6 +13,6 @@
  * asks before its first frame; where enough have held, the rest is believed. After the first that
  * does not hold none is, and each Enter that asks is counted in guard.hooks.
  */
-bool registers_expected(void *context, uintptr_t method, uintptr_t sp);
+bool registers_expected(void *context, uintptr_t method, struct frame_at at);
 
 #endif

@@ -230,14 +230,14 @@ static int threads_open(struct profiler *p)
     return 0;
 }
 
-static bool hook_caller(uintptr_t caller_sp, uint64_t *ip, uint64_t *sp, uint64_t *fp)
+static bool hook_caller(struct frame_at at, uint64_t *ip, uint64_t *sp, uint64_t *fp)
 {
     struct elt_caller caller;
-    bool found = elt_caller(options_elt2(&profiler.options), caller_sp, &caller);
+    bool found = elt_caller(options_elt2(&profiler.options), at, &caller);
 
     *ip = found ? caller.ip : 0;
     *sp = found ? caller.sp : 0;
-    *fp = caller_sp - 2 * sizeof(uintptr_t);
+    *fp = FRAME_RECORD(at);
     return found;
 }
 

@@ -38,9 +38,7 @@ static void frames_copy(struct stack_copied *to, const struct look *look, uint32
     for (uint32_t i = 0; i < count && first + i < look->block->capacity; i++) {
         const struct frame *from = &look->block->frames[1 + first + i];
 
-        to[i].method = load_relaxed(&from->method);
-        to[i].sp = load_relaxed(&from->sp);
-        to[i].ret = frame_ret(from);
+        to[i] = stack_copied(from);
     }
 }
 
@@ -73,7 +71,7 @@ static bool copy_once(const struct stack *s, const struct stack_words *words,
 
     out->depth = depth;
     frames_copy(out->frames, &look, 0, depth < out->capacity ? depth : out->capacity);
-    out->left = (struct stack_copied){0, 0, 0};
+    out->left = (struct stack_copied){.method = 0};
     if (depth < look.block->capacity)
         frames_copy(&out->left, &look, depth, 1);
     out->dispatching = load_relaxed(&s->dispatching);

@@ -1,7 +1,7 @@
 /* Offsets for the assembly: the Makefile compiles this to text and picks lines "->NAME $value". */
 #include "stack/stack_hot.h"
 
-#define OFFSET(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" : : "i"(value))
+#define OFFSET(name, value) __asm__ volatile("\n.ascii \"->" #name " %c0\"" : : "i"(value))
 
 void stack_offsets(void);
 void stack_offsets(void)
@@ -12,6 +12,9 @@ void stack_offsets(void)
     OFFSET(FRAME_METHOD, offsetof(struct frame, method));
     OFFSET(FRAME_SP, offsetof(struct frame, sp));
     OFFSET(FRAME_RET, offsetof(struct frame, marked_ret));
+#if CPU_RECORD_APART
+    OFFSET(FRAME_FP, offsetof(struct frame, fp));
+#endif
     OFFSET(FRAME_SIZE, sizeof(struct frame));
     OFFSET(STACK_RESUMABLE, STACK_RESUMABLE);
     OFFSET(STACK_CALL_IF_SOME, STACK_CALL_IF_SOME);

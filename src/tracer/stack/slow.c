@@ -23,26 +23,26 @@ static void drop_dead(struct stack *s, uintptr_t sp)
     stack_normalise(s);
 }
 
-void stack_enter_slow(uintptr_t method, uintptr_t sp)
+void stack_enter_slow(uintptr_t method, struct frame_at at)
 {
     const struct stack_config *config = stack_config();
     uintptr_t ret;
     int saved = errno;
     struct stack *s;
 
-    if (UNLIKELY(config->expected) && !config->expected(config->context, method, sp))
+    if (UNLIKELY(config->expected) && !config->expected(config->context, method, at))
         return;
-    ret = ((const uintptr_t *)sp)[-1];
-    s = stack_entered(sp);
+    ret = ((const uintptr_t *)FRAME_RECORD(at))[1];
+    s = stack_entered(at.sp);
     if (!s) {
         errno = saved;
         return;
     }
     stack_normalise(s);
-    if (searches(s) && load_relaxed(&s->words->top[-1].sp) <= sp && RULE(RULE_STALE))
+    if (searches(s) && load_relaxed(&s->words->top[-1].sp) <= at.sp && RULE(RULE_STALE))
         stack_swallowed(s); /* the thrower is gone */
     if (!s->dispatch.searching && s->dispatch.pending == STACK_NONE && RULE(RULE_DEAD_ON_ENTER))
-        drop_dead(s, sp);
+        drop_dead(s, at.sp);
     if (searches(s) && RULE(RULE_NESTED))
         stack_save(s, false); /* a FirstChanceException handler, a helper of the machinery, ... */
     /*
@@ -50,7 +50,7 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
      * handler without metadata or by native code that swallowed the exception. Settled when
      * somebody looks.
      */
-    stack_push(s, method, sp, ret);
+    stack_push(s, method, at, ret);
     if (UNLIKELY(config->call_interval) && ++s->uncalled >= config->call_interval) {
         s->uncalled = 0;
         config->called(config->context, s);
@@ -58,20 +58,20 @@ void stack_enter_slow(uintptr_t method, uintptr_t sp)
     errno = saved;
 }
 
-void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed)
+void stack_enter_resumable(uintptr_t method, struct frame_at at, const uintptr_t *passed)
 {
     const struct stack_config *config = stack_config();
     struct stack *s;
     struct frame *top;
 
     method &= ~STACK_TAGS;
-    stack_enter(method, sp);
+    stack_enter_at(method, at);
     s = stack_self;
     top = s->words->top;
-    if (s == &stack_none || !config->begun || load_relaxed(&top[-1].sp) != sp)
+    if (s == &stack_none || !config->begun || load_relaxed(&top[-1].sp) != at.sp)
         return; /* there was no memory for it */
     frame_flags_set(&top[-1],
-                    frame_flags(&top[-1]) | config->begun(config->context, s, method, sp, passed)
+                    frame_flags(&top[-1]) | config->begun(config->context, s, method, at.sp, passed)
                                                 << FRAME_BEGUN_SHIFT);
 }
 
@@ -119,22 +119,22 @@ uintptr_t stack_top_sp(const struct stack *s)
     return load_relaxed(&s->words->top[-1].sp);
 }
 
-void stack_inside(struct stack *s, uintptr_t method, uintptr_t sp, bool leaving)
+void stack_inside(struct stack *s, uintptr_t method, struct frame_at at, bool leaving)
 {
     const struct frame *left = s->words->top; /* as Leave found it, if nothing was entered since */
     uintptr_t ret;
 
-    if (stack_top_sp(s) <= sp || !RULE(RULE_IN_WRAPPER))
+    if (stack_top_sp(s) <= at.sp || !RULE(RULE_IN_WRAPPER))
         return;
-    ret = ((const uintptr_t *)sp)[-1];
+    ret = ((const uintptr_t *)FRAME_RECORD(at))[1];
     if (leaving && s->words->top < s->end && load_relaxed(&left->method) == method &&
-        load_relaxed(&left->sp) >= sp && load_relaxed(&left->sp) < stack_top_sp(s)) {
-        sp = load_relaxed(&left->sp);
+        load_relaxed(&left->sp) >= at.sp && load_relaxed(&left->sp) < stack_top_sp(s)) {
+        at = frame_place(left);
         ret = frame_ret(left);
     } else if (leaving && stack_function(s->words->top - 1) == *(const uintptr_t *)method) {
         return; /* its Leave hook is yet to be called */
     }
-    stack_push(s, method, sp, ret);
+    stack_push(s, method, at, ret);
     stack_count(s, STACK_IN_WRAPPER);
     stack_no_calls(s, 1);
 }
@@ -145,7 +145,7 @@ size_t stack_settle(struct stack *s, struct frame **top)
 
     if (UNLIKELY(s->words->limit != s->end))
         stack_normalise(s);
-    if (UNLIKELY(searches(s)) && config->left && config->left(stack_top_sp(s)) &&
+    if (UNLIKELY(searches(s)) && config->left && config->left(s->words->top - 1) &&
         RULE(RULE_SILENT_PASS))
         stack_swallowed(s);
     if (UNLIKELY(s->dispatch.pending != STACK_NONE) && RULE(RULE_ALLOC_SETTLES))

@@ -18,7 +18,33 @@
 
 #include "base/atomics.h"
 
+#include "base/cpu.h"
+
 #include <stdbool.h>
+
+/* Where a call's frame is: its caller's stack pointer, and its frame record (base/cpu.h). */
+struct frame_at {
+    uintptr_t sp;
+#if CPU_RECORD_APART
+    uintptr_t fp;
+#endif
+};
+
+#if CPU_RECORD_APART
+#define FRAME_RECORD(of) ((of).fp)
+#else
+#define FRAME_RECORD(of) ((of).sp - 2 * sizeof(uintptr_t))
+#endif
+
+/* Of a frame whose record is next to its caller's stack pointer. */
+static inline struct frame_at frame_at(uintptr_t sp)
+{
+#if CPU_RECORD_APART
+    return (struct frame_at){sp, sp - 2 * sizeof(uintptr_t)};
+#else
+    return (struct frame_at){sp};
+#endif
+}
 
 /* One live call. sp identifies it: unique among a thread's live frames, falling as calls nest. */
 struct frame {
@@ -27,9 +53,32 @@ struct frame {
     /* frame_ret(), and FRAME_KEPT once one of the next two is written: an Enter writes neither. */
     _Atomic(uintptr_t) marked_ret;
     uint32_t kept_node, kept_flags; /* frame_node(), frame_flags() */
+#if CPU_RECORD_APART
+    _Atomic(uintptr_t) fp; /* frame_record() */
+#endif
 };
 
-/* No address of a program has this bit (x86-64: they end below 1 << 63). */
+/* Address of the frame record: what the method's frame pointer is, and what a callee saves. */
+static inline uintptr_t frame_record(const struct frame *frame)
+{
+#if CPU_RECORD_APART
+    return load_relaxed(&frame->fp);
+#else
+    return load_relaxed(&frame->sp) - 2 * sizeof(uintptr_t);
+#endif
+}
+
+static inline struct frame_at frame_place(const struct frame *frame)
+{
+    struct frame_at at = frame_at(load_relaxed(&frame->sp));
+
+#if CPU_RECORD_APART
+    at.fp = load_relaxed(&frame->fp);
+#endif
+    return at;
+}
+
+/* No address of a program has this bit: they end below 1 << 63. */
 #define FRAME_KEPT ((uintptr_t)1 << 63)
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
@@ -139,11 +188,11 @@ struct stack_config {
     uint32_t call_interval;
     void (*called)(void *context, struct stack *stack);
     /*
-     * Whether the frame at this caller's SP, whose exception is being searched for, is off the
+     * Whether the frame, whose exception is being searched for, is off the
      * machine's stack: a second pass of which nothing was reported. Asked at allocations. NULL
      * where that does not happen.
      */
-    bool (*left)(uintptr_t sp);
+    bool (*left)(const struct frame *frame);
     /* May this method return without a Leave (runtime async)? NULL: none does. */
     bool (*suspends)(uintptr_t method);
     /*
@@ -163,7 +212,7 @@ struct stack_config {
      * Are the registers of this Enter hook what they should be? Asked in each slow path, before
      * anything is read by them; `false`: it enters nothing. NULL: they are known to be.
      */
-    bool (*expected)(void *context, uintptr_t method, uintptr_t sp);
+    bool (*expected)(void *context, uintptr_t method, struct frame_at at);
     /* No destructor tells of a thread's end: stack_thread_ended() does. */
     bool unannounced;
     /* Whether that code still runs. Asked in hooks too: it asks nobody. */
@@ -211,12 +260,12 @@ uint32_t stack_generation(const struct stack *stack);
 
 /*
  * stack_inside - the calling thread is inside the code around a hook that `method`, called at
- * caller's SP `sp`, has called: its frame is pushed, if it is not the top. leaving: a Leave's;
- * then the frame is as it was if it has just been left, and `sp` is too low in a body entered by
+ * caller's SP `at.sp`, has called: its frame is pushed, if it is not the top. leaving: a Leave's;
+ * then the frame is as it was if it has just been left, and `at` is too low in a body entered by
  * on-stack replacement (see stack_leave_low), which no Enter knows.
  * Threads: the owner. May run: in callbacks.
  */
-void stack_inside(struct stack *stack, uintptr_t method, uintptr_t sp, bool leaving);
+void stack_inside(struct stack *stack, uintptr_t method, struct frame_at at, bool leaving);
 
 /*
  * stack_drop_suspended - takes out the frames of methods of runtime async that have suspended, see
@@ -276,7 +325,22 @@ void stack_totals_read(struct stack_totals *out);
 /* A copied frame: struct frame as it was. */
 struct stack_copied {
     uintptr_t method, sp, ret;
+#if CPU_RECORD_APART
+    uintptr_t fp; /* FRAME_RECORD() */
+#endif
 };
+
+static inline struct stack_copied stack_copied(const struct frame *frame)
+{
+    return (struct stack_copied)
+    {
+        .method = load_relaxed(&frame->method), .sp = load_relaxed(&frame->sp),
+        .ret = frame_ret(frame),
+#if CPU_RECORD_APART
+        .fp = frame_record(frame),
+#endif
+    };
+}
 
 /* FunctionID of a copied frame; 0: none. */
 static inline uintptr_t stack_copied_function(const struct stack_copied *frame)

@@ -126,28 +126,36 @@ void stack_words_give(struct stack *s);
 /* The newest stack of the registry, in a read section. Those of ended threads are marked gone. */
 struct stack *stack_registry(void);
 
-void stack_enter_slow(uintptr_t method, uintptr_t sp);
+void stack_enter_slow(uintptr_t method, struct frame_at at);
 void stack_leave_slow(uintptr_t method, uintptr_t sp);
 /* As stack_enter, of a method that may go on where it was begun elsewhere (STACK_RESUMABLE). */
-void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed);
+void stack_enter_resumable(uintptr_t method, struct frame_at at, const uintptr_t *passed);
 
 /* Wait-free but for the slow path (lock-free); keeps errno. Threads: the owner; in hooks. */
-static inline void stack_enter(uintptr_t method, uintptr_t sp)
+static inline void stack_enter_at(uintptr_t method, struct frame_at at)
 {
     struct stack_words *w = &stack_words;
     struct frame *top = w->top; /* our own store: no ordering needed */
 
-    if (UNLIKELY(top >= w->limit || load_relaxed(&top[-1].sp) <= sp)) {
-        stack_enter_slow(method, sp); /* first frame, full, pending unwind, dead frames on top */
+    if (UNLIKELY(top >= w->limit || load_relaxed(&top[-1].sp) <= at.sp)) {
+        stack_enter_slow(method, at); /* first frame, full, pending unwind, dead frames on top */
         return;
     }
     /* The last change of state before these slots; pairs with look_again(). Nothing on x86. */
     fence_release();
     store_relaxed(&top->method, method);
-    store_relaxed(&top->sp, sp);
-    store_relaxed(&top->marked_ret, ((const uintptr_t *)sp)[-1]);
+    store_relaxed(&top->sp, at.sp);
+    store_relaxed(&top->marked_ret, ((const uintptr_t *)FRAME_RECORD(at))[1]);
+#if CPU_RECORD_APART
+    store_relaxed(&top->fp, at.fp);
+#endif
     w->top = top + 1;
     store_release(&w->state, load_relaxed(&w->state) + STATE_ENTER); /* slots before state */
+}
+
+static inline void stack_enter(uintptr_t method, uintptr_t sp)
+{
+    stack_enter_at(method, frame_at(sp));
 }
 
 static inline void stack_leave(uintptr_t method, uintptr_t sp)
@@ -317,7 +325,7 @@ struct stack *stack_new(void); /* of the calling thread, on no registry; NULL: n
 void stack_free(struct stack *s);
 void stack_limit_set(struct stack *s); /* what I2 and I5 ask for */
 void stack_count(struct stack *s, enum stack_repair why);
-void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret);
+void stack_push(struct stack *s, uintptr_t method, struct frame_at at, uintptr_t ret);
 /* Takes out the frames from `depth` on; none at or above the present depth. */
 void stack_cut(struct stack *s, uint32_t depth, enum stack_repair why);
 /* Takes the frames [from, to) out of the middle: those above them are live. */

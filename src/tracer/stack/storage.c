@@ -161,16 +161,16 @@ bool stack_misses_frames(struct stack *s)
     return s->lost_sp && stack_misses(s, 0);
 }
 
-void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
+void stack_push(struct stack *s, uintptr_t method, struct frame_at at, uintptr_t ret)
 {
     struct frame *top;
 
-    if (UNLIKELY(s->lost_sp) && stack_misses(s, sp)) {
+    if (UNLIKELY(s->lost_sp) && stack_misses(s, at.sp)) {
         stack_count(s, STACK_LOST_FRAME);
         return;
     }
     if (s->words->top >= s->end && !stack_grow(s)) {
-        s->lost_sp = sp;
+        s->lost_sp = at.sp;
         stack_limit_set(s);
         stack_count(s, STACK_LOST_FRAME);
         return;
@@ -178,8 +178,11 @@ void stack_push(struct stack *s, uintptr_t method, uintptr_t sp, uintptr_t ret)
     top = s->words->top;
     fence_release(); /* as in stack_enter */
     store_relaxed(&top->method, method);
-    store_relaxed(&top->sp, sp);
+    store_relaxed(&top->sp, at.sp);
     store_relaxed(&top->marked_ret, ret);
+#if CPU_RECORD_APART
+    store_relaxed(&top->fp, at.fp);
+#endif
     s->words->top = top + 1;
     store_release(&s->words->state, load_relaxed(&s->words->state) + STATE_ENTER);
 }

@@ -19,11 +19,9 @@
 
 enum met { MET, PASSED, BROKEN };
 
-/* Does the chain from `at` come to the frame pointer of the method whose caller's SP is `sp`? */
-static enum met chain_meets(const uintptr_t *at, uintptr_t sp)
+/* Does the chain from `at` come to the frame pointer `target` of a method? */
+static enum met chain_meets(const uintptr_t *at, uintptr_t target)
 {
-    uintptr_t target = sp - 2 * sizeof(uintptr_t);
-
     for (unsigned i = 0; i < WALKED; i++) {
         uintptr_t next = at[0];
 
@@ -48,7 +46,7 @@ static uintptr_t function_at(uintptr_t ip)
 /* Does a frame of the chain, up to that method's, return into its code? */
 static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
 {
-    uintptr_t target = load_relaxed(&frame->sp) - 2 * sizeof(uintptr_t);
+    uintptr_t target = frame_record(frame);
 
     for (unsigned i = 0; i < WALKED; i++) {
         uintptr_t next = at[0];
@@ -80,9 +78,9 @@ static bool is_other_call(uintptr_t returns_to, uintptr_t ret)
  */
 static bool is_gone(const struct frame *frame, const uintptr_t *at, uintptr_t called_from)
 {
-    uintptr_t sp = load_relaxed(&frame->sp), returns_to = ((const uintptr_t *)sp)[-1];
+    uintptr_t record = frame_record(frame), returns_to = ((const uintptr_t *)record)[1];
     bool same = returns_to == frame_ret(frame);
-    enum met met = chain_meets(at, sp);
+    enum met met = chain_meets(at, record);
 
     if (LIKELY(same && met == MET))
         return false;
@@ -120,7 +118,7 @@ void stack_drop_suspended(struct stack *s, const void *frame_address)
         if (frame_flags(frame) & FRAME_LIVE_BELOW)
             return;
         frame_flags_set(frame, frame_flags(frame) | FRAME_LIVE_BELOW);
-        at = (const uintptr_t *)(load_relaxed(&frame->sp) - 2 * sizeof(uintptr_t));
+        at = (const uintptr_t *)frame_record(frame);
         called_from = frame_ret(frame);
     }
     take_out(s, 0, live);

@@ -110,6 +110,7 @@ bool stack_searched_all(void)
 void stack_search_filter_enter(uintptr_t function)
 {
     struct stack *s = event_stack();
+    struct frame_at place;
     uint32_t at;
 
     if (!s)
@@ -120,9 +121,10 @@ void stack_search_filter_enter(uintptr_t function)
     }
     at = next_below(s, function, STACK_NONE);
     if (at == STACK_NONE || !RULE(RULE_FILTER_FRAME))
-        return; /* not hooked, nothing to show */
-    stack_push(s, load_relaxed(&stack_frame(s, at)->method),
-               load_relaxed(&s->words->top[-1].sp) - sizeof(uintptr_t), FRAME_RET_FILTER);
+        return;                              /* not hooked, nothing to show */
+    place = frame_place(stack_frame(s, at)); /* it runs on its method's frame pointer */
+    place.sp = load_relaxed(&s->words->top[-1].sp) - sizeof(uintptr_t);
+    stack_push(s, load_relaxed(&stack_frame(s, at)->method), place, FRAME_RET_FILTER);
     stack_no_calls(s, 1);
 }
 
@@ -217,6 +219,7 @@ static void handler_enter(uintptr_t function, uintptr_t sp)
         return;
     depth = stack_depth(s);
     if (sp) {
+        sp -= CPU_HANDLER_SP_OF_CALLER;
         while (depth && load_relaxed(&stack_frame(s, depth - 1)->sp) <= sp)
             depth--;
     } else { /* the runtime did not say where: its nearest frame */

@@ -38,7 +38,7 @@ static __attribute__((noinline)) struct tree_node *through_dynamic(struct tree_n
         (const struct metadata_method *)load_relaxed(&frame->method);
     uintptr_t sp = load_relaxed(&frame[1].sp), ip;
     const struct code_place place = {frame_ret(&frame[1]), sp,
-                                     *(const uintptr_t *)(sp - 2 * sizeof(sp))};
+                                     *(const uintptr_t *)frame_record(&frame[1])};
 
     ip = code_caller(self.metadata, method, &place, limit);
     return ip ? tree_child(self.tree, parent, load_relaxed(&frame[1].method), ip | TREE_IP_DYNAMIC)

@@ -106,12 +106,12 @@ static const uintptr_t *stub_saved(const uintptr_t *frame)
  * (System.Runtime.EH) lies between the callback and the thrower; when the exception has gone into
  * native code, nothing managed does.
  */
-bool machine_left(uintptr_t sp)
+bool machine_left(const struct frame *of)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
-    uintptr_t target = sp - 2 * sizeof(uintptr_t), function;
+    uintptr_t target = frame_record(of), function;
 
-    for (unsigned i = 0; sp != UINTPTR_MAX && i < WALKED; i++) {
+    for (unsigned i = 0; load_relaxed(&of->sp) != UINTPTR_MAX && i < WALKED; i++) {
         if (!rises(frame) || is_managed(frame[1], &function))
             return false;
         if (frame[0] >= target) /* equal: a native function called from where the thrower was */
@@ -130,7 +130,7 @@ bool machine_left(uintptr_t sp)
 bool machine_unhooked(uintptr_t since, const struct frame *of, struct stack_place *out)
 {
     const uintptr_t *frame = __builtin_frame_address(0);
-    uintptr_t target = load_relaxed(&of->sp) - 2 * sizeof(uintptr_t);
+    uintptr_t target = frame_record(of);
 
     out->fp = 0;
     for (unsigned i = 0; i < NESTED && rises(frame); i++) {

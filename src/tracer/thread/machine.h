@@ -34,7 +34,7 @@ bool machine_may_return_to(uintptr_t word);
 bool machine_is_nameless(uintptr_t word);
 
 /* The members of struct stack_config. May run: in callbacks; machine_runs anywhere. */
-bool machine_left(uintptr_t sp);
+bool machine_left(const struct frame *of);
 bool machine_unhooked(uintptr_t since, const struct frame *frame, struct stack_place *out);
 bool machine_runs(const struct stack_place *place);
 

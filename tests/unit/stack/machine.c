@@ -138,8 +138,10 @@ void expect_no_repair(void)
 
 bool thrower_is_gone;
 
-static bool left(uintptr_t sp)
+static bool left(const struct frame *frame)
 {
+    uintptr_t sp = load_relaxed(&frame->sp);
+
     return thrower_is_gone && sp == sp_of(3);
 }
 

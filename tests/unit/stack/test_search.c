@@ -289,13 +289,13 @@ TEST(a_frame_left_too_early_comes_back_as_it_was)
 {
     calls("AB");
     leave('B', 2);
-    stack_inside(stack_self, id('B'), sp_of(2) - 16,
+    stack_inside(stack_self, id('B'), frame_at(sp_of(2) - 16),
                  true); /* a body entered by on-stack replacement: a little low */
     expect("AB");
     assert_true(stack_top_sp(stack_self) == sp_of(2));
     assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
-    stack_inside(stack_self, id('B'), sp_of(2), true); /* it is there */
+    stack_inside(stack_self, id('B'), frame_at(sp_of(2)), true); /* it is there */
     expect("AB");
     expect_only(STACK_IN_WRAPPER, 1);
 }
@@ -304,7 +304,7 @@ TEST(a_frame_that_no_hook_told_of_yet_is_pushed)
 {
     calls("A");
     machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
-    stack_inside(stack_self, id('B'), sp_of(2), false);
+    stack_inside(stack_self, id('B'), frame_at(sp_of(2)), false);
     expect("AB");
     assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
@@ -316,7 +316,7 @@ TEST(a_frame_that_is_entered_is_not_the_one_last_left)
     calls("AB");
     leave('B', 2);
     ((uintptr_t *)sp_of(2))[-3] = FROM_JITTED + 7;
-    stack_inside(stack_self, id('B'), sp_of(2) - 16, false);
+    stack_inside(stack_self, id('B'), frame_at(sp_of(2) - 16), false);
     expect_only(STACK_IN_WRAPPER, 1);
     assert_true(stack_top_sp(stack_self) == sp_of(2) - 16);
     assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 7);
@@ -325,7 +325,7 @@ TEST(a_frame_that_is_entered_is_not_the_one_last_left)
 TEST(a_frame_whose_leave_is_yet_to_come_is_there)
 {
     calls("AB");
-    stack_inside(stack_self, id('B'), sp_of(2) - 16, true); /* replaced on the stack */
+    stack_inside(stack_self, id('B'), frame_at(sp_of(2) - 16), true); /* replaced on the stack */
     expect("AB");
     expect_no_repair();
 }

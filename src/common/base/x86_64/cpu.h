@@ -2,6 +2,7 @@
 #ifndef SHADOWTRACE_BASE_CPU_X86_64_H
 #define SHADOWTRACE_BASE_CPU_X86_64_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define CPU_NAME "x86-64"
@@ -20,6 +21,22 @@ static inline void cpu_relax(void)
     __builtin_ia32_pause();
 }
 
+static inline size_t cpu_page_size(void)
+{
+    return 4096;
+}
+
+#define CPU_WALKS 1 /* --capture walk */
+
+/*
+ * A frame record is two words: the caller's frame pointer and the return address. It ends at the
+ * caller's stack pointer; a hooked method's frame pointer points to it.
+ */
+#define CPU_RECORD_APART 0
+
+/* Is the framePointer of an exception clause the SP of the handling frame's caller, or its own? */
+#define CPU_HANDLER_SP_OF_CALLER 0
+
 /* Registers, numbered as in the psABI: rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip. */
 #define CPU_LIBUNWIND "x86_64" /* in the names of its library and of its functions */
 #define CPU_REGISTERS 17
@@ -28,5 +45,7 @@ static inline void cpu_relax(void)
 #define CPU_IP        16
 
 #define CPU_CALL_BYTES 8 /* of the longest call instruction, and what is read before it */
+
+#define CPU_RUNTIME_FUNCTION_BYTES 12 /* where code begins and ends, its unwind data */
 
 #endif

@@ -40,22 +40,22 @@ static void note(uintptr_t method, uintptr_t sp, uintptr_t frame_address)
 
 static struct elt_caller caller; /* of the hook, as the slow path finds it */
 
-void stack_enter_slow(uintptr_t method, uintptr_t sp)
+void stack_enter_slow(uintptr_t method, struct frame_at at)
 {
     /* The method's frame pointer is whatever the stub met in rbp. */
     uintptr_t fp = *(const uintptr_t *)__builtin_frame_address(0);
 
     entered++;
-    (void)elt_caller(false, fp + 2 * sizeof(uintptr_t), &caller);
-    note(method, sp, (uintptr_t)__builtin_frame_address(0));
+    (void)elt_caller(false, frame_at(fp + 2 * sizeof(uintptr_t)), &caller);
+    note(method, at.sp, (uintptr_t)__builtin_frame_address(0));
     canary_trash();
 }
 
-void stack_enter_resumable(uintptr_t method, uintptr_t sp, const uintptr_t *passed)
+void stack_enter_resumable(uintptr_t method, struct frame_at at, const uintptr_t *passed)
 {
     resumable++;
     memcpy(seen_passed, passed, sizeof(seen_passed));
-    note(method, sp, (uintptr_t)__builtin_frame_address(0));
+    note(method, at.sp, (uintptr_t)__builtin_frame_address(0));
     canary_trash();
 }
 
