@@ -12,7 +12,7 @@ SUPPORT_SRC := $(wildcard tests/support/*.c tests/support/$(CPU)/*.S) \
 SUPPORT := $(BUILD)/libsupport.a
 FUZZ := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
 # The decoder of machine code that the tracer's is compared with. It has no .pc file.
-ZYDIS := $(if $(wildcard /usr/include/Zydis/Zydis.h),-lZydis)
+ZYDIS := $(if $(wildcard $(SYSROOT)/usr/include/Zydis/Zydis.h),-lZydis)
 LIBS_TEST := $(sort $(LIBS_LIB) $(LIBS_SHARED)) $(call libs,cmocka) $(ZYDIS)
 TESTED := $(SUPPORT) $(BUILD)/liball.a
 

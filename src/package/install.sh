@@ -45,6 +45,8 @@ tests      docker-compose       docker-compose
 tests      systemd-analyze      systemd
 tests      /lib/ld-musl-x86_64.so.1 musl
 browsers   firefox-esr          firefox-esr
+arm64      aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+arm64      qemu-aarch64-static  qemu-user-static
 packages   dh                   debhelper
 packages   lintian              lintian
 packages   debootstrap          debootstrap

@@ -1,6 +1,7 @@
 #include "options/options_fields.h"
 
 #include "base/atomics.h"
+#include "base/cpu.h"
 
 #include <errno.h>
 
@@ -110,6 +111,8 @@ static const char *contradiction(const struct options *o)
     const bool snapshots = options_snapshots(o), hooked = options_hooked(o),
                calls = options_records(o, OPTIONS_CALLS);
     const struct rule rules[] = {
+        {!CPU_WALKS && options_walks(o),
+         "{capture} walk is not available on " CPU_NAME "; use shadow, snapshot or both"},
         {o->capture == OPTIONS_CAPTURE_BOTH && o->check != 1,
          "{check} and {capture} contradict each other: \"both\" compares every allocation; "
          "leave {check} out"},

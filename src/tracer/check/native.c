@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LIBRARY     "libunwind-" CPU_LIBUNWIND ".so.8"
+#define LIBRARY     "libunwind-" CPU_MACHINE ".so.8"
 #define STACK_BYTES 65536 /* of another thread's stack that are looked at */
 #define FRAMES      128   /* the same in frames */
 
@@ -76,14 +76,14 @@ static int access_fpreg(unw_addr_space_t space, unw_regnum_t number, unw_fpreg_t
 static bool load(struct native *n, unw_addr_space_t **local)
 {
     const struct library_symbol wanted[] = {
-        {"_U" CPU_LIBUNWIND "_local_addr_space", local},
-        {"_U" CPU_LIBUNWIND "_create_addr_space", &n->call.create},
-        {"_U" CPU_LIBUNWIND "_destroy_addr_space", &n->call.destroy},
-        {"_U" CPU_LIBUNWIND "_get_accessors", &n->call.accessors},
-        {"_U" CPU_LIBUNWIND "_set_caching_policy", &n->call.caching},
-        {"_U" CPU_LIBUNWIND "_init_remote", &n->call.init},
-        {"_U" CPU_LIBUNWIND "_step", &n->call.step},
-        {"_U" CPU_LIBUNWIND "_get_reg", &n->call.get},
+        {"_U" CPU_MACHINE "_local_addr_space", local},
+        {"_U" CPU_MACHINE "_create_addr_space", &n->call.create},
+        {"_U" CPU_MACHINE "_destroy_addr_space", &n->call.destroy},
+        {"_U" CPU_MACHINE "_get_accessors", &n->call.accessors},
+        {"_U" CPU_MACHINE "_set_caching_policy", &n->call.caching},
+        {"_U" CPU_MACHINE "_init_remote", &n->call.init},
+        {"_U" CPU_MACHINE "_step", &n->call.step},
+        {"_U" CPU_MACHINE "_get_reg", &n->call.get},
     };
 
     n->library = library_load(LIBRARY, wanted, COUNT_OF(wanted));

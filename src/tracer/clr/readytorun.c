@@ -3,9 +3,11 @@
 #include "base/array.h"
 #include "base/atomics.h"
 #include "base/compressed.h"
+#include "base/cpu.h"
 #include "base/load.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "clr/function.h"
 #include "clr/pe.h"
 
 #include <stddef.h>
@@ -20,8 +22,8 @@ enum {
     METHOD_ENTRY_POINTS = 103,
     INSTANCE_ENTRY_POINTS = 109,
     SECTIONS_MAX = 256,
-    BLOCK = 16,          /* elements of a native array in one of its trees */
-    FUNCTION_BYTES = 12, /* where it begins and ends, and its unwind data */
+    BLOCK = 16, /* elements of a native array in one of its trees */
+    FUNCTION_BYTES = CPU_RUNTIME_FUNCTION_BYTES,
     IMPORT_BYTES = 20, /* address and size of the cells; bytes of one; where their signatures are */
     IMPORT_ENTRY = 11,
     IMPORT_SIGNATURES = 12,
@@ -429,16 +431,17 @@ bool readytorun_cells(const struct readytorun *r, uint32_t code,
     uint32_t functions = r->functions.size / FUNCTION_BYTES;
 
     for (uint32_t i = code; i < functions && (i == code || !(r->begins[i / 8] >> i % 8 & 1)); i++) {
-        uint32_t begin = load_u32(r->functions.start + (size_t)i * FUNCTION_BYTES);
-        uint32_t end = load_u32(r->functions.start + (size_t)i * FUNCTION_BYTES + 4);
+        const uint8_t *function = r->functions.start + (size_t)i * FUNCTION_BYTES;
+        uint32_t begin = load_u32(function), end = clr_function_end(function, r->image, r->flat);
         const uint8_t *text = clr_pe_place(r->image, r->flat, begin);
 
-        /* Any four bytes that, counted from behind them, lead to a cell. */
-        for (uint32_t at = begin; text && at + 4 <= end; at++) {
+        for (uint32_t at = begin; text && at < end; at++) {
             struct readytorun_signature cell;
+            uint32_t address;
             uint8_t fixup;
 
-            if (!cell_at(r, at + 4 + load_u32(text + (at - begin)), &cell))
+            if (!clr_function_refers(text, end - begin, begin, at - begin, &address) ||
+                !cell_at(r, address, &cell))
                 continue;
             fixup = *cell.at++;
             if (fixup & FIXUP_OTHER_MODULE)

@@ -17,7 +17,6 @@
 #include "base/parker.h"
 #include "stack/stack_hot.h" /* RULE */
 
-#define PAGE        4096
 #define BLOCK_BITS  22 /* of addresses: 4 MB */
 #define BLOCK_BYTES ((uintptr_t)1 << BLOCK_BITS)
 #define BLOCK_WORDS (1u << (BLOCK_BITS - 3))

@@ -120,13 +120,14 @@ static size_t keep_most(const struct live_log *log, size_t entries)
 
 void log_passed(struct live_log *log, size_t first, size_t end)
 {
-    size_t from, to = end * sizeof(*log->past.entry) / PAGE * PAGE, keep = keep_most(log, end);
+    size_t from, to = end * sizeof(*log->past.entry) / cpu_page_size() * cpu_page_size(),
+                 keep = keep_most(log, end);
 
     if (first != log->passed_to)
         log->passed_from = first;
     log->passed_to = end;
     from = log->passed_from * sizeof(*log->past.entry);
-    from = from < keep ? keep : (from + PAGE - 1) / PAGE * PAGE;
+    from = from < keep ? keep : (from + cpu_page_size() - 1) / cpu_page_size() * cpu_page_size();
     if (to < from + GIVE_BYTES)
         return;
     memory_pages_clear((char *)log->past.entry + from, to - from);

@@ -1,6 +1,7 @@
 /* What the table takes memory with, and sorts in it. */
 #include "live/internal.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
 
 #include <string.h>
@@ -18,7 +19,7 @@ static void took(struct live *live, size_t size)
 
 bool pages_room(struct live *live, struct pages *pages, size_t size)
 {
-    size_t larger = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
+    size_t larger = (size + cpu_page_size() - 1) & ~(cpu_page_size() - 1);
     void *grown = NULL;
 
     if (larger <= pages->size)
@@ -49,7 +50,7 @@ bool slots_double(struct live *live, struct pages *pages, uint32_t **slot, uint3
 
 void pages_trim(struct live *live, struct pages *pages, size_t size)
 {
-    size_t kept = (size + PAGE - 1) & ~(size_t)(PAGE - 1);
+    size_t kept = (size + cpu_page_size() - 1) & ~(cpu_page_size() - 1);
 
     if (kept >= pages->size)
         return;

@@ -490,7 +490,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .frames = &p->agreement.frames,
         .profile = o->profile ? &p->profile : NULL,
         .control = control_path(p->control),
-        .no_native = no_native ? "libunwind (libunwind-" CPU_LIBUNWIND
+        .no_native = no_native ? "libunwind (libunwind-" CPU_MACHINE
                                  ".so.8, package libunwind8) cannot be loaded"
                                : NULL,
         .uncontrolled = *p->uncontrolled ? p->uncontrolled : NULL};

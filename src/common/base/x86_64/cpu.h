@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CPU_NAME "x86-64"
+#define CPU_NAME    "x86-64"
+#define CPU_MACHINE "x86_64" /* as uname says it, and the names of libunwind */
+#define CPU_DOTNET  "x64"    /* as .NET does */
 
 /* The kernel's name for the clock that cpu_counter() reads, if it is the same on all cores. */
 #define CPU_CLOCK_SOURCE "tsc"
@@ -38,7 +40,6 @@ static inline size_t cpu_page_size(void)
 #define CPU_HANDLER_SP_OF_CALLER 0
 
 /* Registers, numbered as in the psABI: rax rdx rcx rbx rsi rdi rbp rsp r8-r15 rip. */
-#define CPU_LIBUNWIND "x86_64" /* in the names of its library and of its functions */
 #define CPU_REGISTERS 17
 #define CPU_FP        6
 #define CPU_SP        7

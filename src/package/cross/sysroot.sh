@@ -1,0 +1,27 @@
+#!/bin/sh
+# Unpacks Debian packages of another architecture, and their dependencies, into FOLDER, for a cross compiler and qemu-user.
+#
+# usage: sysroot.sh ARCHITECTURE FOLDER PACKAGE...
+#
+# apt reads its lists into a separate folder: nothing of the machine changes, and it need not be root.
+set -eu
+[ -z "${OFFLINE:-}" ] || { echo "sysroot.sh: OFFLINE=1: the libraries for $1 are not downloaded" >&2; exit 1; }
+arch=$1 folder=$(mkdir -p "$2" && cd "$2" && pwd)
+shift 2
+
+state=$folder/.apt
+mkdir -p "$state/lists/partial" "$state/cache/archives/partial" "$state/debs"
+: >"$state/status"
+apt="-o APT::Architecture=$arch -o APT::Architectures=$arch -o Dir::State=$state -o Dir::State::status=$state/status -o Dir::Cache=$state/cache \
+  -o Dir::State::lists=$state/lists -o APT::Install-Recommends=false -o Debug::NoLocking=true -o APT::Sandbox::User=root \
+  -o Acquire::Languages=none -o pkgCacheGen::Essential=none"
+apt-get $apt -qq update
+(cd "$state/debs" && rm -f ./*.deb && apt-get $apt -qq -y --download-only -o Dir::Cache::archives="$state/debs" install "$@" >/dev/null)
+for deb in "$state"/debs/*.deb; do
+  dpkg-deb -x "$deb" "$folder"
+done
+# Links to absolute paths lead into the folder, wherever that is.
+find "$folder" -type l -lname '/*' | while read -r link; do
+  ln -sfn "$(realpath -m --relative-to="$(dirname "$link")" "$folder$(readlink "$link")")" "$link"
+done
+rm -rf "$state"

@@ -1,0 +1,79 @@
+"""Programs for arm64 under qemu-user: every stack equals the runtime's snapshot, as on x86-64."""
+import os
+
+import arm64
+import matrix
+import test_calls
+import test_compiler
+import test_live
+import test_threads
+import test_values
+from harness import ROOT, heavy, needs, run
+from selection import each, lane
+
+FRAMEWORKS = 'net9.0', 'net10.0', 'net11.0'
+HOOKS = 'elt3', 'elt2'
+UNIT = 'hooks/aarch64/test_slow_call', 'code/aarch64/test_cpu_code', 'clr/aarch64/test_function', 'stack/test_calls'
+
+
+@lane('arm64')
+@each('program', *UNIT)
+def test_what_only_this_cpu_has(t, program):
+    path = os.path.join(arm64.ARM64, 'unit', program)
+    result = run(arm64.emulator(os.path.relpath(path, ROOT)) + [path])
+    t.equal(result.status, 0, result)
+    t.true('PASSED' in result.text + result.errors, result)
+
+
+@lane('arm64')
+@heavy
+@needs('program')
+@each('framework', *FRAMEWORKS)
+@each('hooks', *HOOKS)
+@each('program', 'Hello', 'Exceptions', 'Threads', 'Async', 'Boundaries')
+def test_every_stack_is_equal(t, framework, hooks, program):
+    t.exact(arm64.record(t, framework, arm64.command(framework, program), '--hooks', hooks, '--check', '1'))
+
+
+@lane('arm64')
+@heavy
+@each('hooks', *HOOKS)
+def test_the_compiler_is_exact(t, hooks):
+    words, _ = test_compiler.command(t, 'made')
+    t.exact(arm64.record(t, 'net10.0', arm64.compiler('net10.0') + words[2:], '--hooks', hooks, '--check', '1'))
+
+
+@lane('arm64')
+@heavy
+@needs('Async')
+@each('hooks', *HOOKS)
+def test_at_every_call(t, hooks):
+    test_calls.equal_at_calls(t, arm64.record(t, 'net10.0', arm64.command('net10.0', 'Async'), '--hooks', hooks, '--check-calls', '1', '--check', '0'))
+
+
+@lane('arm64')
+@heavy
+@needs('Threads')
+@each('hooks', *HOOKS)
+def test_threads_that_come_and_go(t, hooks):
+    words = arm64.command('net10.0', 'Threads') + ['--scale', '5', '--except', test_threads.ABORTS]
+    r = arm64.record(t, 'net10.0', words, '--hooks', hooks, '--check-threads', '1', '--check', '0')
+    numbers, wrong = matrix.judge_threads(r.compare(), r.log.checks, share=0.1)
+    t.true(not wrong, wrong)
+    t.true(numbers['equal'] > 100, numbers)
+    t.note(matrix.describe_threads(numbers))
+
+
+@lane('arm64')
+@heavy
+@needs('Replacer')
+@each('hooks', *HOOKS)
+def test_live_objects_are_those_of_the_heap(t, hooks):
+    words = arm64.command('net10.0', 'Replacer') + ['--collect', '5']
+    test_live.checked(t, arm64.record(t, 'net10.0', words, '--hooks', hooks, *test_live.CHECKED), 10_000)
+
+
+@lane('arm64')
+@needs('Values')
+def test_the_trace_agrees_with_what_the_program_prints(t):
+    test_values.agrees(t, arm64.record(t, 'net10.0', arm64.command('net10.0', 'Values'), *test_values.TRACED, '--check', '1'))
