@@ -131,8 +131,10 @@ static bool is_elf(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     bool found = fd >= 0 && !record_elf_open(&elf, fd);
 
-    if (fd >= 0)
+    if (fd >= 0) {
+        record_elf_close(&elf);
         close(fd);
+    }
     errno = ENOEXEC;
     return found;
 }

@@ -1,6 +1,7 @@
 /* shadowtrace record - start a program with the profiler, and say what came of it. */
 #include "record/record.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "record/options.h"
 #include "process/client.h"
@@ -23,8 +24,9 @@ static int check_machine(struct record_why *why)
 {
     struct utsname machine;
 
-    if (!uname(&machine) && strcmp(machine.machine, "x86_64") != 0)
-        return record_refuse(why, CLI_IO, "this machine is %s; shadowtrace records on x86_64 only",
+    if (!uname(&machine) && strcmp(machine.machine, CPU_MACHINE) != 0)
+        return record_refuse(why, CLI_IO,
+                             "this machine is %s, and this shadowtrace is for " CPU_MACHINE,
                              machine.machine);
     return CLI_OK;
 }

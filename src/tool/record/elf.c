@@ -3,9 +3,9 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <gelf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,24 +13,62 @@
 #define WINDOW  ((size_t)256 * 1024)
 #define OVERLAP 64 /* what is looked for is shorter */
 
-#define HEADERS_MAX 64
-#define DYNAMIC_MAX 256
-#define NAME_SIZE   256
+#define NAME_SIZE 256
+
+/* The CPU, as the messages say it. */
+static const char *cpu_of(const GElf_Ehdr *header)
+{
+    if (header->e_ident[EI_DATA] != ELFDATA2LSB)
+        return "a big-endian CPU";
+    if (header->e_ident[EI_CLASS] != ELFCLASS64)
+        return "a 32-bit CPU";
+    switch (header->e_machine) {
+    case EM_X86_64:
+        return "x86-64";
+    case EM_AARCH64:
+        return "AArch64";
+    default:
+        return "an unknown CPU";
+    }
+}
 
 int record_elf_open(struct record_elf *elf, int fd)
 {
-    Elf64_Ehdr header;
+    char magic[SELFMAG];
+    GElf_Ehdr header;
     struct stat st;
 
-    elf->fd = fd;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(header))
+    *elf = (struct record_elf){.fd = fd, .cpu = "an unknown CPU"};
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !file_read_whole(fd, magic, SELFMAG, 0) ||
+        memcmp(magic, ELFMAG, SELFMAG) != 0)
         return -ENOEXEC;
     elf->size = (uint64_t)st.st_size;
-    if (!file_read_whole(fd, &header, sizeof(header), 0) ||
-        memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
-        return -ENOEXEC;
-    elf->x86_64 = header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_machine == EM_X86_64;
+    elf_version(EV_CURRENT);
+    elf->elf = elf_begin(fd, ELF_C_READ, NULL);
+    if (elf->elf && elf_kind(elf->elf) == ELF_K_ELF && gelf_getehdr(elf->elf, &header))
+        elf->cpu = cpu_of(&header);
     return 0;
+}
+
+void record_elf_close(struct record_elf *elf)
+{
+    elf_end(elf->elf);
+    elf->elf = NULL;
+}
+
+const char *record_elf_cpu(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *cpu = NULL;
+    struct record_elf elf;
+
+    if (fd < 0)
+        return NULL;
+    if (!record_elf_open(&elf, fd))
+        cpu = elf.cpu;
+    record_elf_close(&elf);
+    close(fd);
+    return cpu;
 }
 
 static bool holds_one(const char *data, size_t size, const char *const *texts, bool whole)
@@ -81,60 +119,45 @@ static bool range_holds(const struct record_elf *elf, uint64_t from, uint64_t si
 
 bool record_elf_names(const struct record_elf *elf, const char *const *names)
 {
-    Elf64_Ehdr header;
-    bool found = false;
+    Elf_Scn *section = NULL;
+    GElf_Shdr header;
 
-    if (!file_read_whole(elf->fd, &header, sizeof(header), 0) ||
-        header.e_shentsize != sizeof(Elf64_Shdr))
-        return false;
-    for (unsigned i = 0; i < header.e_shnum && !found; i++) {
-        Elf64_Shdr section;
-
-        if (header.e_shoff > elf->size || !file_read_whole(elf->fd, &section, sizeof(section),
-                                                           header.e_shoff + i * sizeof(section)))
-            return false;
-        if (section.sh_type == SHT_STRTAB)
-            found = range_holds(elf, section.sh_offset, section.sh_size, names, true);
-    }
-    return found;
+    while ((section = elf_nextscn(elf->elf, section)))
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_STRTAB &&
+            range_holds(elf, header.sh_offset, header.sh_size, names, true))
+            return true;
+    return false;
 }
 
 /* ---- Program headers. */
 
-struct headers {
-    Elf64_Phdr header[HEADERS_MAX];
-    unsigned count;
-};
-
-static void headers_read(const struct record_elf *elf, struct headers *out)
+static size_t segments(const struct record_elf *elf)
 {
-    Elf64_Ehdr header;
     size_t count;
 
-    out->count = 0;
-    if (!elf->x86_64 || !file_read_whole(elf->fd, &header, sizeof(header), 0) ||
-        header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phoff > elf->size)
-        return;
-    count = header.e_phnum < HEADERS_MAX ? header.e_phnum : HEADERS_MAX;
-    if (file_read_whole(elf->fd, out->header, count * sizeof(Elf64_Phdr), header.e_phoff))
-        out->count = (unsigned)count;
+    return elf_getphdrnum(elf->elf, &count) ? 0 : count;
 }
 
-static const Elf64_Phdr *headers_find(const struct headers *h, uint32_t type)
+static bool segment_find(const struct record_elf *elf, uint32_t type, GElf_Phdr *out)
 {
-    for (unsigned i = 0; i < h->count; i++)
-        if (h->header[i].p_type == type)
-            return &h->header[i];
-    return NULL;
+    size_t count = segments(elf);
+
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf->elf, (int)i, out) && out->p_type == type)
+            return true;
+    return false;
 }
 
 /* Where the file has what is loaded at that address. Returns: an offset, or 0. */
-static uint64_t headers_offset(const struct headers *h, uint64_t address)
+static uint64_t offset_of(const struct record_elf *elf, uint64_t address)
 {
-    for (unsigned i = 0; i < h->count; i++)
-        if (h->header[i].p_type == PT_LOAD &&
-            address - h->header[i].p_vaddr < h->header[i].p_filesz)
-            return h->header[i].p_offset + (address - h->header[i].p_vaddr);
+    size_t count = segments(elf);
+    GElf_Phdr segment;
+
+    for (size_t i = 0; i < count; i++)
+        if (gelf_getphdr(elf->elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+            address - segment.p_vaddr < segment.p_filesz)
+            return segment.p_offset + (address - segment.p_vaddr);
     return 0;
 }
 
@@ -151,13 +174,10 @@ static bool name_read(const struct record_elf *elf, uint64_t offset, char name[N
 
 static enum record_libc read_libc(const struct record_elf *elf)
 {
-    struct headers headers;
     char name[NAME_SIZE];
-    const Elf64_Phdr *interpreter;
+    GElf_Phdr interpreter;
 
-    headers_read(elf, &headers);
-    interpreter = headers_find(&headers, PT_INTERP);
-    if (!interpreter || !name_read(elf, interpreter->p_offset, name))
+    if (!segment_find(elf, PT_INTERP, &interpreter) || !name_read(elf, interpreter.p_offset, name))
         return RECORD_LIBC_UNKNOWN;
     if (strstr(name, "/ld-musl-"))
         return RECORD_LIBC_MUSL;
@@ -174,30 +194,27 @@ enum record_libc record_elf_libc(const char *path)
         return libc;
     if (!record_elf_open(&elf, fd))
         libc = read_libc(&elf);
+    record_elf_close(&elf);
     close(fd);
     return libc;
 }
 
 bool record_elf_needs(const struct record_elf *elf, record_elf_name *found, void *context)
 {
-    Elf64_Dyn entries[DYNAMIC_MAX];
-    struct headers headers;
-    const Elf64_Phdr *dynamic;
     char name[NAME_SIZE];
+    GElf_Phdr dynamic;
     uint64_t names = 0;
-    size_t count;
+    Elf_Data *data;
+    GElf_Dyn entry;
 
-    headers_read(elf, &headers);
-    dynamic = headers_find(&headers, PT_DYNAMIC);
-    count = dynamic ? dynamic->p_filesz / sizeof(*entries) : 0;
-    count = count < DYNAMIC_MAX ? count : DYNAMIC_MAX;
-    if (!count || !file_read_whole(elf->fd, entries, count * sizeof(*entries), dynamic->p_offset))
+    if (!segment_find(elf, PT_DYNAMIC, &dynamic))
         return false;
-    for (size_t i = 0; i < count; i++)
-        if (entries[i].d_tag == DT_STRTAB)
-            names = headers_offset(&headers, entries[i].d_un.d_ptr);
-    for (size_t i = 0; names && i < count && entries[i].d_tag != DT_NULL; i++)
-        if (entries[i].d_tag == DT_NEEDED && name_read(elf, names + entries[i].d_un.d_val, name) &&
+    data = elf_getdata_rawchunk(elf->elf, (int64_t)dynamic.p_offset, dynamic.p_filesz, ELF_T_DYN);
+    for (int i = 0; gelf_getdyn(data, i, &entry); i++)
+        if (entry.d_tag == DT_STRTAB)
+            names = offset_of(elf, entry.d_un.d_ptr);
+    for (int i = 0; names && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++)
+        if (entry.d_tag == DT_NEEDED && name_read(elf, names + entry.d_un.d_val, name) &&
             found(context, name))
             return true;
     return false;

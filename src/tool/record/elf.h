@@ -8,11 +8,19 @@
 struct record_elf {
     int fd; /* the caller's */
     uint64_t size;
-    bool x86_64;
+    struct Elf *elf; /* libelf's; NULL: damaged */
+    const char *cpu; /* as messages say it: CPU_NAME, "a 32-bit CPU" */
 };
 
-/* Returns: 0, or -ENOEXEC if it is no ELF file. It may be damaged: it is read, never mapped. */
+/*
+ * Returns: 0, or -ENOEXEC if it is no ELF file. It may be damaged: it is read, never mapped. Call
+ * record_elf_close() in either case; the descriptor stays open.
+ */
 int record_elf_open(struct record_elf *elf, int fd);
+void record_elf_close(struct record_elf *elf);
+
+/* The CPU of the file at `path`; NULL: it is no ELF file. */
+const char *record_elf_cpu(const char *path);
 
 enum record_libc {
     RECORD_LIBC_UNKNOWN, /* a static program, a script, another CPU's, a damaged file */

@@ -1,6 +1,7 @@
 #include "record/library.h"
 
 #include "base/atomics.h"
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "command/command.h"
@@ -136,10 +137,14 @@ static int check_version(const char *path, struct record_why *why)
 int record_library_check(const char *path, struct record_why *why)
 {
     size_t length = strlen(path);
-    const char *wrong;
+    const char *wrong, *cpu;
 
     if (access(path, R_OK))
         return record_refuse(why, CLI_IO, "cannot read %s: %s", path, strerror(errno));
+    cpu = record_elf_cpu(path);
+    if (cpu && strcmp(cpu, CPU_NAME) != 0)
+        return record_refuse(
+            why, CLI_IO, "cannot load %s: it is for %s, and this command for " CPU_NAME, path, cpu);
     wrong = load(path);
     if (!wrong)
         return check_version(path, why);
@@ -190,6 +195,18 @@ static bool is_launcher(const char *program)
     return kind == RECORD_TARGET_LAUNCHER || kind == RECORD_TARGET_SINGLE_FILE;
 }
 
+static int check_cpu(const char *library, const char *program, const char *name,
+                     struct record_why *why)
+{
+    const char *cpu = record_target_cpu(program), *other = record_elf_cpu(library);
+
+    if (!cpu || !other || !strcmp(cpu, other))
+        return CLI_OK;
+    return record_refuse(
+        why, CLI_IO, "%s is a program for %s, and %s is for %s; use the shadowtrace of that CPU",
+        name, cpu, library, other);
+}
+
 int record_library_fits(const char *library, const char *program, const char *name,
                         struct record_why *why)
 {
@@ -203,10 +220,11 @@ int record_library_fits(const char *library, const char *program, const char *na
 
     if (fd >= 0) {
         found = !record_elf_open(&elf, fd) && record_elf_needs(&elf, is_misfit, &m);
+        record_elf_close(&elf);
         close(fd);
     }
     if (!found || !is_launcher(program))
-        return CLI_OK;
+        return check_cpu(library, program, name, why);
     if (m.libc == RECORD_LIBC_GLIBC)
         return record_refuse(why, CLI_IO, "%s is a program for glibc, and %s is for musl (%s)",
                              name, library, m.name);

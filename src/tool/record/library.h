@@ -29,9 +29,9 @@ int record_library_check(const char *path, struct record_why *why);
 int record_library_usable(char path[PATH_MAX], struct record_why *why);
 
 /*
- * record_library_fits - can the C library of `program`, by its ELF header, load the library? The
- * library of the package runs under glibc and musl; one that is built for a system runs under its
- * C library only. name: how the message calls the program.
+ * record_library_fits - is the library for the CPU of `program`, and can its C library load it?
+ * Both by the ELF headers. The library of the package runs under glibc and musl; one that is built
+ * for a system runs under its C library only. name: how the message calls the program.
  * Returns: CLI_OK, also for a program that is not known to be .NET; or CLI_IO.
  */
 int record_library_fits(const char *library, const char *program, const char *name,

@@ -3,6 +3,7 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -34,9 +35,10 @@ static int check_version(const struct dotnet_process *p, struct record_why *why)
         return record_refuse(why, CLI_IO,
                              "process %ld runs on .NET %s; %d or later can be attached to", p->pid,
                              p->runtime, DOTNET_MAJOR_OLDEST);
-    if (strcmp(p->machine, "x64") != 0)
-        return record_refuse(why, CLI_IO, "process %ld is of %s; shadowtrace records x64 only",
-                             p->pid, p->machine);
+    if (strcmp(p->machine, CPU_DOTNET) != 0)
+        return record_refuse(
+            why, CLI_IO, "process %ld is of %s, and this shadowtrace records " CPU_DOTNET " only",
+            p->pid, p->machine);
     return CLI_OK;
 }
 
@@ -162,6 +164,7 @@ static bool is_profiler(void *context, const char *path)
     if (fd < 0)
         return false;
     found = !record_elf_open(&elf, fd) && record_elf_names(&elf, names);
+    record_elf_close(&elf);
     close(fd);
     if (found)
         snprintf(s->found, sizeof(s->found), "%s", path);

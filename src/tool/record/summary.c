@@ -1,6 +1,7 @@
 #include "record/summary.h"
 
 #include "base/atomics.h"
+#include "base/cpu.h"
 #include "base/path.h"
 #include "command/print_complete.h"
 #include "command/print_sampling.h"
@@ -293,7 +294,7 @@ void record_summary_why_none(FILE *out, const char *command, enum record_target 
                                      "profilers; publish it without PublishAot to record it",
         [RECORD_TARGET_NATIVE] = "is a native program without .NET, " NOTHING_UNDER_IT,
         [RECORD_TARGET_FOREIGN] =
-            "is a program for another CPU, and only x86-64 ones can be recorded",
+            "is a program for another CPU, and this shadowtrace records only " CPU_NAME " ones",
     };
 
     fputs(PREFIX "nothing was recorded, no process reported in: ", out);

@@ -1,5 +1,6 @@
 #include "record/target.h"
 
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "command/command.h"
@@ -103,11 +104,22 @@ int record_target_find(const char *command, const char *search_path, char path[P
     return is_executable(path) ? CLI_OK : refuse_unexecutable(path, why);
 }
 
-enum record_target record_target_kind(const char *path)
+/* Of any CPU. */
+static enum record_target kind_of(const struct record_elf *elf)
 {
     /* Exported for debuggers by native ahead-of-time and by single-file programs. */
     static const char *const native_aot[] = {"DotNetRuntimeDebugHeader", "RhpNewFast", NULL};
     static const char *const single_file[] = {"DotNetRuntimeInfo", NULL};
+
+    if (record_elf_names(elf, native_aot))
+        return RECORD_TARGET_NATIVE_AOT;
+    if (record_elf_names(elf, single_file))
+        return RECORD_TARGET_SINGLE_FILE;
+    return record_elf_holds(elf, "libhostfxr.so") ? RECORD_TARGET_LAUNCHER : RECORD_TARGET_NATIVE;
+}
+
+enum record_target record_target_kind(const char *path)
+{
     enum record_target kind = RECORD_TARGET_UNKNOWN;
     struct record_elf elf;
     char start[2];
@@ -118,17 +130,30 @@ enum record_target record_target_kind(const char *path)
     if (file_read_whole(fd, start, sizeof(start), 0) && !memcmp(start, "#!", 2)) {
         kind = RECORD_TARGET_SCRIPT;
     } else if (!record_elf_open(&elf, fd)) {
-        if (!elf.x86_64)
-            kind = RECORD_TARGET_FOREIGN;
-        else if (record_elf_names(&elf, native_aot))
-            kind = RECORD_TARGET_NATIVE_AOT;
-        else if (record_elf_names(&elf, single_file))
-            kind = RECORD_TARGET_SINGLE_FILE;
-        else if (record_elf_holds(&elf, "libhostfxr.so"))
-            kind = RECORD_TARGET_LAUNCHER;
-        else
-            kind = RECORD_TARGET_NATIVE;
+        kind = strcmp(elf.cpu, CPU_NAME) ? RECORD_TARGET_FOREIGN : kind_of(&elf);
+        record_elf_close(&elf);
     }
     close(fd);
     return kind;
+}
+
+const char *record_target_cpu(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const char *cpu = NULL;
+    struct record_elf elf;
+
+    if (fd < 0)
+        return NULL;
+    if (!record_elf_open(&elf, fd)) {
+        /* The usual case needs no look at the whole file. */
+        enum record_target kind =
+            strcmp(elf.cpu, CPU_NAME) ? kind_of(&elf) : RECORD_TARGET_LAUNCHER;
+
+        if (kind == RECORD_TARGET_LAUNCHER || kind == RECORD_TARGET_SINGLE_FILE)
+            cpu = elf.cpu;
+        record_elf_close(&elf);
+    }
+    close(fd);
+    return cpu;
 }

@@ -26,4 +26,10 @@ int record_target_find(const char *command, const char *search_path, char path[P
 /* record_target_kind - what the file itself tells by names and strings; does not start it. */
 enum record_target record_target_kind(const char *path);
 
+/*
+ * record_target_cpu - the CPU of an executable, as messages say it, if that is this command's or
+ * the executable starts .NET. Returns: NULL: it is a script, or native for another CPU.
+ */
+const char *record_target_cpu(const char *path);
+
 #endif

@@ -5,6 +5,7 @@
 #include "record/library.h"
 #include "support/test.h"
 
+#include <elf.h>
 #include <signal.h>
 
 static char path[PATH_MAX];
@@ -141,6 +142,22 @@ TEST(a_library_of_another_version_is_refused)
     assert_int_equal(check("cut.so"), CLI_OK); /* says none */
 }
 
+/* The first bytes of a program or library of another CPU, and what tells that it starts .NET. */
+static void write_elf_for(const char *name, unsigned class, unsigned order, unsigned machine)
+{
+    struct {
+        Elf64_Ehdr header;
+        char text[64];
+    } file = {.text = "libhostfxr.so"};
+
+    memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+    file.header.e_ident[EI_CLASS] = (unsigned char)class;
+    file.header.e_ident[EI_DATA] = (unsigned char)order;
+    file.header.e_ident[EI_VERSION] = EV_CURRENT;
+    file.header.e_machine = (Elf64_Half)machine;
+    write_file(name, &file, sizeof(file), 0700);
+}
+
 static void expect_fit(const char *library, const char *program, const char *says)
 {
     char file[2 * PATH_MAX];
@@ -166,6 +183,27 @@ static bool link_as(const char *name, const char *code, const char *flags)
     snprintf(command, sizeof(command), "cc -nostdlib -fPIC -o %s %s.c %s 2>/dev/null", name, name,
              flags);
     return system(command) == 0;
+}
+
+TEST(a_library_or_program_of_another_cpu_is_refused_in_one_line)
+{
+    const unsigned own = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+
+    write_elf_for("arm.so", ELFCLASS64, own, EM_AARCH64);
+    write_elf_for("x86.so", ELFCLASS64, own, EM_X86_64);
+    write_elf_for("arm32.so", ELFCLASS32, own, EM_ARM);
+    write_elf_for("big.so", ELFCLASS64, ELFDATA2MSB, EM_AARCH64);
+    write_elf_for("unknown.so", ELFCLASS64, own, EM_S390);
+    expect_fit("arm.so", "arm.so", "");
+    expect_fit("x86.so", "x86.so", "");
+    expect_fit("arm.so", "x86.so", "app is a program for x86-64, and ");
+    expect_fit("arm.so", "x86.so", "arm.so is for AArch64; use the shadowtrace of that CPU");
+    expect_fit("x86.so", "arm.so", "app is a program for AArch64, and ");
+    expect_fit("x86.so", "arm32.so", "app is a program for a 32-bit CPU, and ");
+    expect_fit("x86.so", "big.so", "app is a program for a big-endian CPU, and ");
+    expect_fit("x86.so", "unknown.so", "app is a program for an unknown CPU, and ");
+    assert_int_equal(check("arm32.so"), CLI_IO);
+    assert_says(why.text, "it is for a 32-bit CPU, and this command for ");
 }
 
 TEST(a_library_of_another_c_library_is_refused_by_the_programs_elf_header)

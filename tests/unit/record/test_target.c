@@ -102,6 +102,8 @@ static void write_elf(const char *name, unsigned machine, const char *strings, s
     memset(&file, 0, sizeof(file));
     memcpy(file.header.e_ident, ELFMAG, SELFMAG);
     file.header.e_ident[EI_CLASS] = ELFCLASS64;
+    file.header.e_ident[EI_DATA] = ELFDATA2LSB;
+    file.header.e_ident[EI_VERSION] = EV_CURRENT;
     file.header.e_machine = (Elf64_Half)machine;
     file.header.e_shoff = offsetof(__typeof__(file), section);
     file.header.e_shentsize = sizeof(Elf64_Shdr);
@@ -180,6 +182,7 @@ TEST(a_large_executable_is_searched_whole)
         assert_int_equal(record_elf_open(&elf, elf.fd), 0);
         assert_true(record_elf_holds(&elf, "libhostfxr.so"));
         assert_false(record_elf_holds(&elf, "libhostfxr.so.1"));
+        record_elf_close(&elf);
         close(elf.fd);
     }
     free(file);
