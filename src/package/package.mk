@@ -90,12 +90,22 @@ PACKED := $(addprefix $(NATIVE)/,shadowtrace libshadowtrace.so) $(NEEDED)
 # Needed libraries are found in the same directory. libpthread and libdl are empty today, but not in older glibcs.
 PACKAGE_FLAGS = $(LDFLAGS) -L$(dir $(STUBS)) -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN' \
                 -Wl,--no-as-needed -lpthread -ldl -Wl,--as-needed
-package_link = $(call say,LD,$@)sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug $(CC)
+package_link = $(call say,LD,$@)CC='$(CC)' OBJCOPY=$(CROSS)objcopy sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug $(CC)
 
 nupkg: $(NUPKG) $(SYMBOLS)
 
+# With WITH_ARM64=1 the package also has the command and the library for arm64.
+WITH_ARM64 ?=
+NATIVE_ARM64 := $(ARM64)/package/native
+.PHONY: native native-arm64
+native: $(PACKED)
+native-arm64:
+	$(Q)$(MAKE) arm64 ARM64_GOALS=native
+$(NUPKG): $(if $(WITH_ARM64),native-arm64)
+
 $(NUPKG): $(PACKED) $(SHIM) $(addprefix $(NUGET)/,pack.py shadowtrace.nuspec README.md) LICENSE
-	$(call say,PACK,$@)python3 $(NUGET)/pack.py $(VERSION) $(GLIBC_FLOOR) $(NATIVE) $(dir $(SHIM)) $@
+	$(call say,PACK,$@)python3 $(NUGET)/pack.py $(VERSION) $(GLIBC_FLOOR) $(dir $(SHIM)) $@ \
+	  linux-x64=$(NATIVE) $(if $(WITH_ARM64),linux-arm64=$(NATIVE_ARM64))
 
 $(SYMBOLS): $(PACKED)
 	$(call say,TAR,$@)tar -C $(PACKAGE)/debug --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - \
@@ -132,10 +142,10 @@ $(PACKAGE)/%/source: $(NUGET)/source.sh
 
 $(PACKAGE)/obj/%.o: $(NUGET)/%.c $(BUILD)/compiled_with
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(CPPFLAGS_ALL) $(SEES_common) $(CFLAGS_ALL) -c -o $@ $<
 
 $(STUBS): $(NUGET)/stubs.py
-	$(call say,GEN,$@)python3 $< $(GLIBC_FLOOR) $(@D)
+	$(call say,GEN,$@)CC='$(CC)' python3 $< $(GLIBC_FLOOR) $(@D)
 
 $(SHIM): $(wildcard src/managed/shim/*.cs src/managed/shim/*.csproj) src/managed/Directory.Build.props
 	$(call say,DOTNET,$@)dotnet msbuild src/managed/shim/shim.csproj $(MSBUILD_FLAGS) && touch $@

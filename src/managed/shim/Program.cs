@@ -14,10 +14,8 @@ namespace Shadowtrace.Shim;
 internal static unsafe class Program
 {
     private const string Name = "shadowtrace";
-    private const string RunsOn = "it needs Linux on x86-64 with glibc (linux-x64)";
-
     /// <summary>From the folder of this file, tools/FRAMEWORK/RID in the package: there once for all frameworks.</summary>
-    private const string Native = "../../net10.0/linux-x64/" + Name;
+    private const string Natives = "../../net10.0";
 
     /// <summary>The command's exit status for what cannot be read.</summary>
     private const int CannotRead = 3;
@@ -33,10 +31,11 @@ internal static unsafe class Program
 
     private static int Main(string[] arguments)
     {
-        string native = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, Native));
         string machine = RuntimeInformation.RuntimeIdentifier;
+        string cpu = machine[(machine.LastIndexOf('-') + 1)..];
+        string native = Path.GetFullPath(Path.Combine(AppContext.BaseDirectory, Natives, "linux-" + cpu, Name));
 
-        if (!IsSupported(machine))
+        if (!IsSupported(machine) || !Directory.Exists(Path.GetDirectoryName(native)))
             return Refuse($"does not run on {machine}; {RunsOn}");
         if (!File.Exists(native))
             return Refuse($"{native} is missing; install the tool again");
@@ -49,10 +48,16 @@ internal static unsafe class Program
         return CannotRead;
     }
 
+    /// <summary>The package has a folder for each machine that it runs on.</summary>
+    private static string RunsOn =>
+        Directory.Exists(Path.Combine(AppContext.BaseDirectory, Natives, "linux-arm64"))
+            ? "it needs Linux on x86-64 or arm64 with glibc (linux-x64, linux-arm64)"
+            : "it needs Linux on x86-64 with glibc (linux-x64)";
+
     /// <summary>By its name in .NET: linux-x64, linux-musl-x64, fedora.41-x64, osx-arm64.</summary>
     [SupportedOSPlatformGuard("linux")]
     private static bool IsSupported(string machine) =>
-        OperatingSystem.IsLinux() && machine.EndsWith("-x64", StringComparison.Ordinal) &&
+        OperatingSystem.IsLinux() && !machine.StartsWith("osx", StringComparison.Ordinal) &&
         !machine.Contains("musl", StringComparison.Ordinal) && !machine.Contains("alpine", StringComparison.Ordinal);
 
     /// <summary>Runs the command in this process, and returns only when that fails: with the reason.</summary>

@@ -3,6 +3,8 @@
  * linked for (stubs.py): hidden here, so that it comes before the C library's own. Linked into the
  * package's command and library only; what is built for this machine uses its glibc.
  */
+#include "base/cpu.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -12,7 +14,7 @@
 #include <unistd.h>
 
 #define HIDDEN __attribute__((visibility("hidden")))
-#define LAYOUT 1 /* struct stat as the kernel fills it in on x86-64: _STAT_VER_LINUX */
+#define LAYOUT CPU_STAT_LAYOUT
 
 /* stat, lstat, fstat and fstatat were inline functions over these until 2.33. */
 int __xstat(int layout, const char *path, struct stat *out);

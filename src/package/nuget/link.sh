@@ -14,7 +14,7 @@ full=$native.full/$name
 mkdir -p "$native.full"
 
 "$@" -o "$full" -Wl,--build-id=none
-objcopy --strip-all "$full" "$full.stripped"
+"${OBJCOPY:-objcopy}" --strip-all "$full" "$full.stripped"
 id=$(sha256sum "$full.stripped" | cut -c1-40)
 rm "$full.stripped"
 
@@ -23,6 +23,6 @@ rm "$full.stripped"
 symbols=$debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug
 mkdir -p "$(dirname "$symbols")"
 echo "$symbols" >"$full.symbols"
-objcopy --only-keep-debug "$full" "$symbols"
-objcopy --strip-all "$full" "$native/$name.new"
+"${OBJCOPY:-objcopy}" --only-keep-debug "$full" "$symbols"
+"${OBJCOPY:-objcopy}" --strip-all "$full" "$native/$name.new"
 mv -f "$native/$name.new" "$native/$name"

@@ -2,12 +2,12 @@
 """
 Puts the .nupkg of the .NET tool together: the same bytes from the same files.
 
-usage: pack.py VERSION FLOOR NATIVE SHIM OUT
+usage: pack.py VERSION FLOOR SHIM OUT RID=NATIVE...
 
-NATIVE: the folder of the command, the library and what they link; FLOOR: the newest version of glibc that they may need
+NATIVE: the folder of the command, the library and what they link, for the machine RID; FLOOR: the newest version of glibc that they may need
 (stubs.py). SHIM: the folder of the managed program that stands in where the command does not run. OUT: the package.
 
-    tools/net10.0/linux-x64/        the command, which SDK 10 starts itself
+    tools/net10.0/linux-x64/        the command, which SDK 10 starts itself; the same for linux-arm64
     tools/net10.0/linux-musl-x64/   the shim; without this NuGet would take linux-x64 on musl, too
     tools/net8.0/any/               the shim, for SDK 8 and 9, and for other systems
 
@@ -78,15 +78,17 @@ def content_types(names):
     return TYPES % ''.join(lines)
 
 
-def contents(version, floor, native, shim):
+def contents(version, floor, shim, natives):
     """{name in the package: bytes}"""
     made = {'shadowtrace.nuspec': text(os.path.join(HERE, 'shadowtrace.nuspec')).replace('@VERSION@', version),
             'README.md': text(os.path.join(HERE, 'README.md')).replace('@FLOOR@', floor),
             'LICENSE': read(os.path.join(ROOT, 'LICENSE')), 'THIRD-PARTY-NOTICES.txt': ''.join(notices()),
-            '_rels/.rels': RELATIONS, 'tools/net10.0/linux-x64/DotnetToolSettings.xml': NATIVE_SETTINGS}
-    for name in sorted(os.listdir(native)):
-        check_needs(os.path.join(native, name), floor)
-        made['tools/net10.0/linux-x64/' + name] = read(os.path.join(native, name))
+            '_rels/.rels': RELATIONS}
+    for rid, native in natives:
+        made['tools/net10.0/%s/DotnetToolSettings.xml' % rid] = NATIVE_SETTINGS
+        for name in sorted(os.listdir(native)):
+            check_needs(os.path.join(native, name), floor)
+            made['tools/net10.0/%s/%s' % (rid, name)] = read(os.path.join(native, name))
     for folder in 'tools/net10.0/linux-musl-x64/', 'tools/net8.0/any/':
         made[folder + 'DotnetToolSettings.xml'] = SHIM_SETTINGS
         for name in 'shadowtrace.dll', 'shadowtrace.runtimeconfig.json':
@@ -107,10 +109,10 @@ def write(out, files):
 
 
 def main():
-    if len(sys.argv) != 6:
+    if len(sys.argv) < 6:
         sys.exit(__doc__.strip().splitlines()[2])
-    version, floor, native, shim, out = sys.argv[1:]
-    write(out, contents(version, floor, native, shim))
+    version, floor, shim, out = sys.argv[1:5]
+    write(out, contents(version, floor, shim, [native.split('=', 1) for native in sys.argv[5:]]))
 
 
 if __name__ == '__main__':

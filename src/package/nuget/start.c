@@ -1,4 +1,6 @@
 /* What glibc.c is, of the command alone: how it starts, and the words for an errno. */
+#include "base/cpu.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -14,7 +16,7 @@ extern array_function *const __init_array_end[] HIDDEN;
 int glibc_start_main(main_function *program, int count, char **arguments,
                      array_function *constructors, void (*destructors)(void),
                      void (*loader_ends)(void), void *stack_end);
-__asm__(".symver glibc_start_main, __libc_start_main@GLIBC_2.2.5");
+__asm__(".symver glibc_start_main, __libc_start_main@" CPU_GLIBC_FIRST);
 
 int __libc_start_main(main_function *program, int count, char **arguments,
                       array_function *constructors, void (*destructors)(void),

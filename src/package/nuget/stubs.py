@@ -17,10 +17,13 @@ import re
 import subprocess
 import sys
 
-LIBRARIES = ('libc.so.6', 'libm.so.6', 'ld-linux-x86-64.so.2', 'libpthread.so.0', 'libdl.so.2')
+LIBRARIES = ('libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2')
+# The dynamic linker and the format of the linker's output, by the machine that CC compiles for.
+MACHINES = {'x86_64': ('ld-linux-x86-64.so.2', 'elf64-x86-64'), 'aarch64': ('ld-linux-aarch64.so.1', 'elf64-littleaarch64')}
+CC = os.environ.get('CC', 'cc').split()
 # The names that -lNAME looks for. What libc_nonshared.a has is linked in: atexit is one of them.
 LINKED = {'libm.so': 'libm.so.6', 'libpthread.so': 'libpthread.so.0', 'libdl.so': 'libdl.so.2'}
-LIBC_SCRIPT = 'OUTPUT_FORMAT(elf64-x86-64)\nGROUP(%s/libc.so.6 %s AS_NEEDED(%s/ld-linux-x86-64.so.2))\n'
+LIBC_SCRIPT = 'OUTPUT_FORMAT(%s)\nGROUP(%s/libc.so.6 %s AS_NEEDED(%s/%s))\n'
 
 
 def output(*command):
@@ -54,7 +57,7 @@ def assembly(found):
 
 
 def make(folder, name, floor):
-    library = output(os.environ.get('CC', 'cc'), '-print-file-name=' + name).strip()
+    library = output(*CC, '-print-file-name=' + name).strip()
     found = symbols(library, floor)
     source, script = os.path.join(folder, name + '.S'), os.path.join(folder, name + '.map')
     with open(source, 'w', encoding='utf-8') as file:
@@ -63,21 +66,22 @@ def make(folder, name, floor):
         for version in sorted({version for version, _, _ in found.values()}, key=number):
             file.write('GLIBC_%s { };\n' % version)
         file.write('LOCAL_ { local: *; };\n')
-    subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-nostdlib', '-o', os.path.join(folder, name), source,
+    subprocess.run([*CC, '-shared', '-nostdlib', '-o', os.path.join(folder, name), source,
                     '-Wl,-soname,' + name, '-Wl,--version-script=' + script], check=True)
 
 
 def main():
     floor, folder = number(sys.argv[1]), os.path.abspath(sys.argv[2])
     os.makedirs(folder, exist_ok=True)
-    for name in LIBRARIES:
+    linker, output_format = MACHINES[output(*CC, '-dumpmachine').split('-')[0]]
+    for name in LIBRARIES + (linker,):
         make(folder, name, floor)
     for link, target in LINKED.items():
         with open(os.path.join(folder, link), 'w', encoding='utf-8') as file:
             file.write('GROUP(%s)\n' % os.path.join(folder, target))
-    nonshared = output(os.environ.get('CC', 'cc'), '-print-file-name=libc_nonshared.a').strip()
+    nonshared = output(*CC, '-print-file-name=libc_nonshared.a').strip()
     with open(os.path.join(folder, 'libc.so'), 'w', encoding='utf-8') as file:
-        file.write(LIBC_SCRIPT % (folder, nonshared, folder))
+        file.write(LIBC_SCRIPT % (output_format, folder, nonshared, folder, linker))
 
 
 if __name__ == '__main__':

@@ -1,6 +1,7 @@
 /* shadowtrace list - the traced processes of this user. */
 #include "attach/attach.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "process/client.h"
 #include "process/dotnet.h"
@@ -51,18 +52,22 @@ static void on_socket(void *context, long pid, const char *socket)
 static void print_one(const json_t *s, unsigned depth, FILE *out)
 {
     const char *error = json_string_value(json_object_get(s, "error"));
-    bool attachable = json_is_true(json_object_get(s, "attachable"));
+    const char *machine = json_string_value(json_object_get(s, "machine"));
     int indent = (int)(depth > NAME_COLUMNS / 4 ? NAME_COLUMNS / 4 : depth) * 2;
     int width = NAME_COLUMNS - indent;
     char called[300], version[40];
     struct text_number count;
 
     fprintf(out, "%8lld  %*s", (long long)client_number(s, "pid"), indent, "");
-    if (attachable) {
-        fprintf(out, "%-*s .NET %-8s not traced; `shadowtrace attach %lld` records it\n", width,
+    if (machine) {
+        fprintf(out, "%-*s .NET %-8s not traced; ", width,
                 text_clean(called, sizeof(called), client_text(s, "name")),
-                text_clean(version, sizeof(version), client_text(s, "runtime")),
-                (long long)client_number(s, "pid"));
+                text_clean(version, sizeof(version), client_text(s, "runtime")));
+        if (json_is_true(json_object_get(s, "attachable")))
+            fprintf(out, "`shadowtrace attach %lld` records it\n",
+                    (long long)client_number(s, "pid"));
+        else
+            text_part(out, "it is of ", machine, ", and this shadowtrace records " CPU_DOTNET "\n");
         return;
     }
     if (!error)
@@ -147,9 +152,10 @@ static void on_dotnet(void *context, const struct dotnet_process *p)
     struct listing *l = context;
 
     if (p->major >= DOTNET_MAJOR_OLDEST && place_of(l->found, p->pid) == FOREST_NONE)
-        json_array_append_new(l->found,
-                              json_pack("{s:I, s:s, s:s, s:b}", "pid", (json_int_t)p->pid, "name",
-                                        p->name, "runtime", p->runtime, "attachable", 1));
+        json_array_append_new(l->found, json_pack("{s:I, s:s, s:s, s:s, s:b}", "pid",
+                                                  (json_int_t)p->pid, "name", p->name, "runtime",
+                                                  p->runtime, "machine", p->machine, "attachable",
+                                                  strcmp(p->machine, CPU_DOTNET) == 0));
 }
 
 /* none: that there are no traced ones is to be said. */

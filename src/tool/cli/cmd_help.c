@@ -12,7 +12,8 @@ const struct cli_manual cli_manual = {
         "stack of each thread, and writes a log: JSON, one object per line. The other commands "
         "read such logs, or talk to processes that are being recorded. Every prefix of a log can "
         "be read. What was lost is counted, and every command says so.\n\n"
-        "It runs on x86-64 Linux with .NET 8, 9, 10 and 11. `attach` samples a process that was "
+        "It runs on x86-64 Linux with .NET 8, 9, 10 and 11, and on arm64 Linux with .NET 9, 10 "
+        "and 11. `attach` samples a process that was "
         "started without the library.",
     .files = MANUAL_TERMS({"PREFIX/lib/shadowtrace/libshadowtrace.so",
                            "the library that the runtime loads into a traced process; PREFIX is "

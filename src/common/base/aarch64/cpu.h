@@ -34,6 +34,10 @@ static inline size_t cpu_page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+/* glibc's first version here, and its number for the kernel's struct stat (_STAT_VER_LINUX). */
+#define CPU_GLIBC_FIRST "GLIBC_2.17"
+#define CPU_STAT_LAYOUT 0
+
 #define CPU_WALKS 0 /* --capture walk: the rules of src/tracer/walk are those of x86-64 */
 
 /*

@@ -28,6 +28,10 @@ static inline size_t cpu_page_size(void)
     return 4096;
 }
 
+/* glibc's first version here, and its number for the kernel's struct stat (_STAT_VER_LINUX). */
+#define CPU_GLIBC_FIRST "GLIBC_2.2.5"
+#define CPU_STAT_LAYOUT 1
+
 #define CPU_WALKS 1 /* --capture walk */
 
 /*
