@@ -56,9 +56,7 @@ INTO_CALLER struct frame_at method_at(enum wrapper which)
 
 INTO_CALLER void leave(uintptr_t method, uintptr_t sp)
 {
-    struct stack *s = stack_self;
-
-    if (LIKELY(load_relaxed(&s->words->top[-1].sp) == sp))
+    if (LIKELY(load_relaxed(&stack_words.top[-1].sp) == sp))
         stack_leave(method, sp);
     else
         stack_leave_low(method, sp);
