@@ -200,7 +200,7 @@ def cpu_used():
 
 
 class Process(subprocess.Popen):
-    """Whoever waits for it, and in whichever way: what it used is counted, with what it waited for itself."""
+    """A child. Its CPU time, and that of its children, is counted however its end is waited for."""
 
     def _try_wait(self, wait_flags):
         try:
@@ -431,7 +431,7 @@ class Programs:
 
     @contextlib.contextmanager
     def once(self, folder, sources):
-        """The body makes the folder of build/e2e if it is not what is made of these files and folders; it is told whether."""
+        """Yields whether the folder of build/e2e is up to date with these files and folders; if not, the body builds it."""
         path = os.path.join(OUT, folder)
         os.makedirs(path, exist_ok=True)
         stamp_path, stamp = os.path.join(path, '.stamp'), _hash(sources) + ' ' + os.path.basename(SDK)

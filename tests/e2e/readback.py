@@ -61,7 +61,7 @@ def exact(log, *options):
 
 
 def reader(name='TraceReader', library='TraceEvent'):
-    """A program of ours around that library, from NuGet: its path; built once for all runners."""
+    """Our program around that library, from NuGet: its path; built once for all runners."""
     source, folder = os.path.join(harness.HERE, 'dotnet', name), os.path.join('dotnet', name)
     with harness.PROGRAM.once(folder, sorted(glob.glob(os.path.join(source, '*.cs*')))) as there:
         folder = os.path.join(OUT, folder)

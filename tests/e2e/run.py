@@ -161,7 +161,7 @@ def main():
     if arguments.build:
         examples()
         for make in {make for test in tests for make in getattr(test[1], 'prepares', [])}:
-            with contextlib.suppress(harness.Skip, AssertionError):  # who asks for it will say what is missing
+            with contextlib.suppress(harness.Skip, AssertionError):  # the test that needs it will say what is missing
                 make()
         return 0
     many = [test for test in tests if not getattr(test[1], 'heavy', False)]

@@ -116,8 +116,8 @@ static inline struct walk_rule walk_rule_unpack(struct walk_words words)
 
 /*
  * A rule in the table. It may be written while it is read: `version` is odd meanwhile, and another
- * one afterwards. Its place may get another address: then `next` leads elsewhere, and whoever does
- * not find his address looks again under the lock.
+ * one afterwards. Its place may get another address: then `next` leads elsewhere, and a reader that
+ * does not find its address looks again under the lock.
  */
 struct walk_slot {
     _Atomic(uint32_t) version;

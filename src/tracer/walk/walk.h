@@ -35,7 +35,7 @@ struct walk_path {
     uint32_t node; /* in the context tree; 0: there is no managed frame */
     bool dynamic;  /* code of no method, such as a DynamicMethod, is younger than all frames */
     bool fault;    /* of the youngest frame: the processor raised an exception there */
-    const struct metadata_method *method; /* of it; NULL: there is none */
+    const struct metadata_method *method; /* of it; NULL: unknown */
     uintptr_t ip;                         /* in it: a return address, unless it is a fault */
 };
 

@@ -18,7 +18,7 @@ export DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 MSBUILDDISABLENODEREUSE=1
 mkdir -p "$out"
 
 build() {
-    # Each method in a document of its own, some with state machines; names and documents fill the heaps.
+    # Each method in a separate document, some with state machines; names and documents fill the heaps.
     awk -v n="$METHODS" 'BEGIN {
     print "using System.Threading.Tasks; using System.Collections.Generic; public static class Large {"
     for (i = 1; i <= n; i++) {

@@ -67,11 +67,12 @@ static const char *lines(void)
         for (uint32_t n = s->node; n; n = profile->nodes[n].parent) {
             const struct export_frame *f = &profile->frames[profile->nodes[n].frame];
 
-            if (f->il >= 0)
-                snprintf(longer, sizeof(longer), "%s+%d%s%s", f->name, f->il, *stack ? ";" : "",
-                         stack);
-            else
-                snprintf(longer, sizeof(longer), "%s%s%s", f->name, *stack ? ";" : "", stack);
+            int size = f->il >= 0 ? snprintf(longer, sizeof(longer), "%s+%d%s%s", f->name, f->il,
+                                             *stack ? ";" : "", stack)
+                                  : snprintf(longer, sizeof(longer), "%s%s%s", f->name,
+                                             *stack ? ";" : "", stack);
+
+            assert_in_range(size, 1, sizeof(longer) - 1);
             strcpy(stack, longer);
         }
         at += (size_t)snprintf(text + at, sizeof(text) - at, "%s %llu/%llu\n", stack,

@@ -211,7 +211,7 @@ static void mark_call(struct marks *m, size_t at, const struct instruction *in,
     m->first[m->calls++] = known[0].what == NOTHING ? 0 : known[0].value * 4 + known[0].what;
 }
 
-/* Returns the number of the call that ends at ret, UINT32_MAX: there is none. */
+/* Returns the number of the call that ends at ret; UINT32_MAX: none ends there. */
 static uint32_t mark_all(struct marks *m, const uint8_t *code, size_t size, size_t ret)
 {
     struct known known[REGISTERS + 1] = {{NOTHING, 0}};
