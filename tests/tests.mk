@@ -20,7 +20,7 @@ $(BUILD)/liball.a: $(ALL_OBJ)
 $(SUPPORT): $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SUPPORT_SRC)))
 
 test_command = $(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) $(OPT_TESTS) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ \
-               $< $(parts) $(LDFLAGS_ALL) $(LIBS_TEST)
+               $< $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBS_TEST)
 
 $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/linked_with
 	@mkdir -p $(@D)
@@ -31,6 +31,9 @@ $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/driver.o $(TESTED) $(BUI
 	$(test_command)
 
 -include $(wildcard $(BUILD)/unit/*/*.d $(BUILD)/unit/*/$(CPU)/*.d $(BUILD)/fuzz/*.d)
+
+# Linked in place of those that the command has: they are compiled with one more view.
+$(BUILD)/unit/views/test_new_view: $(patsubst tests/%.c,$(BUILD)/obj/tests/%.o,$(wildcard tests/unit/views/new_view/*.c))
 
 # Both need cmocka.
 unit: $(if $(CMOCKA),$(UNIT) $(FUZZ))

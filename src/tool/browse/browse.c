@@ -3,28 +3,36 @@
 #include "terminal/key.h"
 #include "terminal/letter.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* The views, and their keys. The last one is there only with several logs. */
-static const struct {
-    char key;
-    const char *name;
-    enum ranking_kind table;
-} tabs[BROWSE_TABS] = {
-    {'1', "overview", RANKING_KINDS},  {'2', "tree", RANKING_KINDS},
-    {'3', "types", RANKING_TYPES},     {'4', "methods", RANKING_METHODS},
-    {'5', "lines", RANKING_LINES},     {'6', "modules", RANKING_MODULES},
-    {'7', "threads", RANKING_THREADS}, {'8', "namespaces", RANKING_NAMESPACES},
-    {'9', "sizes", RANKING_SIZES},     {'0', "time", RANKING_TIME},
-    {'L', "logs", RANKING_LOGS},
-};
 #define OVERVIEW 0
 #define TREE     1
-#define LOGS     (BROWSE_TABS - 1)
+
+static_assert(VIEW_COUNT < BROWSE_TABS, "each view may have a tab");
+
+static void add_tabs(struct browse *b, char key)
+{
+    for (int view = 0; view < VIEW_COUNT; view++)
+        if (view_browse_key((enum view_kind)view) == key)
+            b->views[b->tab_count++] =
+                (struct browse_view){key, view_words[view], (enum view_kind)view};
+}
+
+/* The views that have a key, digits first; logs are there only if they are several. */
+static void make_tabs(struct browse *b)
+{
+    for (const char *digit = "1234567890"; *digit; digit++)
+        add_tabs(b, *digit);
+    for (char letter = 'A'; letter <= 'Z'; letter++)
+        add_tabs(b, letter);
+    if (b->data->log_count > 1)
+        b->views[b->tab_count++] = (struct browse_view){'L', "logs", RANKING_LOGS};
+}
 
 void browse_say(struct browse *b, const char *format, ...)
 {
@@ -39,9 +47,9 @@ void browse_say(struct browse *b, const char *format, ...)
 
 static struct page *new_tab(struct browse *b, size_t tab)
 {
-    return tab == OVERVIEW ? page_overview(b->data)
-           : tab == TREE   ? page_tree(b->data)
-                           : page_ranking(b->data, tabs[tab].table, NULL);
+    if (tab == OVERVIEW)
+        return page_overview(b->data);
+    return tab == TREE ? page_tree(b->data) : page_ranking(b->data, b->views[tab].view, NULL);
 }
 
 /* NULL: there is no memory for the tab that was gone to. */
@@ -99,7 +107,7 @@ int browse_init(struct browse *b, struct data *data)
 {
     memset(b, 0, sizeof(*b));
     b->data = data;
-    b->tab_count = data->log_count > 1 ? BROWSE_TABS : LOGS;
+    make_tabs(b);
     go_to(b, OVERVIEW);
     return current(b) ? 0 : -ENOMEM;
 }
@@ -246,7 +254,7 @@ static void methods_of(struct browse *b)
     struct target t;
 
     under_cursor(b, &t);
-    put_above(b, page_ranking(b->data, RANKING_METHODS, &t), "out of memory");
+    put_above(b, page_ranking(b->data, VIEW_METHODS, &t), "out of memory");
 }
 
 /* ---- searching ---- */
@@ -289,12 +297,12 @@ static void answered(struct browse *b, int key)
 /* ---- keys ---- */
 
 /* Keys of the views and how they show; returns whether it is one. */
-static bool view_key(struct browse *b, int key)
+static bool change_key(struct browse *b, int key)
 {
     struct data *d = b->data;
 
     for (size_t i = 0; i < b->tab_count; i++)
-        if (key == tabs[i].key) {
+        if (key == b->views[i].key) {
             go_to(b, i);
             return true;
         }
@@ -387,16 +395,16 @@ enum browse_next browse_key(struct browse *b, int key)
     answer = page && page->ops->key ? page->ops->key(page, key) : PAGE_NOT_MINE;
     if (answer != PAGE_NOT_MINE)
         obey_page(b, answer);
-    else if (!view_key(b, key))
+    else if (!change_key(b, key))
         return other_key(b, key);
     return BROWSE_GOES_ON;
 }
 
 /* ---- drawing ---- */
 
-static int tab_width(size_t tab)
+static int tab_width(const struct browse *b, size_t tab)
 {
-    return (int)strlen(tabs[tab].name) + 4;
+    return (int)strlen(b->views[tab].name) + 4;
 }
 
 /*
@@ -406,17 +414,18 @@ static int tab_width(size_t tab)
 static void draw_tabs(const struct browse *b, struct canvas *c)
 {
     size_t first = b->tab, i;
-    int column = 0, room = c->columns - tab_width(b->tab) - 1;
+    int column = 0, room = c->columns - tab_width(b, b->tab) - 1;
     char text[40];
 
-    while (first > 0 && room >= tab_width(first - 1))
-        room -= tab_width(--first);
+    while (first > 0 && room >= tab_width(b, first - 1))
+        room -= tab_width(b, --first);
     for (i = first; i < b->tab_count; i++) {
         bool here = i == b->tab;
 
-        if (!here && column + tab_width(i) + (i + 1 < b->tab_count) > c->columns)
+        if (!here && column + tab_width(b, i) + (i + 1 < b->tab_count) > c->columns)
             break;
-        snprintf(text, sizeof(text), here ? "[%c %s]" : " %c %s ", tabs[i].key, tabs[i].name);
+        snprintf(text, sizeof(text), here ? "[%c %s]" : " %c %s ", b->views[i].key,
+                 b->views[i].name);
         column = canvas_put(c, 0, column, c->columns, here ? CANVAS_BOLD : CANVAS_DIM, text);
     }
     if (i < b->tab_count)

@@ -8,15 +8,22 @@
 #include "browse/page.h"
 #include "terminal/prompt.h"
 
-#define BROWSE_TABS  11
+#define BROWSE_TABS  32 /* at most */
 #define BROWSE_DEPTH 32 /* pages on a page */
 
 enum browse_asks { BROWSE_NOTHING, BROWSE_SEARCH, BROWSE_FILTER };
 
+struct browse_view {
+    char key;
+    const char *name;
+    enum view_kind view; /* or RANKING_LOGS */
+};
+
 struct browse {
     struct data *data;
     size_t tab, tab_count;
-    struct page *tabs[BROWSE_TABS]; /* NULL: not made yet */
+    struct browse_view views[BROWSE_TABS]; /* by tab */
+    struct page *tabs[BROWSE_TABS];        /* NULL: not made yet */
     struct page *above[BROWSE_DEPTH];
     size_t depth; /* pages above the tab's own */
     enum browse_asks asks;

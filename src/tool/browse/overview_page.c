@@ -231,13 +231,13 @@ static int say_row(struct overview_page *p, const struct ranking *table,
     if (!to)
         return -ENOMEM;
     to->target = row->target;
-    to->own = row->own && table->kind != RANKING_OWN_LINES;
+    to->own = row->own && table->kind != VIEW_OWN;
     memcpy(to->sums, row->self, sizeof(to->sums));
     return 0;
 }
 
 /* The first rows; of own lines always that of no own frame, too. */
-static int say_table(struct overview_page *p, enum ranking_kind kind, const char *heading,
+static int say_table(struct overview_page *p, enum view_kind kind, const char *heading,
                      size_t *shown)
 {
     const struct data *d = p->page.data;
@@ -247,7 +247,7 @@ static int say_table(struct overview_page *p, enum ranking_kind kind, const char
     *shown = 0;
     for (size_t i = 0; !err && i < table.count; i++) {
         const struct ranking_row *row = &table.rows[i];
-        bool foreign = kind == RANKING_OWN_LINES && row->target.kind == TARGET_NONE;
+        bool foreign = kind == VIEW_OWN && row->target.kind == TARGET_NONE;
 
         if (row->self[d->sort == MODEL_ALLOCS] <= 0)
             break;
@@ -270,11 +270,11 @@ static int say_places(struct overview_page *p)
     int err = 0;
 
     if (model_own_any(model_own_code(p->page.data->model)))
-        err = say_table(p, RANKING_OWN_LINES, "Own lines, with what they call for", &shown);
+        err = say_table(p, VIEW_OWN, "Own lines, with what they call for", &shown);
     if (!err && !shown)
-        err = say_table(p, RANKING_LINES, "Lines, with what they call for", &shown);
+        err = say_table(p, VIEW_LINES, "Lines, with what they call for", &shown);
     if (!err && !shown)
-        err = say_table(p, RANKING_METHODS, "Methods", &shown);
+        err = say_table(p, VIEW_METHODS, "Methods", &shown);
     return err;
 }
 
@@ -282,7 +282,7 @@ static int say_types(struct overview_page *p)
 {
     size_t shown;
 
-    return say_table(p, RANKING_TYPES, "Types", &shown);
+    return say_table(p, VIEW_TYPES, "Types", &shown);
 }
 
 static int say_step(struct overview_page *p, uint32_t node)

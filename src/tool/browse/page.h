@@ -54,7 +54,7 @@ struct page {
 /* All Return NULL without memory. */
 struct page *page_overview(struct data *d);
 struct page *page_tree(struct data *d);
-struct page *page_ranking(struct data *d, enum ranking_kind kind, const struct target *only);
+struct page *page_ranking(struct data *d, enum view_kind kind, const struct target *only);
 struct page *page_source(struct data *d, const struct target *t, char *why, size_t why_size);
 struct page *page_help(struct data *d);
 /* Callers or callees of what places of `plain` mean; name: of them. */

@@ -1,6 +1,7 @@
 #include "browse/ranking.h"
 
 #include "model/near.h"
+#include "model/rows.h"
 #include "views/ranges.h"
 
 #include "base/array.h"
@@ -12,108 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_ROW UINT32_MAX
-
-bool ranking_has_total(enum ranking_kind kind)
+bool ranking_has_total(enum model_key key)
 {
-    return kind == RANKING_METHODS || kind == RANKING_LINES || kind == RANKING_OWN_LINES ||
-           kind == RANKING_MODULES || kind == RANKING_NAMESPACES;
+    return key == MODEL_BY_METHOD || key == MODEL_BY_LINE || key == MODEL_BY_OWN ||
+           key == MODEL_BY_MODULE || key == MODEL_BY_NAMESPACE;
 }
 
-bool ranking_has_bars(enum ranking_kind kind)
+bool ranking_has_bars(enum model_key key)
 {
-    return kind == RANKING_SIZES || kind == RANKING_TIME;
-}
-
-/* Which row each place belongs to: places of one row have equal keys. */
-struct key {
-    const void *text;
-    uint32_t number, line;
-};
-
-struct making {
-    const struct data *data;
-    struct ranking *ranking;
-    const struct target *only; /* module or namespace; NULL all */
-    struct key *keys;          /* by place */
-    uint32_t *row_of;          /* by place */
-    uint32_t *near; /* of lines, by node: the one that its allocations count for; 0 none */
-};
-
-static bool of_lines(enum ranking_kind kind)
-{
-    return kind == RANKING_LINES || kind == RANKING_OWN_LINES;
-}
-
-static uint32_t module_of(const struct making *m, uint32_t method)
-{
-    return report_method(model_defs(m->data->model), method)->module;
-}
-
-static bool is_meant(const struct making *m, uint32_t method)
-{
-    return !m->only || (m->only->kind == TARGET_MODULE
-                            ? module_of(m, method)
-                            : namespaces_of(m->data->namespaces, method)) == m->only->number;
-}
-
-/* Whether a place has a row; then its key and what the row is of. */
-static bool key_of(const struct making *m, const struct model_place *p, struct key *key,
-                   struct ranking_row *row)
-{
-    bool method = p->kind == MODEL_PLACE_METHOD;
-
-    *row = (struct ranking_row){.own = p->own};
-    data_target(p, &row->target);
-    switch (m->ranking->kind) {
-    case RANKING_TYPES:
-        *key = (struct key){NULL, p->method, 0};
-        row->target.file = NULL;
-        return p->kind == MODEL_PLACE_TYPE;
-    case RANKING_METHODS:
-        *key = (struct key){NULL, p->method, 0};
-        return method && is_meant(m, p->method);
-    case RANKING_LINES:
-    case RANKING_OWN_LINES:
-        if (!method) { /* the root stands for what has no own frame */
-            *key = (struct key){NULL, UINT32_MAX, 0};
-            return p->kind == MODEL_PLACE_ROOT && m->ranking->kind == RANKING_OWN_LINES;
-        }
-        *key = (struct key){p->file, p->file ? 0 : p->method, p->line};
-        row->target.kind = p->file ? TARGET_LINE : TARGET_METHOD;
-        return true;
-    case RANKING_MODULES:
-    case RANKING_NAMESPACES:
-        row->target.kind = m->ranking->kind == RANKING_MODULES ? TARGET_MODULE : TARGET_NAMESPACE;
-        row->target.file = NULL;
-        if (method)
-            *key = (struct key){NULL,
-                                m->ranking->kind == RANKING_MODULES
-                                    ? module_of(m, p->method)
-                                    : namespaces_of(m->data->namespaces, p->method),
-                                0};
-        row->target.number = method ? key->number : 0;
-        return method;
-    default:
-        return false;
-    }
-}
-
-static int compare_keys(const void *left, const void *right, void *context)
-{
-    const struct making *m = context;
-    uint32_t i = *(const uint32_t *)left, j = *(const uint32_t *)right;
-    const struct key *a = &m->keys[i], *b = &m->keys[j];
-
-    return a->text != b->text       ? ORDER((uintptr_t)a->text, (uintptr_t)b->text)
-           : a->number != b->number ? ORDER(a->number, b->number)
-           : a->line != b->line     ? ORDER(a->line, b->line)
-                                    : ORDER(i, j);
-}
-
-static bool same_key(const struct key *a, const struct key *b)
-{
-    return a->text == b->text && a->number == b->number && a->line == b->line;
+    return key == MODEL_BY_SIZE || key == MODEL_BY_SLICE;
 }
 
 static int row_add(struct ranking *t, const struct ranking_row *row)
@@ -124,188 +32,98 @@ static int row_add(struct ranking *t, const struct ranking_row *row)
     return 0;
 }
 
-/* Rows for all places that have one. sorted: memory for as many numbers as there are places. */
-static int make_rows(struct making *m, uint32_t *sorted)
-{
-    const struct model_tree *tree = m->data->plain;
-    struct ranking_row row;
-    size_t count = 0;
-    int err = 0;
+/* ---- rows of the model ---- */
 
-    for (uint32_t i = 0; i < tree->place_count; i++) {
-        m->row_of[i] = NO_ROW;
-        if (key_of(m, &tree->places[i], &m->keys[i], &row))
-            sorted[count++] = i;
+static struct target target_of(const struct data *d, enum model_key key,
+                               const struct model_row *row)
+{
+    const uint32_t number = row->what ? row->what - 1 : 0;
+
+    switch (key) {
+    case MODEL_BY_TYPE:
+        return (struct target){TARGET_TYPE, row->what, NULL, 0};
+    case MODEL_BY_MODULE:
+        return (struct target){row->what ? TARGET_MODULE : TARGET_NONE, number, NULL, 0};
+    case MODEL_BY_NAMESPACE:
+        if (!row->what)
+            return (struct target){.kind = TARGET_NONE};
+        return (struct target){TARGET_NAMESPACE, namespaces_of(d->namespaces, row->place->method),
+                               NULL, 0}; /* the rows have their own numbers */
+    case MODEL_BY_THREAD:
+        return (struct target){TARGET_THREAD, row->what, NULL, 0};
+    case MODEL_BY_SLICE:
+        return (struct target){TARGET_SLICE, row->what, NULL, 0};
+    case MODEL_BY_SIZE:
+        return (struct target){TARGET_NONE, (uint32_t)row->heap << 8 | row->what, NULL, 0};
+    case MODEL_BY_LINE:
+    case MODEL_BY_OWN:
+    case MODEL_BY_METHOD:
+        break;
+    default:
+        return (struct target){TARGET_NONE, row->what, NULL, 0};
     }
-    if (count)
-        qsort_r(sorted, count, sizeof(*sorted), compare_keys, m);
-    for (size_t i = 0; i < count && !err; i++) {
-        struct key key;
-
-        key_of(m, &tree->places[sorted[i]], &key, &row);
-        if (!i || !same_key(&m->keys[sorted[i - 1]], &key))
-            err = row_add(m->ranking, &row);
-        m->row_of[sorted[i]] = (uint32_t)m->ranking->count - 1;
-    }
-    return err;
+    if (!row->what || row->place->kind != MODEL_PLACE_METHOD)
+        return (struct target){.kind = TARGET_NONE};
+    return (struct target){key != MODEL_BY_METHOD && row->place->file ? TARGET_LINE : TARGET_METHOD,
+                           number, row->place->file, row->place->line};
 }
 
-/* Adds what each node makes itself to a row. */
-static void add_self(const struct making *m)
+/* Of methods those of one module or namespace. */
+static bool is_meant(const struct data *d, const struct target *only, const struct model_row *row)
 {
-    const struct model_tree *tree = m->data->plain;
-
-    for (uint32_t i = 0; i < tree->node_count; i++) {
-        bool type = tree->places[tree->nodes[i].place].kind == MODEL_PLACE_TYPE;
-        uint32_t of = i, row;
-
-        if (m->near)
-            of = m->near[i];
-        else if (type && m->ranking->kind != RANKING_TYPES)
-            of = tree->nodes[i].parent; /* what a method makes is a leaf below it */
-        row = m->row_of[tree->nodes[of].place];
-        if (row != NO_ROW)
-            data_add(m->ranking->rows[row].self, tree->self, i);
-    }
+    if (!only)
+        return true;
+    if (!row->what)
+        return false;
+    return only->number == (only->kind == TARGET_MODULE
+                                ? report_method(model_defs(d->model), row->what - 1)->module
+                                : namespaces_of(d->namespaces, row->what - 1));
 }
 
-/* Callers come before what they call, so a row is open as long as nodes lie in its subtree. */
-static int sum_nodes(const struct making *m)
-{
-    const struct model_tree *tree = m->data->plain;
-    uint32_t *open_until = memory_zalloc(m->ranking->count + 1, sizeof(*open_until));
-
-    if (!open_until)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < tree->node_count; i++) {
-        const struct model_node *node = &tree->nodes[i];
-        uint32_t row = m->row_of[node->place];
-
-        if (row == NO_ROW || i < open_until[row] || (m->near && (!i || m->near[i] != i)))
-            continue;
-        data_add(m->ranking->rows[row].total, tree->total, i);
-        open_until[row] = node->end;
-    }
-    memory_free(open_until);
-    add_self(m);
-    return 0;
-}
-
-static int find_near(struct making *m)
-{
-    const struct model *model = m->data->model;
-    struct model_near rule;
-    int err =
-        model_near_init(&rule, model_defs(model), model_own_code(model), model_source_lines(model));
-
-    rule.any = m->ranking->kind == RANKING_LINES;
-    if (!err)
-        err = model_near_nodes(&rule, m->data->plain, &m->near);
-    model_near_fini(&rule);
-    return err;
-}
-
-/* Leaves out lines that nothing counts for. What has no own frame is below none. */
-static void keep_lines(struct ranking *t)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < t->count; i++) {
-        struct ranking_row *row = &t->rows[i];
-
-        if (row->target.kind == TARGET_NONE)
-            memcpy(row->total, row->self, sizeof(row->total));
-        if (row->total[MODEL_ALLOCS] > 0)
-            t->rows[used++] = *row;
-    }
-    t->count = used;
-}
-
-/* Namespaces of all places, so that asking for them does not fail any more. */
-static int find_namespaces(const struct data *d)
-{
-    const struct model_tree *tree = d->plain;
-
-    for (uint32_t i = 0; i < tree->place_count; i++)
-        if (tree->places[i].kind == MODEL_PLACE_METHOD &&
-            namespaces_of(d->namespaces, tree->places[i].method) == NAMESPACES_NONE)
-            return -ENOMEM;
-    return 0;
-}
-
-static int make_from_places(struct making *m)
-{
-    const struct model_tree *tree = m->data->plain;
-    bool named =
-        m->ranking->kind == RANKING_NAMESPACES || (m->only && m->only->kind == TARGET_NAMESPACE);
-    uint32_t *sorted = memory_alloc((tree->place_count + 1) * sizeof(*sorted));
-    int err;
-
-    m->keys = memory_zalloc(tree->place_count + 1, sizeof(*m->keys));
-    m->row_of = memory_alloc((tree->place_count + 1) * sizeof(*m->row_of));
-    err = sorted && m->keys && m->row_of ? 0 : -ENOMEM;
-    if (!err && of_lines(m->ranking->kind))
-        err = find_near(m);
-    if (!err && named)
-        err = find_namespaces(m->data);
-    if (!err)
-        err = make_rows(m, sorted);
-    if (!err)
-        err = sum_nodes(m);
-    if (!err && m->near)
-        keep_lines(m->ranking);
-    memory_free_all(sorted, m->keys, m->row_of, m->near);
-    return err;
-}
-
-/* Of rows by number those with anything; of time all that the filter lets through, for its gaps. */
-static void keep_used(const struct data *d, struct ranking *t)
+/* Of time all that the filter lets through, for its gaps; of others what has anything. */
+static bool is_shown(const struct data *d, const struct model_rows *rows,
+                     const struct model_row *row)
 {
     const struct model_filter *f = &d->filter->model;
-    size_t used = 0;
 
-    for (size_t i = 0; i < t->count; i++)
-        if (t->kind == RANKING_TIME ? !f->has_slices || (i >= f->from_slice && i < f->to_slice)
-                                    : t->rows[i].self[MODEL_ALLOCS] > 0)
-            t->rows[used++] = t->rows[i];
-    t->count = used;
+    if (rows->options.key == MODEL_BY_SLICE)
+        return !model_untimed(d->model) &&
+               (!f->has_slices || (row->what >= f->from_slice && row->what < f->to_slice));
+    return model_row_self(rows, row, MODEL_ALLOCS) > 0 ||
+           model_row_total(rows, row, MODEL_ALLOCS) > 0;
 }
 
-/* How many rows there may be, and which one a cell is of. */
-static uint32_t rows_of_cells(const struct data *d, enum ranking_kind kind)
+static void weigh(const struct model_rows *rows, const struct model_row *from,
+                  struct ranking_row *to)
 {
-    return kind == RANKING_THREADS ? (uint32_t)model_defs(d->model)->thread_count + 1
-           : kind == RANKING_SIZES ? SST_HEAP_COUNT << 8
-                                   : model_slice_count(d->model);
-}
-
-static uint32_t row_of_cell(const struct report_cell *cell, enum ranking_kind kind)
-{
-    return kind == RANKING_THREADS ? cell->thread
-           : kind == RANKING_SIZES ? (uint32_t)cell->heap << 8 | cell->size
-                                   : cell->slice;
-}
-
-/* Threads, sizes, time: what cells are of by themselves, whatever their path. */
-static int make_from_cells(const struct data *d, struct ranking *t)
-{
-    const struct model_tree *tree = d->plain;
-    struct ranking_row row = {.target.kind = t->kind == RANKING_THREADS ? TARGET_THREAD
-                                             : t->kind == RANKING_TIME  ? TARGET_SLICE
-                                                                        : TARGET_NONE};
-    uint32_t count =
-        t->kind == RANKING_TIME && model_untimed(d->model) ? 0 : rows_of_cells(d, t->kind);
-    int err = 0;
-
-    for (; row.target.number < count && !err; row.target.number++)
-        err = row_add(t, &row);
-    for (uint32_t i = 0; i < tree->cell_count && count && !err; i++) {
-        double *self = t->rows[row_of_cell(model_cell(d->model, tree->cells[i]), t->kind)].self;
-
-        for (int weight = 0; weight < DATA_SUMS; weight++)
-            self[weight] += model_cell_weight(d->model, tree->cells[i], (enum model_weight)weight);
+    for (int w = 0; w < DATA_SUMS; w++) {
+        to->self[w] = model_row_self(rows, from, (enum model_weight)w);
+        to->total[w] = model_row_total(rows, from, (enum model_weight)w);
     }
-    keep_used(d, t);
+}
+
+static int make_rows(const struct data *d, struct ranking *t, const struct target *only)
+{
+    const struct model_rows_options options = {.key = t->key, .join_methods = true};
+    struct model_rows rows;
+    int err = model_rows_init(&rows, d->plain, &options);
+
+    for (size_t i = 0; !err && i < rows.count; i++) {
+        const struct model_row *from = &rows.rows[i];
+        struct ranking_row row = {.target = target_of(d, t->key, from)};
+
+        if (!is_meant(d, only, from) || !is_shown(d, &rows, from) ||
+            (t->key == MODEL_BY_LINE && row.target.kind == TARGET_NONE))
+            continue;
+        if (row.target.kind == TARGET_NAMESPACE && row.target.number == NAMESPACES_NONE)
+            err = -ENOMEM;
+        if (from->place)
+            row.place = *from->place;
+        row.own = t->key != MODEL_BY_TYPE && row.place.own;
+        weigh(&rows, from, &row);
+        err = err ? err : row_add(t, &row);
+    }
+    model_rows_fini(&rows);
     return err;
 }
 
@@ -322,21 +140,19 @@ static int make_logs(const struct data *d, struct ranking *t)
     return err;
 }
 
-int ranking_make(const struct data *d, enum ranking_kind kind, const struct target *only,
+int ranking_make(const struct data *d, enum view_kind kind, const struct target *only,
                  struct ranking *out)
 {
-    struct making m = {.data = d, .ranking = out, .only = only};
     int err;
 
-    *out = (struct ranking){.kind = kind};
-    err = kind == RANKING_LOGS                                ? make_logs(d, out)
-          : kind == RANKING_THREADS || ranking_has_bars(kind) ? make_from_cells(d, out)
-                                                              : make_from_places(&m);
+    *out = (struct ranking){.kind = kind,
+                            .key = kind == RANKING_LOGS ? MODEL_BY_NOTHING : view_key(kind)};
+    err = kind == RANKING_LOGS ? make_logs(d, out) : make_rows(d, out, only);
     if (err) {
         ranking_fini(out);
         return err;
     }
-    if (!ranking_has_total(kind))
+    if (!ranking_has_total(out->key))
         for (size_t i = 0; i < out->count; i++)
             memcpy(out->rows[i].total, out->rows[i].self, sizeof(out->rows[i].self));
     ranking_sort(d, out, d->sort, false);
@@ -373,7 +189,7 @@ static int compare_rows(const void *left, const void *right, void *context)
 
 void ranking_sort(const struct data *d, struct ranking *t, enum model_weight weight, bool total)
 {
-    struct sorting s = {weight == MODEL_ALLOCS, total, ranking_has_bars(t->kind)};
+    struct sorting s = {weight == MODEL_ALLOCS, total, ranking_has_bars(t->key)};
 
     (void)d;
     if (t->count)
@@ -399,27 +215,44 @@ static void thread_name(const struct data *d, uint32_t number, struct buffer *b)
 const char *ranking_name(const struct data *d, const struct ranking *t,
                          const struct ranking_row *row, struct buffer *b)
 {
+    const struct report_defs *defs = model_defs(d->model);
+    const uint32_t number = row->target.number;
     char time[32];
 
-    if (t->kind == RANKING_OWN_LINES && row->target.kind == TARGET_NONE)
-        return MODEL_NEAR_NONE;
-    if (t->kind == RANKING_LINES || t->kind == RANKING_OWN_LINES || t->kind == RANKING_TYPES ||
-        t->kind == RANKING_METHODS)
-        return data_target_text(d, &row->target, b);
-    if (t->kind == RANKING_SIZES)
-        return range_of_sizes(row->target.number & 0xff, b);
     buffer_clear(b);
-    if (t->kind == RANKING_THREADS)
-        thread_name(d, row->target.number, b);
-    else if (t->kind == RANKING_NAMESPACES)
-        buffer_text(b, *namespaces_text(d->namespaces, row->target.number)
-                           ? namespaces_text(d->namespaces, row->target.number)
+    switch (t->key) {
+    case MODEL_BY_TYPE:
+    case MODEL_BY_METHOD:
+    case MODEL_BY_LINE:
+    case MODEL_BY_OWN:
+        if (row->target.kind != TARGET_NONE)
+            return data_target_text(d, &row->target, b);
+        if (t->key == MODEL_BY_OWN)
+            return MODEL_NEAR_NONE;
+        return row->place.name ? row->place.name : report_no_frame(defs);
+    case MODEL_BY_SIZE:
+        return range_of_sizes(number & 0xff, b);
+    case MODEL_BY_THREAD:
+        thread_name(d, number, b);
+        break;
+    case MODEL_BY_SLICE:
+        buffer_text(b, range_time(number * model_slice_ns(d->model), time));
+        break;
+    case MODEL_BY_MODULE:
+        if (row->target.kind == TARGET_NONE)
+            return report_no_frame(defs);
+        buffer_text(b, report_module(defs, number)->name);
+        break;
+    case MODEL_BY_NAMESPACE:
+        if (row->target.kind == TARGET_NONE)
+            return report_no_frame(defs);
+        buffer_text(b, *namespaces_text(d->namespaces, number)
+                           ? namespaces_text(d->namespaces, number)
                            : "(none)");
-    else if (t->kind == RANKING_TIME)
-        buffer_text(b, range_time(row->target.number * model_slice_ns(d->model), time));
-    else if (t->kind == RANKING_LOGS)
-        buffer_text(b, path_base_name(d->logs[row->target.number].path));
-    else
-        buffer_text(b, report_module(model_defs(d->model), row->target.number)->name);
+        break;
+    default:
+        buffer_text(b, t->kind == RANKING_LOGS ? path_base_name(d->logs[number].path) : "");
+        break;
+    }
     return b->failed ? "?" : b->data;
 }

@@ -3,20 +3,10 @@
 #define SHADOWTRACE_BROWSE_RANKING_H
 
 #include "browse/data.h"
+#include "views/view.h"
 
-enum ranking_kind {
-    RANKING_TYPES,
-    RANKING_METHODS,
-    RANKING_LINES,     /* of all code */
-    RANKING_OWN_LINES, /* of own code */
-    RANKING_MODULES,
-    RANKING_THREADS,
-    RANKING_NAMESPACES, /* data_namespaces first */
-    RANKING_SIZES,      /* of objects, by heap: in their own order */
-    RANKING_TIME,       /* slices: in their own order */
-    RANKING_LOGS,
-    RANKING_KINDS
-};
+/* Rows are of a view (views/view.h) that has a key, or of logs. */
+#define RANKING_LOGS VIEW_COUNT
 
 /*
  * self: of a method or module, what it allocates itself; of a line, what counts for it by
@@ -25,20 +15,22 @@ enum ranking_kind {
  * A row that is on no call path has no separate total: it is self.
  */
 struct ranking_row {
-    struct target target; /* of a log its number; of sizes heap << 8 and the power of two */
+    struct target target;     /* of a log its number; of sizes heap << 8 and the power of two */
+    struct model_place place; /* of what is on call paths */
     bool own;
     double self[DATA_SUMS], total[DATA_SUMS];
 };
 
 struct ranking {
-    enum ranking_kind kind;
+    enum view_kind kind;
+    enum model_key key; /* of the view; NOTHING: of logs */
     struct ranking_row *rows;
     size_t count, capacity;
 };
 
 /* ranking_make - only: of methods those of that module or namespace, NULL all.
  * Returns: 0 or -ENOMEM. */
-int ranking_make(const struct data *d, enum ranking_kind kind, const struct target *only,
+int ranking_make(const struct data *d, enum view_kind kind, const struct target *only,
                  struct ranking *out);
 void ranking_fini(struct ranking *t);
 
@@ -49,7 +41,7 @@ void ranking_sort(const struct data *d, struct ranking *t, enum model_weight wei
 const char *ranking_name(const struct data *d, const struct ranking *t,
                          const struct ranking_row *row, struct buffer *b);
 
-bool ranking_has_total(enum ranking_kind kind);
-bool ranking_has_bars(enum ranking_kind kind); /* rows are ranges: sizes, time */
+bool ranking_has_total(enum model_key key);
+bool ranking_has_bars(enum model_key key); /* rows are ranges: sizes, time */
 
 #endif

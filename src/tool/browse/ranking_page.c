@@ -33,18 +33,30 @@ static size_t count(const struct page *page)
     return page_of(page)->ranking.count;
 }
 
+static const char *heading(const struct ranking *t)
+{
+    switch (t->key) {
+    case MODEL_BY_LINE:
+    case MODEL_BY_OWN:
+        return "source line";
+    case MODEL_BY_SIZE:
+        return "bytes of object";
+    case MODEL_BY_SLICE:
+        return "from";
+    default:
+        return t->kind == RANKING_LOGS ? "log" : view_row_word(t->kind);
+    }
+}
+
 static void heads(const struct page *page, struct canvas *c, int row)
 {
-    static const char *const what[RANKING_KINDS] = {
-        "type",   "method",    "source line",     "source line", "module",
-        "thread", "namespace", "bytes of object", "from",        "log"};
     const struct ranking_page *p = page_of(page);
     int column = page_heads(page, c, row, false);
 
-    if (ranking_has_total(p->ranking.kind))
+    if (ranking_has_total(p->ranking.key))
         canvas_put(c, row, column, c->columns, CANVAS_BOLD, p->total ? "(total) " : "(self) ");
-    column += ranking_has_total(p->ranking.kind) ? p->total ? 8 : 7 : 0;
-    canvas_put(c, row, column, c->columns, CANVAS_BOLD, what[p->ranking.kind]);
+    column += ranking_has_total(p->ranking.key) ? p->total ? 8 : 7 : 0;
+    canvas_put(c, row, column, c->columns, CANVAS_BOLD, heading(&p->ranking));
 }
 
 /* What a range is called, as short as it has to be. */
@@ -55,7 +67,7 @@ static const char *range_text(const struct ranking_page *p, const struct ranking
     unsigned power = r->target.number & 0xff;
     struct text_number low, high;
 
-    if (p->ranking.kind != RANKING_SIZES || (int)text_columns(text) <= room || power >= 63)
+    if (p->ranking.key != MODEL_BY_SIZE || (int)text_columns(text) <= room || power >= 63)
         return text;
     buffer_clear(b);
     buffer_format(b, "%s-%s", text_short(&low, power ? (double)(UINT64_C(1) << power) : 0),
@@ -79,7 +91,7 @@ static void draw_beside(const struct ranking_page *p, const struct ranking_row *
     struct buffer rate = BUFFER_INIT;
     struct data_number n;
 
-    if (p->ranking.kind == RANKING_SIZES) {
+    if (p->ranking.key == MODEL_BY_SIZE) {
         canvas_put(c, row, column, HEAP, CANVAS_YELLOW,
                    range_heap((enum sst_heap)(r->target.number >> 8)));
     } else if (seconds > 0 && c->columns - column >= RATE) {
@@ -94,7 +106,7 @@ static void draw_beside(const struct ranking_page *p, const struct ranking_row *
 static void draw_range(const struct ranking_page *p, const struct ranking_row *r, struct canvas *c,
                        int row, int column)
 {
-    bool time = p->ranking.kind == RANKING_TIME;
+    bool time = p->ranking.key == MODEL_BY_SLICE;
     int beside = column + (time ? RANGE_TIME : RANGE_SIZES) + 2;
     int bar = beside + (time ? RATE : HEAP) + 2, room = c->columns - bar;
     struct buffer b = BUFFER_INIT;
@@ -116,7 +128,7 @@ static void draw_name(const struct ranking_page *p, const struct ranking_row *r,
     const struct data *d = p->page.data;
     struct buffer name = BUFFER_INIT, where = BUFFER_INIT;
     const char *text = ranking_name(d, &p->ranking, r, &name);
-    bool file = p->ranking.kind == RANKING_METHODS && r->target.file;
+    bool file = p->ranking.key == MODEL_BY_METHOD && r->target.file;
     unsigned style = r->own ? CANVAS_BOLD | CANVAS_GREEN : CANVAS_PLAIN;
 
     canvas_put(c, row, column, 1, style, r->own ? "*" : "");
@@ -135,7 +147,7 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
     const double *sums = p->total ? r->total : r->self;
     int column = page_amounts(page, c, row, sums, sums, false);
 
-    (ranking_has_bars(p->ranking.kind) ? draw_range : draw_name)(p, r, c, row, column);
+    (ranking_has_bars(p->ranking.key) ? draw_range : draw_name)(p, r, c, row, column);
 }
 
 static void target(const struct page *page, struct target *out)
@@ -177,31 +189,42 @@ static int sort(struct page *page)
     return 0;
 }
 
-/* A row among lines may be of a method, or of nothing that has callers. */
-static enum page_answer entered(const struct page *page, enum page_answer answer)
+/* What enter opens: a row among lines may be of a method, or of nothing that has callers. */
+static enum page_answer entered(const struct page *page)
 {
-    struct target t;
+    const struct ranking *t = &page_of(page)->ranking;
+    struct target target;
 
-    page_target(page, &t);
-    if (answer != PAGE_SOURCE || t.kind == TARGET_LINE)
-        return answer;
-    return t.kind == TARGET_METHOD ? PAGE_CALLERS : PAGE_TREE;
+    page_target(page, &target);
+    switch (target.kind) {
+    case TARGET_METHOD:
+    case TARGET_TYPE:
+        return PAGE_CALLERS;
+    case TARGET_LINE:
+        return PAGE_SOURCE;
+    case TARGET_MODULE:
+    case TARGET_NAMESPACE:
+        return PAGE_METHODS;
+    case TARGET_THREAD:
+    case TARGET_SLICE:
+        return PAGE_ONLY;
+    case TARGET_NONE:
+        break;
+    }
+    return t->key == MODEL_BY_SIZE ? PAGE_DONE : PAGE_TREE;
 }
 
 static enum page_answer key(struct page *page, int key)
 {
     struct ranking_page *p = page_of(page);
-    static const enum page_answer enter[RANKING_KINDS] = {
-        PAGE_CALLERS, PAGE_CALLERS, PAGE_SOURCE, PAGE_SOURCE, PAGE_METHODS,
-        PAGE_ONLY,    PAGE_METHODS, PAGE_DONE,   PAGE_ONLY,   PAGE_TREE};
 
-    if (key == 't' && ranking_has_total(p->ranking.kind)) {
+    if (key == 't' && ranking_has_total(p->ranking.key)) {
         p->total = !p->total;
         sort(page);
         return PAGE_DONE;
     }
     if (key == KEY_ENTER || key == ' ' || key == KEY_RIGHT || key == 'l')
-        return p->ranking.count ? entered(page, enter[p->ranking.kind]) : PAGE_DONE;
+        return p->ranking.count ? entered(page) : PAGE_DONE;
     if (key == KEY_LEFT || key == 'h')
         return PAGE_BACK;
     return PAGE_NOT_MINE;
@@ -212,37 +235,54 @@ static void fini(struct page *page)
     ranking_fini(&page_of(page)->ranking);
 }
 
-static const struct page_ops *ops_of(enum ranking_kind kind)
+static const struct page_ops *ops_of(enum view_kind kind)
 {
 #define OPS(hint, nothing) \
     { \
         count, heads, draw, hits, key, fini, target, .sort = sort, .keys = (hint), \
                                                      .empty = (nothing) \
     }
-    static const struct page_ops ops[RANKING_KINDS] = {
-        OPS("enter who makes it", "Nothing is let through."),
-        OPS("enter callers  t self/total", "Nothing is let through."),
-        OPS("enter source  t self/total", "No line is known: the modules have no PDBs beside them. "
-                                          "--symbols DIR says where they are."),
-        OPS("enter source  t self/total", "No line is known: the modules have no PDBs beside them. "
-                                          "--symbols DIR says where they are."),
-        OPS("enter its methods  t self/total", "Nothing is let through."),
-        OPS("enter only this thread", "Nothing is let through."),
-        OPS("enter its methods  t self/total", "Nothing is let through."),
-        OPS("s bytes/objects", "Nothing is let through."),
-        OPS("enter only this time", "The log has sums of call sites, which have no times; record "
-                                    "without --log sites."),
-        OPS("enter tree", "Nothing is let through."),
-    };
+#define NOTHING "Nothing is let through."
+    static const struct page_ops
+        types = OPS("enter who makes it", NOTHING),
+        methods = OPS("enter callers  t self/total", NOTHING),
+        lines = OPS("enter source  t self/total",
+                    "No line is known: the modules have no PDBs beside them. --symbols DIR says "
+                    "where they are."),
+        groups = OPS("enter its methods  t self/total", NOTHING),
+        threads = OPS("enter only this thread", NOTHING), logs = OPS("enter tree", NOTHING),
+        slices = OPS("enter only this time", "The log has sums of call sites, which have no "
+                                             "times; record without --log sites."),
+        others = OPS("s bytes/objects", NOTHING);
+#undef NOTHING
 #undef OPS
 
-    return &ops[kind];
+    if (kind == RANKING_LOGS)
+        return &logs;
+    switch (view_key(kind)) {
+    case MODEL_BY_TYPE:
+        return &types;
+    case MODEL_BY_METHOD:
+        return &methods;
+    case MODEL_BY_LINE:
+    case MODEL_BY_OWN:
+        return &lines;
+    case MODEL_BY_MODULE:
+    case MODEL_BY_NAMESPACE:
+        return &groups;
+    case MODEL_BY_THREAD:
+        return &threads;
+    case MODEL_BY_SLICE:
+        return &slices;
+    default:
+        return &others;
+    }
 }
 
 static void set_title(struct ranking_page *p, const struct target *only)
 {
-    const struct ranking of = {.kind = only->kind == TARGET_MODULE ? RANKING_MODULES
-                                                                   : RANKING_NAMESPACES};
+    const struct ranking of = {.key = only->kind == TARGET_MODULE ? MODEL_BY_MODULE
+                                                                  : MODEL_BY_NAMESPACE};
     const struct ranking_row row = {.target = *only};
     struct buffer name = BUFFER_INIT;
 
@@ -251,13 +291,13 @@ static void set_title(struct ranking_page *p, const struct target *only)
     buffer_free(&name);
 }
 
-struct page *page_ranking(struct data *d, enum ranking_kind kind, const struct target *only)
+struct page *page_ranking(struct data *d, enum view_kind kind, const struct target *only)
 {
     struct ranking_page *p = page_new(ops_of(kind), sizeof(*p), d);
 
     if (!p)
         return NULL;
-    if ((kind == RANKING_NAMESPACES && data_namespaces(d)) ||
+    if ((kind != RANKING_LOGS && view_key(kind) == MODEL_BY_NAMESPACE && data_namespaces(d)) ||
         ranking_make(d, kind, only, &p->ranking)) {
         page_free(&p->page);
         return NULL;

@@ -159,7 +159,7 @@ static int split(struct source_page *p)
 static int weigh(struct source_page *p, const struct data *d)
 {
     struct ranking table;
-    int err = ranking_make(d, RANKING_LINES, NULL, &table);
+    int err = ranking_make(d, VIEW_LINES, NULL, &table);
 
     p->sums = memory_zalloc(p->count + 2, sizeof(*p->sums));
     if (!p->sums && !err)

@@ -96,7 +96,8 @@ static uint32_t place_row(struct model_rows *r, const struct model_place *p, uin
         /* fall through */
     case MODEL_BY_METHOD:
         row.what = in_method(p) ? p->method + 1 : 0;
-        row.key[0] |= (uint64_t)row.what << 32;
+        if (!r->options.join_methods || !p->file)
+            row.key[0] |= (uint64_t)row.what << 32;
         if (p->kind == MODEL_PLACE_LOST)
             row.key[1] = 1;
         break;
@@ -162,6 +163,12 @@ static const struct model_place *place_of(const struct model_rows *r, uint32_t n
     return &t->places[t->nodes[node].place];
 }
 
+/* Of a type that is a leaf: the frame that makes it. */
+static uint32_t frame_of(const struct model_rows *r, uint32_t node)
+{
+    return place_of(r, node)->kind == MODEL_PLACE_TYPE ? r->tree->nodes[node].parent : node;
+}
+
 static int find_near(struct model_rows *r)
 {
     const struct model *m = r->tree->model;
@@ -206,7 +213,7 @@ static uint32_t row_of_cell(struct model_rows *r, uint32_t node, uint32_t cell)
 
     if (!by_place(r->options.key))
         return cell_row(r, node, c);
-    return place_row(r, place_of(r, r->near ? r->near[node] : node),
+    return place_row(r, place_of(r, r->near ? r->near[node] : frame_of(r, node)),
                      r->options.key == MODEL_BY_LINE_TYPE ? c->class_number : 0);
 }
 
@@ -264,8 +271,8 @@ static int add_totals(struct model_rows *r)
     for (uint32_t i = 1; !err && i < t->node_count; i++) {
         uint32_t *row = &rows[t->nodes[i].place];
 
-        if (r->near && r->near[i] != i) /* it has no line, or is not own */
-            continue;
+        if ((r->near && r->near[i] != i) || frame_of(r, i) != i)
+            continue; /* it has no line, or is not own, or no frame */
         if (*row == NONE)
             *row = place_row(r, place_of(r, i), 0);
         if (*row == NONE || !array_reserve_zeroed(&ends, &capacity, r->count))

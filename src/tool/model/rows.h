@@ -28,7 +28,8 @@ enum model_key {
     MODEL_BY_THREAD,
     MODEL_BY_PROCESS,
     MODEL_BY_SIZE,
-    MODEL_BY_SLICE /* of time; all of them, in their order */
+    MODEL_BY_SLICE,  /* of time; all of them, in their order */
+    MODEL_BY_NOTHING /* one row */
 };
 
 enum model_sort { MODEL_SORT_BYTES, MODEL_SORT_ALLOCS, MODEL_SORT_TOTAL };
@@ -43,6 +44,7 @@ struct model_rows_options {
     bool signed_bytes; /* bytes may be below 0; their size counts */
     bool no_totals;    /* of subtrees */
     bool of_cells;     /* model_rows_of_cells will be called */
+    bool join_methods; /* of lines: several methods on one are one row */
 };
 
 /* Of one type on one row. */

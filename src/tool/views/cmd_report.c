@@ -46,21 +46,16 @@ struct report_args {
     struct view view;
 };
 
-#define ARGS_INTO struct report_args
+#define VIEW_HELP(name, word, by, row, question, key, form, letter, help) word help "; "
+#define ARGS_INTO                                                         struct report_args
 static const struct args_option options[] = {
     ARGS_ROW(
         WORD, "view", "VIEW", view.kind,
-        "overview: the largest rows of several views; tree: from the outermost callers down, with "
-        "the hottest path open; callers, callees: of METHOD or a type; sites (call paths), types, "
-        "methods, lines, line-types (lines by type), modules, namespaces, threads, processes (of "
-        "several logs or a directory): each with its own allocations and, if it calls others, a "
-        "total; sizes: of objects, by heap; time. For a log recorded with --live, by --by (own): "
-        "live: objects alive after the last collection, or that of --at; peak: after the "
-        "collection that left most; end: after the last one, plus, as new, later allocations; "
-        "grown: alive at --to less alive at --from; temporary: dead at their first collection; "
-        "lifetimes: the generation in which objects died, and the collections that they survived. "
-        "Alive means not known to be dead: a collection checks only its generations, and a "
-        "finalizer keeps its object for one more",
+        VIEWS(VIEW_HELP) "rows have what they make themselves and, if they call others, with "
+                         "them. The views of live objects, from live on, are of a log recorded "
+                         "with --live, by --by (own). Alive means not known to be dead: a "
+                         "collection looks at its generations only, and a finalizer keeps its "
+                         "object for one more",
         .words = view_words, .group = "What is shown"),
     ARGS_ROW(TEXT, "at", "WHEN", view.at,
              "with --view live: after the last collection before this mark or time, or after the "

@@ -12,7 +12,7 @@
 #define SLICES_MAX 64 /* of the time line */
 #define WHY_SIZE   1000
 
-#define VIEW_WORD(name, word, by, row, question) word,
+#define VIEW_WORD(name, word, ...) word,
 const char *const view_words[] = {VIEWS(VIEW_WORD) NULL};
 #undef VIEW_WORD
 
@@ -20,10 +20,26 @@ const char *const view_sorts[] = {"bytes", "allocs", "total", NULL};
 
 enum report_live_question view_question(enum view_kind kind)
 {
-#define VIEW_QUESTION(name, word, by, row, question) REPORT_LIVE_##question,
+#define VIEW_QUESTION(name, word, by, row, question, ...) REPORT_LIVE_##question,
     static const enum report_live_question questions[] = {VIEWS(VIEW_QUESTION)};
 #undef VIEW_QUESTION
     return questions[kind];
+}
+
+enum model_key view_key(enum view_kind kind)
+{
+#define VIEW_KEY(name, word, by, row, question, key, ...) MODEL_BY_##key,
+    static const enum model_key keys[] = {VIEWS(VIEW_KEY)};
+#undef VIEW_KEY
+    return keys[kind];
+}
+
+char view_browse_key(enum view_kind kind)
+{
+#define VIEW_LETTER(name, word, by, row, question, key, form, letter, help) letter,
+    static const char letters[] = {VIEWS(VIEW_LETTER)};
+#undef VIEW_LETTER
+    return letters[kind];
 }
 
 const char *view_word(const struct view *v)
@@ -33,7 +49,7 @@ const char *view_word(const struct view *v)
 
 const char *view_by(enum view_kind kind)
 {
-#define VIEW_BY(name, word, by, row, question) by,
+#define VIEW_BY(name, word, by, ...) by,
     static const char *const bys[] = {VIEWS(VIEW_BY)};
 #undef VIEW_BY
     return bys[kind];
@@ -41,7 +57,7 @@ const char *view_by(enum view_kind kind)
 
 const char *view_row_word(enum view_kind kind)
 {
-#define VIEW_ROW(name, word, by, row, question) row,
+#define VIEW_ROW(name, word, by, row, ...) row,
     static const char *const rows[] = {VIEWS(VIEW_ROW)};
 #undef VIEW_ROW
     return rows[kind];
@@ -49,7 +65,7 @@ const char *view_row_word(enum view_kind kind)
 
 const char *view_row_words(enum view_kind kind, uint64_t count)
 {
-#define VIEW_ROWS(name, word, by, row, question) row "s",
+#define VIEW_ROWS(name, word, by, row, ...) row "s",
     static const char *const rows[] = {VIEWS(VIEW_ROWS)};
 #undef VIEW_ROWS
     if (count == 1)
@@ -60,10 +76,18 @@ const char *view_row_words(enum view_kind kind, uint64_t count)
 /* ---- loading ---- */
 
 /* Rows are of frames, or trees of them. */
-static bool is_on_paths(enum view_kind kind)
+static bool is_on_paths(const struct view *v)
 {
-    return kind != VIEW_TYPES && kind != VIEW_THREADS && kind != VIEW_PROCESSES &&
-           kind != VIEW_SIZES && kind != VIEW_TIME && kind != VIEW_LIFETIMES;
+    switch (view_key(v->kind)) {
+    case MODEL_BY_TYPE:
+    case MODEL_BY_THREAD:
+    case MODEL_BY_PROCESS:
+    case MODEL_BY_SIZE:
+    case MODEL_BY_SLICE:
+        return false;
+    default:
+        return v->kind != VIEW_LIFETIMES;
+    }
 }
 
 /* Neither rows nor filters nor what stands around them. (JSON says whose code is whose.) */
@@ -71,13 +95,14 @@ static bool asks_no_paths(const struct view *v)
 {
     const struct model_filter *f = &v->filter;
 
-    return !is_on_paths(v->kind) && v->format == READING_TEXT && !v->question &&
-           !f->methods.count && !f->exclude.count && !f->below.count && !f->own && !f->no_own;
+    return !is_on_paths(v) && v->format == READING_TEXT && !v->question && !f->methods.count &&
+           !f->exclude.count && !f->below.count && !f->own && !f->no_own;
 }
 
 static int read_logs(struct view *v)
 {
-    bool timed = v->kind == VIEW_OVERVIEW || v->kind == VIEW_TIME;
+    const enum model_key key = view_key(v->kind);
+    bool timed = v->kind == VIEW_OVERVIEW || key == MODEL_BY_SLICE;
 
     v->how.stands_in = true;
     v->how.calls = v->kind == VIEW_METHODS && !v->question && !v->compared;
@@ -85,9 +110,9 @@ static int read_logs(struct view *v)
     v->how.live = (struct reading_live){
         .question = v->question, .instead = v->question != REPORT_LIVE_NONE, .at = v->at};
     v->how.dimensions = (struct model_dimensions){
-        .threads = v->kind == VIEW_THREADS || v->filter.thread,
-        .processes = v->kind == VIEW_PROCESSES || (v->kind == VIEW_OVERVIEW && !v->filter.thread),
-        .sizes = v->kind == VIEW_SIZES,
+        .threads = key == MODEL_BY_THREAD || v->filter.thread,
+        .processes = key == MODEL_BY_PROCESS || (v->kind == VIEW_OVERVIEW && !v->filter.thread),
+        .sizes = key == MODEL_BY_SIZE,
         .no_paths = asks_no_paths(v),
         .slice_ns = timed ? NS_MS : 0,
         .slices_max = SLICES_MAX};
@@ -156,15 +181,16 @@ static int find_of(struct view *v)
 
 static struct model_shape shape_of(const struct view *v)
 {
-    bool lines = v->kind == VIEW_OVERVIEW || v->kind == VIEW_LINES || v->kind == VIEW_OWN ||
-                 v->kind == VIEW_LINE_TYPES || v->kind == VIEW_TREE;
+    const enum model_key key = view_key(v->kind);
+    bool lines = key == MODEL_BY_OWN || key == MODEL_BY_LINE || key == MODEL_BY_LINE_TYPE ||
+                 v->kind == VIEW_TREE;
     struct model_shape shape = {.grain = MODEL_GRAIN_METHOD};
 
     if (lines)
         shape.grain = MODEL_GRAIN_LINE;
-    else if (v->kind == VIEW_SITES && v->filter.below.count)
+    else if (key == MODEL_BY_SITE && v->filter.below.count)
         shape.grain = MODEL_GRAIN_IL;
-    else if (v->kind == VIEW_SITES || !is_on_paths(v->kind))
+    else if (key == MODEL_BY_SITE || !is_on_paths(v))
         shape.grain = MODEL_GRAIN_NONE;
     if (v->kind == VIEW_TREE) {
         shape.fold_recursion = true;
@@ -219,7 +245,7 @@ int view_load(struct view *v)
         status = find_of(v);
     if (!status)
         status = first_tree(v);
-    if (!status && v->kind == VIEW_SITES)
+    if (!status && view_key(v->kind) == MODEL_BY_SITE)
         status = cli_failed(v->command, make_frames(v));
     return status ? status : view_needs(v);
 }

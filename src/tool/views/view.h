@@ -15,40 +15,58 @@
 #include "views/print_stack.h"
 
 /*
- * X(enumerator, word of --view, word of `by` in JSON, what a row is of, REPORT_LIVE_* asked).
+ * All there is to a view whose rows are of one key; text, JSON, help and `browse` follow from it.
+ * X(enumerator, word of --view, word of `by` in JSON, what a row is of, REPORT_LIVE_* asked,
+ *   MODEL_BY_* of its rows, their form (view_flat.c), its key in `browse` or 0, its help)
  * Those from LIVE on ask of live objects (report/live.h): their rows are of any flat view, by --by;
- * lifetimes without it are by generation and age.
+ * lifetimes without it are by generation and age. VIEWS_MORE: a test's.
  */
+#ifndef VIEWS_MORE
+#define VIEWS_MORE(X)
+#endif
 #define VIEWS(X) \
-    X(OVERVIEW, "overview", "own", "line", NONE) \
-    X(TREE, "tree", "frame", "frame", NONE) \
-    X(CALLERS, "callers", "frame", "frame", NONE) \
-    X(CALLEES, "callees", "frame", "frame", NONE) \
-    X(SITES, "sites", "site", "call site", NONE) \
-    X(TYPES, "types", "type", "type", NONE) \
-    X(METHODS, "methods", "method", "method", NONE) \
-    X(LINES, "lines", "line", "line", NONE) \
-    X(MODULES, "modules", "module", "module", NONE) \
-    X(NAMESPACES, "namespaces", "namespace", "namespace", NONE) \
-    X(THREADS, "threads", "thread", "thread", NONE) \
-    X(PROCESSES, "processes", "process", "process", NONE) \
-    X(SIZES, "sizes", "size", "size", NONE) \
-    X(TIME, "time", "time", "slice", NONE) \
-    X(OWN, "own", "own", "line", NONE) \
-    X(LINE_TYPES, "line-types", "line", "line", NONE) \
-    X(LIVE, "live", "", "", AT) \
-    X(PEAK, "peak", "", "", PEAK) \
-    X(END, "end", "", "", END) \
-    X(GROWN, "grown", "", "", GROWN) \
-    X(TEMPORARY, "temporary", "", "", TEMPORARY) \
-    X(LIFETIMES, "lifetimes", "lifetime", "lifetime", LIFETIMES)
+    X(OVERVIEW, "overview", "own", "line", NONE, OWN, line, '1', \
+      ": what allocates most, at a glance") \
+    X(TREE, "tree", "frame", "frame", NONE, NOTHING, none, '2', \
+      ": from the first callers on, the hottest path opened") \
+    X(CALLERS, "callers", "frame", "frame", NONE, NOTHING, none, 0, \
+      ": who calls METHOD, or makes a type") \
+    X(CALLEES, "callees", "frame", "frame", NONE, NOTHING, none, 0, ": what METHOD calls") \
+    X(SITES, "sites", "site", "call site", NONE, SITE, site, 0, " (call paths)") \
+    X(TYPES, "types", "type", "type", NONE, TYPE, type, '3', "") \
+    X(METHODS, "methods", "method", "method", NONE, METHOD, method, '4', "") \
+    X(LINES, "lines", "line", "line", NONE, LINE, line, '5', "") \
+    X(MODULES, "modules", "module", "module", NONE, MODULE, module, '6', "") \
+    X(NAMESPACES, "namespaces", "namespace", "namespace", NONE, NAMESPACE, namespace, '8', "") \
+    X(THREADS, "threads", "thread", "thread", NONE, THREAD, thread, '7', "") \
+    X(PROCESSES, "processes", "process", "process", NONE, PROCESS, process, 0, \
+      " (of several logs, or a folder)") \
+    X(SIZES, "sizes", "size", "size", NONE, SIZE, size, '9', " of objects, by heap") \
+    X(TIME, "time", "time", "slice", NONE, SLICE, none, '0', ": slices of equal length") \
+    X(OWN, "own", "own", "line", NONE, OWN, line, 0, " (lines of own code)") \
+    X(LINE_TYPES, "line-types", "line", "line", NONE, LINE_TYPE, line_type, 0, \
+      " (lines by type)") \
+    X(LIVE, "live", "", "", AT, NOTHING, none, 0, \
+      ": what the last collection, or that of --at, has left") \
+    X(PEAK, "peak", "", "", PEAK, NOTHING, none, 0, ": what the one left that left most") \
+    X(END, "end", "", "", END, NOTHING, none, 0, \
+      ": what the last one left and, as new, what was allocated after it") \
+    X(GROWN, "grown", "", "", GROWN, NOTHING, none, 0, \
+      ": what was alive at --to less what was at --from") \
+    X(TEMPORARY, "temporary", "", "", TEMPORARY, NOTHING, none, 0, \
+      ": dead at its first collection") \
+    X(LIFETIMES, "lifetimes", "lifetime", "lifetime", LIFETIMES, NOTHING, none, 0, \
+      ": in which generation, and after how many collections, objects died") \
+    VIEWS_MORE(X)
 
-#define VIEW_ENUMERATOR(name, word, by, row, question) VIEW_##name,
+#define VIEW_ENUMERATOR(name, ...) VIEW_##name,
 enum view_kind { VIEWS(VIEW_ENUMERATOR) VIEW_COUNT };
 #undef VIEW_ENUMERATOR
 
 extern const char *const view_words[];                        /* ends with NULL */
 enum report_live_question view_question(enum view_kind kind); /* NONE: of allocations */
+enum model_key view_key(enum view_kind kind); /* NOTHING: its rows are not of one key */
+char view_browse_key(enum view_kind kind);    /* 0: none */
 const char *view_by(enum view_kind kind);
 const char *view_row_word(enum view_kind kind);
 const char *view_row_words(enum view_kind kind, uint64_t count); /* "process", "processes" */

@@ -547,32 +547,39 @@ static void below_site(const struct view *v, const struct model_row *row, FILE *
         view_stack_text(v, row, SITE_INDENT, out);
 }
 
-/* A view is a row: what its rows are of, in which columns, and what is below each. */
-static const struct {
-    enum model_key key;
+/* What a row is of, in which columns, and what is below each. */
+struct form {
     struct columns what;
     const struct columns *notes, *amounts; /* NULL: as usual */
     view_below *below;
-} views[VIEW_COUNT] = {
-    [VIEW_OVERVIEW] = {MODEL_BY_OWN, COLUMNS(line_columns), .below = below_line},
-    [VIEW_OWN] = {MODEL_BY_OWN, COLUMNS(line_columns), .below = below_line},
-    [VIEW_LINES] = {MODEL_BY_LINE, COLUMNS(line_columns), .below = below_line},
-    [VIEW_LINE_TYPES] = {MODEL_BY_LINE_TYPE, COLUMNS(line_type_columns), .below = below_line},
-    [VIEW_SITES] = {MODEL_BY_SITE, COLUMNS(site_columns), .below = below_site},
-    [VIEW_TYPES] = {MODEL_BY_TYPE, COLUMNS(type_columns)},
-    [VIEW_METHODS] = {MODEL_BY_METHOD, COLUMNS(method_columns)},
-    [VIEW_MODULES] = {MODEL_BY_MODULE, COLUMNS(module_columns),
-                      &(const struct columns)COLUMNS(owner_columns)},
-    [VIEW_NAMESPACES] = {MODEL_BY_NAMESPACE, COLUMNS(namespace_columns)},
-    [VIEW_THREADS] = {MODEL_BY_THREAD, COLUMNS(thread_columns)},
-    [VIEW_SIZES] = {MODEL_BY_SIZE, COLUMNS(size_columns)},
-    [VIEW_PROCESSES] = {MODEL_BY_PROCESS, .notes = &none, .amounts = &view_process_columns},
 };
+
+static const struct columns owner_of_module = COLUMNS(owner_columns);
+
+#define FORM(name, ...) \
+    static const struct form form_##name = {.what = COLUMNS(name##_columns), __VA_ARGS__}
+FORM(site, .below = below_site);
+FORM(type, .below = NULL);
+FORM(method, .below = NULL);
+FORM(line, .below = below_line);
+FORM(line_type, .below = below_line);
+FORM(module, .notes = &owner_of_module);
+FORM(namespace, .below = NULL);
+FORM(thread, .below = NULL);
+FORM(size, .below = NULL);
+#undef FORM
+static const struct form form_process = {.notes = &none, .amounts = &view_process_columns},
+                         form_none = {.notes = NULL}; /* the view has its own */
+
+#define VIEW_FORM(name, word, by, row, question, key, form, ...) &form_##form,
+static const struct form *const forms[] = {VIEWS(VIEW_FORM)};
+#undef VIEW_FORM
 
 int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kind)
 {
     const enum report_live_question q = v->question;
-    const struct model_rows_options options = {.key = views[kind].key,
+    const struct form *form = forms[kind];
+    const struct model_rows_options options = {.key = view_key(kind),
                                                .sort = v->sort,
                                                .top = v->top,
                                                .min_bytes = v->min_bytes,
@@ -582,16 +589,16 @@ int view_rows_init(struct view_rows *r, const struct view *v, enum view_kind kin
                                                .of_cells = q == REPORT_LIVE_LIFETIMES ||
                                                            q == REPORT_LIVE_GROWN};
 
-    *r = (struct view_rows){.view = v, .kind = kind, .below = views[kind].below};
+    *r = (struct view_rows){.view = v, .kind = kind, .below = form->below};
     if (q)
         r->columns[VIEW_COLUMNS_AMOUNTS] = &view_live_amount_columns;
-    else if (views[kind].amounts)
-        r->columns[VIEW_COLUMNS_AMOUNTS] = views[kind].amounts;
+    else if (form->amounts)
+        r->columns[VIEW_COLUMNS_AMOUNTS] = form->amounts;
     else
         r->columns[VIEW_COLUMNS_AMOUNTS] = &view_amount_columns;
-    r->columns[VIEW_COLUMNS_WHAT] = &views[kind].what;
+    r->columns[VIEW_COLUMNS_WHAT] = &form->what;
     if (!q)
-        r->columns[VIEW_COLUMNS_NOTES] = views[kind].notes ? views[kind].notes : &notes;
+        r->columns[VIEW_COLUMNS_NOTES] = form->notes ? form->notes : &notes;
     return model_rows_init(&r->rows, v->tree, &options);
 }
 

@@ -20,7 +20,7 @@ TEST_EACH(open_shop, close_logs);
 #define BYTES   12768
 #define OBJECTS 99
 
-static double sum(enum ranking_kind kind, bool total)
+static double sum(enum view_kind kind, bool total)
 {
     struct ranking r;
     double bytes = 0;
@@ -36,14 +36,14 @@ TEST(the_totals_of_every_view_are_those_of_the_log)
 {
     assert_true(data_total(&loaded.data, MODEL_BYTES) == BYTES);
     assert_true(data_total(&loaded.data, MODEL_ALLOCS) == OBJECTS);
-    assert_true(sum(RANKING_TYPES, false) == BYTES);
-    assert_true(sum(RANKING_METHODS, false) == BYTES);
-    assert_true(sum(RANKING_MODULES, false) == BYTES);
-    assert_true(sum(RANKING_THREADS, false) == BYTES);
-    assert_true(sum(RANKING_SIZES, false) == BYTES);
-    assert_true(sum(RANKING_TIME, false) == BYTES);
+    assert_true(sum(VIEW_TYPES, false) == BYTES);
+    assert_true(sum(VIEW_METHODS, false) == BYTES);
+    assert_true(sum(VIEW_MODULES, false) == BYTES);
+    assert_true(sum(VIEW_THREADS, false) == BYTES);
+    assert_true(sum(VIEW_SIZES, false) == BYTES);
+    assert_true(sum(VIEW_TIME, false) == BYTES);
     assert_int_equal(data_namespaces(&loaded.data), 0);
-    assert_true(sum(RANKING_NAMESPACES, false) == BYTES);
+    assert_true(sum(VIEW_NAMESPACES, false) == BYTES);
     expect_on_screen("12,768 bytes in 99 objects");
     press("oFR");
     assert_true(loaded.data.shown->total[MODEL_BYTES][0] ==
@@ -55,7 +55,7 @@ TEST(recursion_counts_once_in_totals)
     struct ranking r;
     bool found = false;
 
-    assert_int_equal(ranking_make(&loaded.data, RANKING_METHODS, NULL, &r), 0);
+    assert_int_equal(ranking_make(&loaded.data, VIEW_METHODS, NULL, &r), 0);
     for (size_t i = 0; i < r.count; i++) {
         struct buffer b = BUFFER_INIT;
 
@@ -199,7 +199,7 @@ TEST(what_is_typed_filters_every_view)
     press("ftype=string\r");
     expect_on_screen("only type=string");
     expect_on_screen("3,688 bytes in 67 objects");
-    assert_true(sum(RANKING_THREADS, false) == 3688);
+    assert_true(sum(VIEW_THREADS, false) == 3688);
     press("f");
     expect_on_screen("only: type=string");
     press("\x15\r");
@@ -293,7 +293,7 @@ TEST(sizes_stand_in_their_order_with_their_heap)
 {
     struct ranking r;
 
-    assert_int_equal(ranking_make(&loaded.data, RANKING_SIZES, NULL, &r), 0);
+    assert_int_equal(ranking_make(&loaded.data, VIEW_SIZES, NULL, &r), 0);
     for (size_t i = 1; i < r.count; i++)
         assert_true(r.rows[i - 1].target.number < r.rows[i].target.number);
     ranking_fini(&r);
@@ -320,7 +320,7 @@ TEST(time_goes_on_row_by_row_and_a_row_lets_through_only_its_slice)
     expect_on_screen("[2 tree]");
     expect_on_screen("only from=0ms to=");
     assert_true(data_total(&loaded.data, MODEL_BYTES) < bytes);
-    assert_true(data_total(&loaded.data, MODEL_BYTES) == sum(RANKING_TIME, false));
+    assert_true(data_total(&loaded.data, MODEL_BYTES) == sum(VIEW_TIME, false));
     press("0");
     assert_int_equal(browse.tabs[9]->list.count, 1);
 }
@@ -443,7 +443,7 @@ TEST(source_is_shown_with_what_its_lines_allocate)
 {
     close_logs(NULL);
     open_logs("tests/fixtures/logs/lines.ndjson", NULL, "tests/fuzz/corpus/symbols");
-    assert_true(sum(RANKING_LINES, false) <= data_total(&loaded.data, MODEL_BYTES));
+    assert_true(sum(VIEW_LINES, false) <= data_total(&loaded.data, MODEL_BYTES));
     press("5");
     assert_non_null(strstr(cursor_row(), ".cs:33"));
     press("\r");

@@ -273,7 +273,7 @@ TEST(browse_puts_bytes_at_the_line)
         (struct load_options){.reading.quiet = true, .symbols = {.item = {SYMBOLS}, .count = 1}};
     assert_int_equal(browse_load(&cmd_browse, &options, paths, 1, &loaded), 0);
     assert_int_equal(data_style(&loaded.data, NAMES_FULL), 0);
-    assert_int_equal(ranking_make(&loaded.data, RANKING_OWN_LINES, NULL, &r), 0);
+    assert_int_equal(ranking_make(&loaded.data, VIEW_OWN, NULL, &r), 0);
     for (size_t i = 0; i < r.count && r.rows[i].self[MODEL_BYTES] > 0; i++, count++) {
         const struct said *s = &truth[count];
         char expected[100];
