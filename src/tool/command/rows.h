@@ -35,10 +35,10 @@ extern const char *const rows_formats[]; /* as enum reading_format */
              .standard = 8)
 #define ROW_MIN_BYTES(member, help) ARGS_ROW(BYTES, "min-bytes", "BYTES", member, help)
 #define ROW_TYPE \
-    ARGS_ROW(TEXT, "type", "PATTERN", filter.type, \
+    ARGS_ROW(LIST, "type", "PATTERN", filters.types, \
              "only types whose full name matches; * stands for any text, ? for one character")
 #define ROW_METHOD \
-    ARGS_ROW(TEXT, "method", "PATTERN", filter.method, \
+    ARGS_ROW(LIST, "method", "PATTERN", filters.methods, \
              "only allocations in or below methods whose full name matches")
 #define ROW_OWN(member) \
     ARGS_ROW(FLAG, "own", NULL, member, "only allocations of own code and of its callees")

@@ -209,30 +209,3 @@ void matches_why(const struct model *m, bool methods, bool types, const struct m
     buffer_free(&meant);
     buffer_free(&line);
 }
-
-/* ---- places ---- */
-
-int matches_places(const struct model *m, const struct model_globs *globs,
-                   const struct model_place *places, uint32_t place_count, uint32_t **out,
-                   size_t *count, char *why, size_t why_size)
-{
-    bool *methods = NULL, *types = NULL;
-    int64_t known = matches_of(m, MATCHES_METHODS, globs, &methods);
-    enum model_place_kind kind = known > 0 ? MODEL_PLACE_METHOD : MODEL_PLACE_TYPE;
-    const bool *matched;
-
-    *out = NULL;
-    *count = 0;
-    if (known == 0)
-        known = matches_of(m, MATCHES_TYPES, globs, &types);
-    matched = types ? types : methods;
-    if (known == 0)
-        matches_why(m, true, true, globs, why, why_size);
-    else if (known > 0)
-        *out = memory_alloc((place_count + 1) * sizeof(**out));
-    for (uint32_t i = 0; *out && i < place_count; i++)
-        if (places[i].kind == kind && matched[places[i].method])
-            (*out)[(*count)++] = i;
-    memory_free_all(methods, types);
-    return *out ? 0 : known == 0 ? -ENOENT : -ENOMEM;
-}

@@ -17,9 +17,4 @@ int64_t matches_of(const struct model *m, enum matches_table table, const struct
 void matches_why(const struct model *m, bool methods, bool types, const struct model_globs *globs,
                  char *why, size_t why_size);
 
-/* matches_places - as model_tree_find. */
-int matches_places(const struct model *m, const struct model_globs *globs,
-                   const struct model_place *places, uint32_t place_count, uint32_t **out,
-                   size_t *count, char *why, size_t why_size);
-
 #endif

@@ -60,11 +60,6 @@ size_t namespace_of_method(const char *name)
     return before_class(name, point);
 }
 
-size_t namespace_of_class(const char *name)
-{
-    return before_class(name, strlen(name));
-}
-
 size_t namespace_common(const char *a, size_t a_size, const char *b, size_t b_size)
 {
     size_t least = a_size < b_size ? a_size : b_size, at = 0, common = 0;

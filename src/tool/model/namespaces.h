@@ -9,7 +9,6 @@
  * a part of it, unless a sign tells them: type arguments, or what a compiler made in them.
  */
 size_t namespace_of_method(const char *name);
-size_t namespace_of_class(const char *name);
 
 /* What two namespaces have in common, in whole words: 0 for "System.IO" and "Systems". */
 size_t namespace_common(const char *a, size_t a_size, const char *b, size_t b_size);

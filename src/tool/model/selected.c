@@ -128,29 +128,3 @@ bool selected_outermost(const struct selected *s, uint32_t path)
     return path <= REPORT_PATH_LOST || report_path(s->defs, path)->parent == REPORT_PATH_EMPTY ||
            (s->paths[path] & BEGINS);
 }
-
-int selected_cut(const struct selected *s, struct report_defs *defs, uint32_t **out)
-{
-    size_t count = defs->path_count;
-    uint32_t *cut = memory_alloc(count * sizeof(*cut));
-    int err = cut ? 0 : -ENOMEM;
-
-    for (uint32_t path = 0; !err && path < count; path++) {
-        struct report_path shorter = *report_path(defs, path);
-
-        cut[path] = path;
-        if (!(s->paths[path] & BEGUN))
-            continue;
-        shorter.parent = cut[shorter.parent];
-        if (s->paths[path] & BEGINS) {
-            shorter.parent = REPORT_PATH_EMPTY;
-            shorter.il = REPORT_NO_IL;
-        }
-        shorter.begun = shorter.goes_on = 0;
-        err = report_defs_path_add(defs, &shorter, &cut[path]);
-    }
-    *out = err ? NULL : cut;
-    if (err)
-        memory_free(cut);
-    return err;
-}

@@ -26,11 +26,4 @@ bool selected_path(const struct selected *s, uint32_t path); /* marked */
 /* Whether a path's frame is the outermost that is shown. */
 bool selected_outermost(const struct selected *s, uint32_t path);
 
-/*
- * selected_cut - for each path of `defs` (the model's) the one that begins where the filter has
- * stacks begin, which is added; the path itself, where it has them begin nowhere. `s` is of no use
- * afterwards. Returns: 0 or -ENOMEM; *out is to be freed with memory_free.
- */
-int selected_cut(const struct selected *s, struct report_defs *defs, uint32_t **out);
-
 #endif

@@ -444,12 +444,6 @@ int model_tree_new(const struct model *m, const struct model_filter *filter,
     return err;
 }
 
-int model_tree_find(const struct model_tree *t, const struct model_globs *globs, uint32_t **places,
-                    size_t *count, char *why, size_t why_size)
-{
-    return matches_places(t->model, globs, t->places, t->place_count, places, count, why, why_size);
-}
-
 void model_tree_free(struct model_tree *t)
 {
     if (!t)

@@ -63,13 +63,4 @@ int model_tree_ids(const struct model_tree *t, uint64_t (**out)[2]);
  */
 int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (**bases)[2]);
 
-/*
- * model_tree_find - the places of methods whose names the globs cover, or if there are none, of
- * types. Returns: 0, also if no node of the tree is of one: *count is 0; -ENOENT: the globs match
- * nothing, why says which and the nearest name; -ENOMEM. Owns: *places is the caller's, to be freed
- * with memory_free.
- */
-int model_tree_find(const struct model_tree *t, const struct model_globs *globs, uint32_t **places,
-                    size_t *count, char *why, size_t why_size);
-
 #endif

@@ -329,9 +329,6 @@ static int on_alloc(struct report_cells *c, const struct report_record *r)
     if (c->lives)
         weigh_live(c, r, p);
     add_sum(&c->heaps[a->heap], p);
-    if ((c->options.thread && a->thread != c->options.thread) ||
-        (c->options.steady && UNLIKELY(a->unoptimised)))
-        return 0;
     p->hash = cell_hash(&p->cell);
     if (LIKELY(c->index.slots != NULL))
         __builtin_prefetch(&c->index.slots[p->hash & c->index.mask]);
@@ -565,7 +562,7 @@ int report_cells_logical(struct report_cells *c)
         err = settle_live(c);
     if (err || !c->options.paths)
         return err;
-    report_logical_known(&c->basis, &c->log, !c->windowed && !c->options.thread, &allocs);
+    report_logical_known(&c->basis, &c->log, !c->windowed, &allocs);
     if (!err)
         err = report_logical(&c->defs, &allocs, &map);
     for (size_t i = 0; map && i < c->count; i++)

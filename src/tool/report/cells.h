@@ -74,9 +74,7 @@ struct report_cells_options {
      */
     enum report_live_question live;
     bool instead;
-    uint32_t thread; /* cells of this one only: id in the log; 0 all */
-    bool physical;   /* inlined methods have no frames */
-    bool steady;     /* none of what only unoptimised code makes */
+    bool physical; /* inlined methods have no frames */
     /*
      * Called for each allocation that has a cell, in the log's order, while logs are read; not
      * together with slices. Returns: 0; anything else ends the reading. NULL: not needed.

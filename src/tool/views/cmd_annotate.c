@@ -41,8 +41,7 @@ static const struct args_option options[] = {
              "read the text from FILE instead of where it was compiled"),
     ROW_SYMBOLS,
     ROW_NAMES(naming),
-    ARGS_ROW(LIST, "type", "PATTERN", filters.types,
-             "only types whose full name matches; * stands for any text, ? for one character"),
+    ROW_TYPE,
     ARGS_ROW(COUNT, "thread", "ID", filters.thread, "only the thread with this id in the log",
              .least = 1, .limit = UINT32_MAX - 1),
     ROW_PHYSICAL("attribute allocations of a resumed async method to the code that completed its "

@@ -106,15 +106,15 @@ static bool begin_link(const struct print_stack *p, const struct source_line *li
     return true;
 }
 
-void print_stack_where(const struct print_stack *p, const struct source_line *line,
-                       char text[PRINT_WHERE_SIZE])
+static void print_stack_where(const struct print_stack *p, const struct source_line *line,
+                              char text[PRINT_WHERE_SIZE])
 {
     snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u",
              p->wide ? line->file : path_base_name_foreign(line->file), line->line);
 }
 
-void print_stack_link(const struct print_stack *p, const struct source_line *line, const char *text,
-                      FILE *out)
+static void print_stack_link(const struct print_stack *p, const struct source_line *line,
+                             const char *text, FILE *out)
 {
     bool linked = begin_link(p, line, out);
     char *url = p->urls ? source_line_url(p->lines, line) : NULL;
@@ -222,8 +222,8 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
 
 /* ---- JSON ---- */
 
-void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
-                           struct json_writer *w)
+static void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
+                                  struct json_writer *w)
 {
     char *url = p->urls ? source_line_url(p->lines, line) : NULL;
 

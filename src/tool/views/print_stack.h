@@ -77,14 +77,4 @@ const char *print_stack_type(const struct print_stack *p, uint32_t class_number)
 #define PRINT_LOST_FRAME "(callers not in the log)"
 #define PRINT_WHERE_SIZE 160
 
-/* "File.cs:12"; then the same on `out` as a link, if asked for, and its address. */
-void print_stack_where(const struct print_stack *p, const struct source_line *line,
-                       char text[PRINT_WHERE_SIZE]);
-void print_stack_link(const struct print_stack *p, const struct source_line *line, const char *text,
-                      FILE *out);
-
-/* As members file, line and, if asked for, url. */
-void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
-                           struct json_writer *w);
-
 #endif
