@@ -1,4 +1,5 @@
 /* Rules of managed code, from prologs alone. */
+#include "code/cpu_code.h"
 #include "walk/internal.h"
 
 #include "support/test.h"
@@ -63,6 +64,26 @@ TEST(a_prolog_says_where_the_callers_frame_is)
             fail_msg("%s: %s, cfa %d, rbp %d, distance %u", row->what, walk_why_name(why), got.cfa,
                      got.fp, got.distance);
     }
+}
+
+TEST(a_body_that_replaces_a_running_one_is_told_by_its_first_instructions)
+{
+    /* As of .NET 10, and of 11; both below a frame of 72 bytes: sub rsp, 32, r15 at rsp + 104. */
+    static const char *const codes[] = {
+        "\x48\x8B\x45\x00\x50\x48\x83\xEC\x20\x4C\x89\x7C\x24\x68\x48\x8D\x6C\x24\x20\x90",
+        "\x50\x48\x8B\x45\x00\x50\x48\x83\xEC\x20\x4C\x89\x7C\x24\x68\x48\x8D\x6C\x24\x20\x90"};
+
+    for (size_t i = 0; i < 2; i++) {
+        const uint8_t *code = (const uint8_t *)codes[i];
+        struct cpu_prolog prolog;
+
+        assert_true(cpu_is_osr(code, 20));
+        assert_true(cpu_prolog_osr(code, 20 + i, &prolog));
+        assert_int_equal(prolog.bytes, 32);
+        assert_int_equal(prolog.size, 19 + i);
+        assert_int_equal(cpu_osr_distance(code, 20 + i), 32 + 8 + 8 + 72);
+    }
+    assert_false(cpu_is_osr((const uint8_t *)"\x50\x90\x48\x8B\x45\x00\x50\x90", 8));
 }
 
 TEST(each_reason_has_a_name)

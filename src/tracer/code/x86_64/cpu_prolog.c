@@ -143,12 +143,28 @@ bool cpu_prolog_simple(const uint8_t *code, size_t size, struct cpu_prolog *out)
     return cpu_prolog(code, size, out) && !out->probes && !out->saved && !out->leaf;
 }
 
-/* mov rax, [rbp]; push rax: the replaced method's saved rbp becomes this one's. */
-static const char osr_start[] = "\x48\x8B\x45\x00\x50";
+/*
+ * mov rax, [rbp]; push rax: the replaced method's saved rbp becomes this one's. Up to .NET 10 it is
+ * entered with the return address of the patchpoint's call on the stack; .NET 11 jumps to it, and
+ * push rax makes room for that word first.
+ */
+static const char osr_start[] = "\x50\x48\x8B\x45\x00\x50";
+
+/* Bytes of that; 0: it does not begin so. */
+static size_t osr_start_size(const uint8_t *code, size_t size)
+{
+    for (size_t skipped = 0; skipped < 2; skipped++) {
+        size_t bytes = sizeof(osr_start) - 1 - skipped;
+
+        if (size > bytes && memcmp(code, osr_start + skipped, bytes) == 0)
+            return bytes;
+    }
+    return 0;
+}
 
 bool cpu_is_osr(const uint8_t *code, size_t size)
 {
-    return size > sizeof(osr_start) - 1 && memcmp(code, osr_start, sizeof(osr_start) - 1) == 0;
+    return osr_start_size(code, size) > 0;
 }
 
 bool cpu_prolog_osr(const uint8_t *code, size_t size, struct cpu_prolog *out)
@@ -159,7 +175,7 @@ bool cpu_prolog_osr(const uint8_t *code, size_t size, struct cpu_prolog *out)
 
     if (!cpu_is_osr(code, size))
         return false;
-    c.at += sizeof(osr_start) - 1;
+    c.at += osr_start_size(code, size);
     *out = (struct cpu_prolog){.framed = true, .pushed = 8 + take_pushes(&c, &rbp)};
     if (!take_lowering(&c, &lowered))
         return false;
