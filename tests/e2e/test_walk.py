@@ -70,6 +70,33 @@ def test_a_walk_leaves_the_program_as_it_is(t):
     t.equal(tool('validate', r.path).status, 0, 'validate')
 
 
+# Code stays as it is first: how soon it is compiled again depends on the load.
+STEADY = {'DOTNET_TC_CallCounting': '0', 'DOTNET_TC_OnStackReplacement_InitialCounter': '1000000'}
+
+
+@needs('Observed')
+def test_a_walk_does_not_change_what_is_allocated(t):
+    """By the runtime's own count: the same with walks and with hooks on own code as without a tracer; more with hooks everywhere."""
+    command, env = PROGRAM.command('Observed'), dict(ENVIRONMENT, **STEADY)
+
+    def counted(text):
+        return {name: int(bytes) for name, bytes in (line.split() for line in text.splitlines())}
+
+    plain = run(command, env=env)
+    t.equal(plain.status, 0, str(plain))
+    plain = counted(plain.text)
+    t.equal(len(plain), 6, str(plain))
+    said = {}
+    for way, options in {'walks': ('--capture', 'walk'), 'own': ('--own',), 'hooks': ()}.items():
+        r = t.record(command, *options, check=0, env=env)
+        t.equal(r.status, 0, str(r))
+        said[way] = counted(r.text)
+    t.equal(said['walks'], plain, 'walks')
+    t.equal(said['own'], plain, '--own')
+    t.true(said['hooks']['texts'] > plain['texts'], 'hooks everywhere: %s beside %s' % (said['hooks'], plain))
+    t.note('texts: %d bytes, with hooks everywhere %d' % (plain['texts'], said['hooks']['texts']))
+
+
 @needs('Dynamic')
 def test_compare_tells_of_walks(t):
     r = t.record(PROGRAM.command('Dynamic'), '--capture', 'walk', check=1)
