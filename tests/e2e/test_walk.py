@@ -49,6 +49,16 @@ def test_every_walk_equals_the_snapshot(t, program, framework, settings):
     t.true(end['snapshots']['equal'] > 500, '%d equal' % end['snapshots']['equal'])
 
 
+@needs('WebServer', framework='net11.0')
+@needs('RuntimeAsync', framework='net11.0')
+@each('program', 'WebServer', 'RuntimeAsync')
+def test_walks_through_runtime_async_are_all_certain(t, program):
+    """A method of runtime async is called through a thunk of its name, which snapshots have no frame for."""
+    r = t.record(PROGRAM.command(program, 'net11.0'), '--capture', 'walk', '--log', 'sites', check=1)
+    end = judged(t, r)
+    t.true(end['snapshots']['equal'] > 500, '%d equal' % end['snapshots']['equal'])
+
+
 @lane('walk')
 def test_walks_of_the_compiler_are_all_certain(t):
     end = judged(t, t.record(compilation(t, 'made')[0], '--capture', 'walk', '--log', 'sites', check=1))

@@ -189,11 +189,11 @@ static enum walk_why name(struct walk *walk, uintptr_t function, struct walk_rul
         return WALK_CERTAIN;
     if (metadata_method_map(walk->metadata, function, &method))
         return WALK_METHOD;
-    if (walk->runtime->major >= 11 && metadata_method_thunk(walk->metadata, method))
-        return WALK_METHOD; /* snapshots may name the method of runtime async instead */
     *unloads = method->collectible;
     out->kind = KIND_HIDDEN;
-    if (method->hidden && RULE(RULE_WALK_HIDDEN))
+    if ((method->hidden ||
+         (walk->runtime->major >= 11 && metadata_method_thunk(walk->metadata, method))) &&
+        RULE(RULE_WALK_HIDDEN))
         return WALK_CERTAIN;
     out->kind = KIND_MANAGED;
     out->of = method;
