@@ -46,6 +46,13 @@ static void put_no_end(struct buffer *b, const struct report_gap *gap)
         buffer_format(b, ": %s", gap->by);
 }
 
+static void put_off(struct buffer *b, const struct report_gap *gap)
+{
+    for (size_t i = 0; i < REPORT_FEATURES; i++)
+        if (strcmp(gap->what, report_features[i].name) == 0)
+            buffer_text(b, report_features[i].off);
+}
+
 /* What one, and what several of a kind are said to be, behind their count. */
 static const char *const counted[REPORT_GAP_COUNT][2] = {
     [REPORT_GAP_DAMAGED] = {"damaged line skipped", "damaged lines skipped"},
@@ -54,6 +61,10 @@ static const char *const counted[REPORT_GAP_COUNT][2] = {
                             "more recordings are in the same file"},
     [REPORT_GAP_AFTER_END] = {"line is after its end", "lines are after its end"},
     [REPORT_GAP_UNDEFINED] = {"id that no line defines", "ids that no line defines"},
+    [REPORT_GAP_UNPATCHED] = {"part of CoreLib's allocation path is unknown: some boxes, delegates "
+                              "and continuations may be missing",
+                              "parts of CoreLib's allocation path are unknown: some boxes, "
+                              "delegates and continuations may be missing"},
     [REPORT_GAP_NAMES] = {"name missing: the runtime did not give them, or memory ran out",
                           "names missing: the runtime did not give them, or memory ran out"},
 };
@@ -96,6 +107,9 @@ static void put_kind(struct buffer *b, const struct report_gap *gap, const char 
         break;
     case REPORT_GAP_NOT_WRITTEN:
         buffer_format(b, "%s %s line%s could not be written", count, gap->what, s);
+        break;
+    case REPORT_GAP_OFF:
+        put_off(b, gap);
         break;
     case REPORT_GAP_SAMPLER:
         buffer_format(b,

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "process/grows.h"
+#include "readers/complete.h"
 #include "terminal/text.h"
 
 #include <ctype.h>
@@ -228,18 +229,9 @@ static void append_count(struct buffer *b, const json_t *object, const char *key
 /* What is off because this runtime is newer than the tracer knows; one line each. */
 static void append_off(struct buffer *b, const json_t *off)
 {
-    static const char *const features[][2] = {
-        {"hooks", "call stacks are OFF: the hooks' registers are unexpected on this version of "
-                  ".NET; record with --capture snapshot"},
-        {"beginnings", "the beginnings of async methods are OFF: the layout of objects is unknown "
-                       "on this version of .NET; logical stacks may end early"},
-        {"allocated", "the bytes allocated before sampling are OFF: unknown on this version of "
-                      ".NET"},
-    };
-
-    for (size_t i = 0; i < COUNT_OF(features); i++)
-        if (json_object_get(off, features[i][0]))
-            buffer_format(b, "%s\n", features[i][1]);
+    for (size_t i = 0; i < REPORT_FEATURES; i++)
+        if (json_object_get(off, report_features[i].name))
+            buffer_format(b, "%s\n", report_features[i].off);
 }
 
 static void append_counts(struct buffer *b, const json_t *object)

@@ -283,6 +283,25 @@ static void sampler(const json_t *sampling, struct report_completeness *c)
     report_gap_add(c, REPORT_GAP_SAMPLER, failed, NULL, failed != NULL, 0);
 }
 
+const struct report_feature report_features[REPORT_FEATURES] = {
+    {"hooks", "call stacks are OFF: the hooks' registers are unexpected on this version of .NET; "
+              "record with --capture snapshot"},
+    {"beginnings", "the beginnings of async methods are OFF: the layout of objects is unknown on "
+                   "this version of .NET; logical stacks may end early"},
+    {"allocated", "the bytes allocated before sampling are OFF: unknown on this version of .NET"},
+};
+
+static void unlike(const json_t *end, struct report_completeness *c)
+{
+    const json_t *off = json_object_get(end, "off");
+
+    for (size_t i = 0; i < REPORT_FEATURES; i++)
+        report_gap_add(c, REPORT_GAP_OFF, report_features[i].name, NULL,
+                       report_count_in(off, report_features[i].name), 0);
+    report_gap_add(c, REPORT_GAP_UNPATCHED, NULL, NULL,
+                   report_count_in(json_object_get(end, "hooks"), "unpatched"), 0);
+}
+
 static void no_end(const json_t *unhandled, struct report_completeness *c)
 {
     report_gap_add(c, REPORT_GAP_NO_END, json_string_value(json_object_get(unhandled, "type")),
@@ -312,6 +331,7 @@ void report_tally_settle(const struct report_tally *tally, const json_t *end,
         hold_sums(t, end, c);
     paths(t, end, c);
     report_gap_add(c, REPORT_GAP_NAMES, NULL, NULL, report_count_in(end, "names_failed"), 0);
+    unlike(end, c);
     sampler(json_object_get(end, "sampling"), c);
     happened(json_object_get(end, "file"), c);
 }

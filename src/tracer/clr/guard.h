@@ -11,7 +11,7 @@
 #include "base/atomics.h"
 
 struct clr_guard {
-    _Atomic(uint64_t) hooks;      /* Enter hooks without a frame: their registers are unexpected */
+    _Atomic(uint64_t) hooks;      /* Enter and Leave hooks whose registers are unexpected */
     _Atomic(uint64_t) beginnings; /* 1: nothing is kept before an object, see clr_spare_word() */
     _Atomic(uint64_t) allocated;  /* 1: no clr_allocated on this version */
 };

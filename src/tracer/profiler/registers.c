@@ -28,3 +28,13 @@ bool registers_expected(void *context, uintptr_t method, struct frame_at at)
     add_relaxed(&p->guard.hooks, 1);
     return false;
 }
+
+bool registers_left_as_expected(void *context, uintptr_t method, uintptr_t sp)
+{
+    struct profiler *p = context;
+
+    if (!load_relaxed(&p->guard.hooks) && is_client_id(p, method) && elt3_expected(sp))
+        return true;
+    add_relaxed(&p->guard.hooks, 1);
+    return false;
+}

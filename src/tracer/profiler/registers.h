@@ -15,4 +15,10 @@
  */
 bool registers_expected(void *context, uintptr_t method, struct frame_at at);
 
+/*
+ * registers_left_as_expected - stack_config.left_as_expected: the same of a Leave. Where its
+ * registers are unexpected, every Leave is without its frame, so that each thread's first one asks.
+ */
+bool registers_left_as_expected(void *context, uintptr_t method, uintptr_t sp);
+
 #endif

@@ -72,6 +72,7 @@ static void called(void *context, struct stack *stack)
 static int stacks_open(struct profiler *p)
 {
     const struct options *o = &p->options;
+    bool unverified = clr_runtime_unverified(&p->runtime) && !options_elt2(o);
     const struct stack_config config = {
         .cutting = options_records(o, OPTIONS_CALLS) ? calls_cutting : NULL,
         .detached = detached,
@@ -81,8 +82,8 @@ static int stacks_open(struct profiler *p)
         .runs = machine_runs,
         .suspends = options_elt2(o) || p->runtime.major < 10 ? NULL : suspends,
         .begun = begun,
-        .expected =
-            clr_runtime_unverified(&p->runtime) && !options_elt2(o) ? registers_expected : NULL,
+        .expected = unverified ? registers_expected : NULL,
+        .left_as_expected = unverified ? registers_left_as_expected : NULL,
         .unannounced = p->attached,
         .call_interval = options_hooked(o) ? o->check_calls : 0,
         .called = called,

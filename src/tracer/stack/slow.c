@@ -75,12 +75,33 @@ void stack_enter_resumable(uintptr_t method, struct frame_at at, const uintptr_t
                                                 << FRAME_BEGUN_SHIFT);
 }
 
+/* Has no Leave of this thread found its frame? Then its Enters are all frames still. */
+static bool none_has_left(const struct stack *s)
+{
+    uint64_t changes = load_relaxed(&s->words->state) >> STATE_DEPTH_BITS;
+
+    return changes - load_relaxed(&s->repair_changes) == stack_depth(s);
+}
+
+/* A Leave without a frame. */
+static void orphan(struct stack *s, uintptr_t method, uintptr_t sp)
+{
+    const struct stack_config *config = stack_config();
+
+    stack_count(s, STACK_ORPHAN_LEAVE);
+    if (LIKELY(!config->left_as_expected) || s->off || !none_has_left(s) ||
+        config->left_as_expected(config->context, method, sp))
+        return;
+    stack_cut(s, 0, STACK_ORPHAN_LEAVE);
+    s->off = true; /* its Enters ask config.expected, which believes none any more */
+    stack_limit_set(s);
+}
+
 void stack_leave_slow(uintptr_t method, uintptr_t sp)
 {
     struct stack *s = stack_self;
     uint32_t depth = stack_depth(s), at = depth;
 
-    (void)method;
     if (s == &stack_none || load_relaxed(&stack_stopped)) {
         if (!load_relaxed(&stack_stopped))
             stack_count_without(STACK_ORPHAN_LEAVE);
@@ -91,7 +112,7 @@ void stack_leave_slow(uintptr_t method, uintptr_t sp)
     if (s->lost_sp)
         (void)stack_misses(s, sp);
     if (!at || load_relaxed(&stack_frame(s, at - 1)->sp) != sp) {
-        stack_count(s, STACK_ORPHAN_LEAVE);
+        orphan(s, method, sp);
         return;
     }
     if (!RULE(RULE_DEAD_ON_LEAVE))

@@ -213,6 +213,11 @@ struct stack_config {
      * anything is read by them; `false`: it enters nothing. NULL: they are known to be.
      */
     bool (*expected)(void *context, uintptr_t method, struct frame_at at);
+    /*
+     * The same of a Leave hook that found no frame, on a thread where none has found one yet.
+     * `false`: no frame of this thread would ever go: it has none from then on. NULL: known to be.
+     */
+    bool (*left_as_expected)(void *context, uintptr_t method, uintptr_t sp);
     /* No destructor tells of a thread's end: stack_thread_ended() does. */
     bool unannounced;
     /* Whether that code still runs. Asked in hooks too: it asks nobody. */

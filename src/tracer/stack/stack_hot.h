@@ -108,6 +108,7 @@ struct stack {
     uint32_t save_count, save_capacity;
     uint32_t uncalled; /* Enters since the last call of config.called */
     uintptr_t lost_sp; /* of the oldest frame that there was no memory for; 0: none is missing */
+    bool off;          /* its hooks cannot be believed: it has no frames, and none is pushed */
     uint32_t unsaved;  /* running filters that there was no memory to save a dispatch for */
     struct stack_save saves_inside[8];
     _Atomic(uint64_t) repairs[STACK_REPAIRS]; /* written by the owner, read by all */

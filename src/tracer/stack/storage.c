@@ -72,7 +72,7 @@ void stack_limit_set(struct stack *s)
     bool quiet = s->dispatch.pending == STACK_NONE && !s->dispatch.searching &&
                  (!s->save_count || s->saves[s->save_count - 1].filter);
 
-    s->words->limit = quiet && !config.call_interval && !s->lost_sp ? s->end : NULL;
+    s->words->limit = quiet && !config.call_interval && !s->lost_sp && !s->off ? s->end : NULL;
     store_relaxed(&s->dispatching, !quiet || s->save_count);
 }
 

@@ -46,10 +46,27 @@ static __attribute__((noinline)) void enter(uintptr_t client_id, uintptr_t too_f
                      : "rbx", "r10", "r11", "r14", "r15", "memory", "cc");
 }
 
+/* As it calls FunctionLeave3: client id in rdi, caller's SP in rsi. */
+static __attribute__((noinline)) void leave(uintptr_t client_id, uintptr_t too_far)
+{
+    uintptr_t sp = (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(uintptr_t) + too_far;
+
+    __asm__ volatile("movq %%rsp, %%rbx\n\t"
+                     "subq $256, %%rsp\n\t"
+                     "andq $-16, %%rsp\n\t"
+                     "call *%2\n\t"
+                     "movq %%rbx, %%rsp"
+                     : "+D"(client_id), "+S"(sp)
+                     : "c"(hooks_elt3()->leave)
+                     : "rbx", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
 static int setup(void **state)
 {
     const struct metadata_config config = {.info = &info.base, .info_version = 10};
-    const struct stack_config stacks = {.expected = registers_expected, .context = &p};
+    const struct stack_config stacks = {.expected = registers_expected,
+                                        .left_as_expected = registers_left_as_expected,
+                                        .context = &p};
 
     (void)state;
     clock_start();
@@ -77,8 +94,12 @@ static int anew(void **state)
     (void)state;
     store_relaxed(&p.guard.hooks, 0);
     store_relaxed(&p.proven, 0);
-    if (s)
+    if (s) {
         stack_cut(s, 0, STACK_DEAD_ON_ENTER);
+        s->off = false;
+        stack_limit_set(s);
+        store_relaxed(&s->repair_changes, load_relaxed(&s->words->state) >> STATE_DEPTH_BITS);
+    }
     return 0;
 }
 
@@ -116,6 +137,47 @@ TEST(what_is_expected_enters)
     assert_int_equal(depth(), 1);
     assert_int_equal(load_relaxed(&p.guard.hooks), 0);
     assert_int_equal(load_relaxed(&p.proven), 1);
+}
+
+TEST(what_is_expected_leaves)
+{
+    enter((uintptr_t)method, 0);
+    leave((uintptr_t)method, 0);
+    assert_int_equal(depth(), 0);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 0);
+}
+
+TEST(a_leave_of_a_stranger_ends_the_frames_of_its_thread)
+{
+    static const uintptr_t stranger[2] = {FUNCTION, 0};
+
+    enter((uintptr_t)method, 0);
+    leave((uintptr_t)stranger & ~(uintptr_t)7, 8);
+    assert_int_equal(depth(), 0);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 1);
+    enter((uintptr_t)method, 0);
+    assert_int_equal(depth(), 0);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 2);
+    leave((uintptr_t)method, 0);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 2);
+}
+
+TEST(a_leave_with_another_stack_pointer_ends_the_frames_of_its_thread)
+{
+    enter((uintptr_t)method, 0);
+    leave((uintptr_t)method, 8);
+    assert_int_equal(depth(), 0);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 1);
+}
+
+TEST(a_leave_that_nobody_entered_is_believed_after_one_that_fitted)
+{
+    enter((uintptr_t)method, 0);
+    leave((uintptr_t)method, 0);
+    enter((uintptr_t)method, 0);
+    leave((uintptr_t)method, 8);
+    assert_int_equal(depth(), 1);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 0);
 }
 
 TEST(without_the_wrapper_of_elt2_where_it_should_be_its_hooks_are_counted)

@@ -324,16 +324,43 @@ TEST(damaged_compressed_data)
     expect_all(packed, size, false, "compressed, damaged");
 }
 
-TEST(paths_that_had_no_room)
+/* The whole log, its end record with these members, too. Returns its size. */
+static size_t with_end_members(const char *members)
 {
-    static const char member[] = "\"beginnings_lost\":3,";
     const char *end = strstr(whole, "{\"kind\":\"end\",");
-    size_t at = (size_t)(end - whole) + strlen("{\"kind\":\"end\",");
+    size_t at = (size_t)(end - whole) + strlen("{\"kind\":\"end\","), size = strlen(members);
 
     memcpy(damaged, whole, at);
-    memcpy(damaged + at, member, sizeof(member) - 1);
-    memcpy(damaged + at + sizeof(member) - 1, whole + at, whole_size - at);
-    expect_all(damaged, whole_size + sizeof(member) - 1, false, "beginnings lost");
+    memcpy(damaged + at, members, size);
+    memcpy(damaged + at + size, whole + at, whole_size - at);
+    return whole_size + size;
+}
+
+TEST(paths_that_had_no_room)
+{
+    expect_all(damaged, with_end_members("\"beginnings_lost\":3,"), false, "beginnings lost");
+}
+
+TEST(what_a_newer_runtime_has_turned_off)
+{
+    static const struct {
+        const char *members, *said;
+    } all[] = {
+        {"\"off\":{\"hooks\":5},", "call stacks are OFF"},
+        {"\"off\":{\"beginnings\":1},", "the beginnings of async methods are OFF"},
+        {"\"off\":{\"allocated\":1},", "the bytes allocated before sampling are OFF"},
+        {"\"hooks\":{\"calls\":1,\"ns_per_pair\":1,\"missed\":0,\"unpatched\":2},",
+         "2 parts of CoreLib's allocation path are unknown"},
+    };
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        struct ran ran;
+
+        expect_all(damaged, with_end_members(all[i].members), false, all[i].members);
+        ran = look(&views[0]);
+        assert_non_null(strstr(ran.out, all[i].said));
+        free(ran.out);
+    }
 }
 
 /* What was asked for and did not happen is not to be asked for again. */
