@@ -411,7 +411,11 @@ def parts_agree(t, log):
             page_agrees(t, Report(log, *options, views=TABLES), page, '%s %s' % (name_of(log), ' '.join(options)))
 
 
-@each('log', *[name_of(log) for log in LOGS])
+# In `make check`: of events, by site, with whole stacks, sampled, damaged, with marks, with live objects, of own code.
+DIFFERENT = ('small', 'sites', 'inline', 'sampled', 'damaged', 'marks', 'alive', 'own', 'lines')
+
+
+@each('log', *DIFFERENT, full=('programs', [name_of(log) for log in LOGS]))
 def test_parts(t, log):
     parts_agree(t, os.path.join(harness.ROOT, 'tests/fixtures/logs', log + '.ndjson'))
 

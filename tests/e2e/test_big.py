@@ -1,12 +1,14 @@
-"""Large programs, in short: a server under load, a whole build. The long form is in matrix.py --all."""
+"""Large programs: a server under load, a whole build. The long form is in matrix.py --all."""
 import harness
 import matrix
 from harness import HOOKS, PROGRAM, each, heavy, lane, needs
 
 
+@lane('programs')
 @needs('WebServer')
-@each('hooks', 'elt3', full=('programs', HOOKS))
+@each('hooks', *HOOKS)
 def test_a_server_under_load(t, hooks):
+    """In `make check`: with events of all families (test_families.py)."""
     r = t.record(PROGRAM.command('WebServer', harness.SDK_FRAMEWORK) + ['--scale', '3'], hooks=hooks, check=1)
     t.exact(r)
     t.equal(r.text.splitlines()[-1], 'ok', str(r))

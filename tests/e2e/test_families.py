@@ -276,13 +276,21 @@ def test_filters_of_calls(t):
     t.true(('Families.Program.RunCalls', 1) in {(c[2], c[1]) for c in calls}, 'their caller')
 
 
+CALLING = {
+    'TailCalls': ('mutual', 'mutual-throws', 'more-arguments-throw', 'struct-result', 'interfaces', 'inside-try', 'inside-finally',
+                  'rethrown', 'async', 'sequences'),
+    'Boundaries': ('static-constructor-nested', 'activator-generic', 'invoke', 'invoke-unwrapped', 'delegate-multicast',
+                   'thread-start', 'comparer', 'reflection-catch', 'reflection-finally', 'unwrapped-filter', 'delegate-finally')}
+
+
 @sampled
 @needs('TailCalls', 'Boundaries')
 @each('program', 'TailCalls', 'Boundaries')
 @each('hooks', *HOOKS)
 def test_every_call_has_its_end(t, program, hooks):
-    """Tail calls, recursion, exceptions through everything; stacks stay exact."""
-    r = t.record(PROGRAM.command(program), '--events', 'alloc,calls', '--full', 'wait', hooks=hooks, check=1)
+    """Tail calls, recursion, exceptions through everything; stacks stay exact. All cases of the programs in the lane combinations."""
+    cases = full('combinations', [word for case in CALLING[program] for word in ('--case', case)], [])
+    r = t.record(PROGRAM.command(program) + cases, '--events', 'alloc,calls', '--full', 'wait', hooks=hooks, check=1)
     t.exact(r)
     sums = Calls(t, r.log).sums
     t.note('%d calls, %d tail calls, %d unwound' % (sums['entered'], sums['tail_calls'], sums['unwound']))

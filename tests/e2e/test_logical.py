@@ -161,7 +161,7 @@ def test_two_runs_of_a_server_hardly_differ(t):
     are random, and so is on which path a table of the framework grows: of three runs two have to be alike, whichever.
     """
     command = PROGRAM.command('WebServer') + ['--scale', '1', '--clients', '1']
-    record = lambda *more: t.record(command + list(more), cwd=t.folder).path
+    record = lambda *more: t.record(command + list(more), '--log', 'sites', cwd=t.folder).path
     shown = lambda text: int(next(line for line in text.splitlines() if line.startswith('Shown: ')).split()[1])
     rows_of = lambda pair: shown(tool('diff', *pair).text)
     runs = [record(), record(), record('--pad', '200')]

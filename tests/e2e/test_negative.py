@@ -5,7 +5,7 @@ differences; with all rules it finds none. Each line of the output is a row of t
 import os
 import re
 
-from harness import ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, ROOT, built, each, early, full, needs, sampled
+from harness import ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, ROOT, SHARED, built, each, early, full, needs, sampled
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only, how to compare
 RULES = {
@@ -49,8 +49,24 @@ COVERED = {
 OF_MEMORY = {'grace_period'}
 
 
+def with_all(rule):
+    """
+    The comparison with every rule on, of the same library, in one recording for all rows of that framework, program, seed, kind of
+    hooks and pattern.
+    """
+    def of(row):
+        return row[:2], row[3:]
+    cases = sorted({row[2] for row in RULES.values() if of(row) == of(RULES[rule])})
+    framework, program, _, *more = RULES[rule]
+    return SHARED.get('negative.with %s' % (of(RULES[rule]),), lambda t: judged(
+        t, recorded(t, framework, program, ' '.join(cases), *more)))
+
+
 def compared(t, rule, without=None):
-    r = recorded(t, *RULES[rule], without=without)
+    return judged(t, recorded(t, *RULES[rule], without=without))
+
+
+def judged(t, r):
     t.equal((r.status, r.text.splitlines()[-1:]), (0, ['ok']), 'exit status, last line\n%s' % r)
     c = r.compare()
     threads = c['threads']
@@ -76,7 +92,7 @@ def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, 
 @needs('Rules', framework='net8.0')
 @each('rule', *RULES)
 def test_without(t, rule):
-    t.equal(compared(t, rule)['mismatched'], 0, 'differences with %s' % rule)
+    t.equal(with_all(rule)['mismatched'], 0, 'differences with %s' % rule)
     for _ in range(TRIES):
         c = compared(t, rule, without=rule)
         if c['mismatched']:

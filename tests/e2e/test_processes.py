@@ -4,7 +4,7 @@ import os
 import re
 
 import harness
-from harness import BUILDING, PROGRAM, SHARED, TOOL, early, needs, run, tool, tool_json
+from harness import BUILDING, PROGRAM, SHARED, TOOL, early, lane, needs, run, tool, tool_json
 
 COPIES = 3
 PROJECT = {
@@ -127,6 +127,7 @@ def test_a_folder_without_a_log_says_so(t):
         t.true(said.errors.count('\n') == 1 and 'folder' in said.errors, said)
 
 
+@lane('programs')
 @early
 def test_a_build_is_recorded_with_each_process_that_it_starts(t):
     """`dotnet build`, without a compiler server: the SDK's program and the compiler, each by its name. Then `dotnet run`."""

@@ -9,7 +9,7 @@ import sys
 
 import consumers
 import harness
-from harness import PROGRAM, each, early, lane, needs, tool_json
+from harness import PROGRAM, each, early, full, lane, longer, needs, tool_json
 from test_compiler import command
 
 RUN = os.path.join(harness.ROOT, 'examples/sql/run.cjs')
@@ -78,16 +78,18 @@ def same(t, *paths, sampled=False):
     return found
 
 
+# Of events, by site, with whole stacks, sampled, with live objects, with calls and events of the runtime, several processes.
+DIFFERENT = ('small', 'sites', 'inline', 'sampled', 'alive', 'shop-events', 'native', 'late-sampled')
+
+
+@longer('programs')
 def test_fixtures(t):
-    """Logs of each kind, also of versions before this one."""
-    read = 0
-    for path in sorted(glob.glob(os.path.join(FIXTURES, '*.ndjson'))):
-        name = os.path.basename(path)
-        if name in ('damaged.ndjson', 'invalid.ndjson', 'version2.ndjson'):
-            continue
-        same(t, path, sampled=name.endswith('sampled.ndjson'))
-        read += 1
-    t.true(read >= 15, '%d logs' % read)
+    """Logs of each kind, also of versions before this one. Each takes a start of node: all of them in the lane programs."""
+    good = {os.path.basename(path)[:-len('.ndjson')] for path in glob.glob(os.path.join(FIXTURES, '*.ndjson'))} - {
+        'damaged', 'invalid', 'version2'}
+    t.true(len(good) >= 15, '%d logs' % len(good))
+    for name in full('programs', DIFFERENT, sorted(good)):
+        same(t, os.path.join(FIXTURES, name + '.ndjson'), sampled=name.endswith('sampled'))
 
 
 def test_several_logs_and_damaged_ones(t):

@@ -28,6 +28,7 @@ def test_threads_that_come_and_go(t, framework, hooks):
         if numbers['equal'] > 100:
             break
     t.true(numbers['equal'] > 100, numbers)
+    t.true(numbers['seeds']['same'] > 0, numbers)
     t.note(matrix.describe_threads(numbers))
 
 
@@ -75,7 +76,8 @@ def test_threads_of_native_code_on_their_way_in(t, hooks):
     t.note(matrix.describe_threads(numbers))
 
 
-@each('hooks', 'elt3', full=('programs', HOOKS))
+@lane('programs')
+@each('hooks', *HOOKS)
 def test_the_compiler(t, hooks):
     traced, _ = test_compiler.command(t, 'traced')
     r = t.record(traced, '--check-threads', '2', hooks=hooks, check=0, timeout=600)

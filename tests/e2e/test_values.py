@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, early, needs, one_line, publishes, sampled, tool
+from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, early, full, longer, needs, one_line, publishes, sampled, tool
 from logfile import plain
 
 TRACED = '--args', 'Values.*', '--returns', 'Values.*'
@@ -144,10 +144,16 @@ def test_wrong_use_is_one_line(t, options):
     t.true(not os.path.exists(t.path('never.ndjson')), 'a log was made')
 
 
+HARD = ('deep', 'rethrow-deep', 'collided-deep', 'finally-chain', 'filter-chain', 'recursion-in-finally', 'generic-frames',
+        'struct-methods', 'lambda', 'catch-type-of-generic', 'using', 'stack-trace')
+
+
+@longer('combinations')
 @needs('Exceptions')
 def test_stacks_stay_exact_with_everything_on(t):
-    """Every method of the program and of the libraries, copied at every call."""
-    r = t.record(PROGRAM.command('Exceptions'), '--args', '*', '--returns', '*', '--exact-generics', '--value-items', '3',
+    """Every method of the libraries and, in a few cases, of the program, copied at every call. All cases in the lane combinations."""
+    cases = full('combinations', [word for case in HARD for word in ('--case', case)], [])
+    r = t.record(PROGRAM.command('Exceptions') + cases, '--args', '*', '--returns', '*', '--exact-generics', '--value-items', '3',
                  '--value-length', '20', check=1)
     t.exact(r)
     values = {v['id']: v for v in r.log.others if v['kind'] == 'values'}
