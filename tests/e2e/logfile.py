@@ -26,6 +26,7 @@ class Log:
         self.path = str(path)
         self.header = self.end = None
         self.modules, self.classes, self.methods, self.threads, self.nodes = {}, {}, {}, {}, {}
+        self.inlined = {}
         self.allocs, self.sites, self.snapshots, self.mismatches = [], [], [], []
         self.checks, self.lost, self.repairs, self.others = [], {}, {}, []
         self.lines = 0
@@ -74,11 +75,24 @@ class Log:
             if kind != 'header':
                 raise LogError('does not begin with a header')
             self.header = r
+        elif kind == 'alloc':
+            self._defined(self.threads, r['thread'])
+            self._defined(self.classes, r['class'])
+            if r.get('node'):
+                self._defined(self.nodes, r['node'])
+            self._inlined(r)
+            self.allocs.append(r)
         elif kind == 'node':
             self._defined(self.methods, r['method'])
             if r['parent'] != 0:
                 self._defined(self.nodes, r['parent'])
+            self._inlined(r)
             self.nodes[r['id']] = r
+        elif kind == 'inlined':
+            self._defined(self.methods, r['method'])
+            if 'parent' in r:
+                self._defined(self.inlined, r['parent'])
+            self._define(self.inlined, r)
         elif kind == 'method':
             if 'module' in r:
                 self._defined(self.modules, r['module'])
@@ -93,6 +107,7 @@ class Log:
             self._defined(self.classes, r['class'])
             if r['node']:
                 self._defined(self.nodes, r['node'])
+            self._inlined(r)
             self.sites.append(r)
         elif kind == 'snapshot':
             self._defined(self.threads, r['thread'])
@@ -121,12 +136,31 @@ class Log:
         if number not in table:
             raise LogError('%r is not defined yet' % number)
 
+    def _inlined(self, r):
+        if 'inlined' in r:
+            self._defined(self.inlined, r['inlined'])
+
     @staticmethod
     def _define(table, r):
         table.setdefault(r['id'], {}).update(r)
 
+    def frames(self, event):
+        """(method id, il or None, whether it was inlined) of an event's stack, leaf first, with inlined methods."""
+        node, at = event['node'], event
+        while node:
+            yield from self._inlined_frames(at)
+            yield self.nodes[node]['method'], at.get('il', at.get('il0')), False
+            at = self.nodes[node]
+            node = at['parent']
+
+    def _inlined_frames(self, r):
+        frame = self.inlined.get(r.get('inlined'))
+        while frame:
+            yield frame['method'], frame.get('il'), True
+            frame = self.inlined.get(frame.get('parent'))
+
     def stack(self, node):
-        """Method ids of a node's stack, leaf first."""
+        """Method ids of a node's stack, leaf first: of the machine's, without inlined methods."""
         found = self._stacks.get(node)
         if found is None:
             above, at = [], node

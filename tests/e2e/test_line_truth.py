@@ -57,7 +57,7 @@ def record(t, framework, setting, *options):
 @each('framework', *FRAMEWORKS)
 @each('setting', *SETTINGS)
 def test_each_object_is_on_its_line(t, framework, setting):
-    r = record(t, framework, setting, '--own', '--rich')
+    r = record(t, framework, setting, '--own')
     t.equal(r.status, 0, str(r))
     found, wrong = judge(r.report()['rows'])
     inlined = inlined_frames(r.log)
@@ -73,9 +73,9 @@ def test_each_object_is_on_its_line(t, framework, setting):
 
 @needs('LineTruth')
 def test_without_rich_debug_info_there_are_no_inlined_frames(t):
-    r = record(t, None, 'optimised', '--own')
+    r = record(t, None, 'optimised', '--own', '--no-rich')
     t.equal(inlined_frames(r.log), 0, 'frames of inlined methods')
-    physical = record(t, None, 'optimised', '--own', '--rich')
+    physical = record(t, None, 'optimised', '--own')
     for options, inlined in ((['--physical'], False), ([], True)):
         methods = {row.get('method') or '' for row in physical.report('--by', 'method', *options)['rows']}
         t.equal(any('.Pass(' in name or '.Make(' in name for name in methods), inlined, 'methods that are inlined: %s' % options)

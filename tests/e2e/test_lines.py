@@ -60,17 +60,14 @@ class Own:
 
     def of(self, event):
         """[(method, line, il, whether it is the youngest)], nearest first."""
-        node, il = event['node'], event.get('il')
-        key = node, il
+        key = event['node'], event.get('il'), event.get('inlined')
         if key not in self.frames:
             frames, youngest = [], True
-            while node:
-                n = self.log.nodes[node]
-                method = self.log.methods[n['method']]
+            for number, il, _ in self.log.frames(event):
+                method = self.log.methods[number]
                 if method.get('module') in self.modules:
-                    frames.append((n['method'], self.line(n['method'], il), il, youngest))
+                    frames.append((number, self.line(number, il), il, youngest))
                 youngest = youngest and not frames and method['name'].startswith(HELPERS)
-                node, il = n['parent'], n.get('il')
             self.frames[key] = frames
         return self.frames[key]
 

@@ -77,6 +77,7 @@ const struct options_field options_fields[] = {
     FLAG(no_inline),
     FLAG(no_lines),
     FLAG(rich),
+    FLAG(no_rich),
     FLAG(optimized),
     FLAG(no_control),
     FIELD(profile, COUNT, NULL, 0, 1000),

@@ -96,7 +96,8 @@ struct options {
     bool no_inline;                        /* --no-inline: COR_PRF_DISABLE_INLINING */
     bool optimized;                        /* --optimized: no tiered compilation */
     bool no_lines;                         /* --no-lines: call paths by method, no IL offsets */
-    bool rich;                             /* --rich: rich debug info of the JIT */
+    bool rich;                             /* --rich: the default; refused with what prevents it */
+    bool no_rich;                          /* --no-rich: no rich debug info; see options_rich */
     uint32_t profile;      /* --profile HZ: sample the stacks of all threads; 0 off */
     bool profile_snapshot; /* --profile-snapshot: the same by suspending and walking */
     bool no_control;       /* --no-control: no socket */
@@ -157,6 +158,13 @@ static inline bool options_elt2(const struct options *o)
 static inline bool options_estimates_live(const struct options *o)
 {
     return o->live && o->runtime_samples;
+}
+
+/* Does the JIT's rich debug info help: are methods inlined, and lines of allocations recorded? */
+static inline bool options_rich(const struct options *o)
+{
+    return !o->no_rich && !o->no_lines && !o->no_inline && options_records(o, OPTIONS_ALLOC) &&
+           !o->runtime_samples;
 }
 
 /* Are arguments or results recorded? */

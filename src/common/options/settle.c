@@ -161,6 +161,9 @@ static const char *contradiction(const struct options *o)
         {o->profile && !hooked && !o->profile_snapshot,
          "{profile} and {capture} contradict each other: it keeps no shadow stacks; "
          "give {profile_snapshot} too, or leave one of them out"},
+        {o->rich && (o->no_rich || o->no_lines || o->no_inline),
+         "{rich} and {no_rich}, {no_lines} or {no_inline} contradict each other: it is for lines "
+         "of inlined methods; leave one of them out"},
     };
 
     return first_met(rules, COUNT_OF(rules));

@@ -14,6 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Is the JIT to keep rich debug info? Not if a runtime that can take the samples is to do so. */
+static bool is_rich(const struct options *options)
+{
+    struct options settled = *options;
+
+    options_sampler_settle(&settled, OPTIONS_SAMPLER_MAJOR);
+    return options_rich(&settled);
+}
+
 int record_environment_make(struct record_environment *e, const char *library,
                             const struct options *o, struct record_why *why)
 {
@@ -28,8 +37,7 @@ int record_environment_make(struct record_environment *e, const char *library,
             [RECORD_PROFILER] = {"CORECLR_PROFILER", memory_strdup(OPTIONS_CLSID)},
             [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
             [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
-            [RECORD_RICH] = {o->rich && !o->no_lines ? "DOTNET_RichDebugInfo" : NULL,
-                             memory_strdup("1")},
+            [RECORD_RICH] = {is_rich(o) ? "DOTNET_RichDebugInfo" : NULL, memory_strdup("1")},
             /* A collection beside the program frees memory that is used again before it ends. */
             [RECORD_CONCURRENT] = {(o->live && !o->sample) || o->heap_at_exit
                                        ? "DOTNET_gcConcurrent"

@@ -13,7 +13,7 @@ enum {
     RECORD_PROFILER,
     RECORD_PATH,
     RECORD_OPTIONS,
-    RECORD_RICH,       /* only with --rich */
+    RECORD_RICH,       /* not with --no-rich */
     RECORD_CONCURRENT, /* only with --live */
     RECORD_VARIABLES
 };

@@ -191,9 +191,7 @@ static void alloc_created(void *context, struct tree_site *alloc)
 /* A process that was attached to has bodies of which nothing was said. */
 static void rich_open(struct profiler *p)
 {
-    p->has_rich = !p->attached && p->options.rich && !p->options.no_lines &&
-                  !p->options.runtime_samples && options_records(&p->options, OPTIONS_ALLOC) &&
-                  rich_wanted(&p->runtime);
+    p->has_rich = !p->attached && options_rich(&p->options) && rich_wanted(&p->runtime);
     if (p->has_rich)
         rich_init(&p->rich, p->metadata, &p->runtime);
 }

@@ -111,6 +111,7 @@ static void fill(struct options *o)
     o->own = false;         /* with only */
     o->live = false;        /* with what leaves allocations out; the next three are of it */
     o->check_live = 0;
+    o->rich = false; /* with no_rich */
     o->framework_frames = OPTIONS_FRAMEWORK_NONE; /* with capture both: hooks are everywhere */
     o->sums_every = 0;                            /* with log events */
     o->live_memory = OPTIONS_LIVE_MEMORY;

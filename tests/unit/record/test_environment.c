@@ -36,6 +36,42 @@ static int end(void **state)
 TEST_EACH(clean_environment, NULL);
 TEST_GROUP(folder_setup, end);
 
+/* Is the JIT told to keep rich debug info, with these options? */
+static bool is_rich(const struct options *options)
+{
+    bool rich = false;
+
+    assert_int_equal(record_environment_make(&environment, "/lib.so", options, &why), CLI_OK);
+    for (size_t i = 0; i < environment.count; i++)
+        rich |= !strcmp(environment.set[i].name, "DOTNET_RichDebugInfo");
+    record_environment_fini(&environment);
+    return rich;
+}
+
+TEST(rich_debug_info_is_asked_for_where_it_helps)
+{
+    struct options o;
+
+    options_init(&o);
+    assert_true(is_rich(&o));
+    o.no_rich = true;
+    assert_false(is_rich(&o));
+    options_init(&o);
+    o.no_lines = true;
+    assert_false(is_rich(&o));
+    options_init(&o);
+    o.no_inline = true;
+    assert_false(is_rich(&o));
+    options_init(&o);
+    o.events = 1u << OPTIONS_GC;
+    assert_false(is_rich(&o));
+    options_init(&o);
+    o.sample = 1u << 20; /* by the runtime, if it can */
+    assert_false(is_rich(&o));
+    o.sampler = OPTIONS_SAMPLER_EXACT;
+    assert_true(is_rich(&o));
+}
+
 static void make(const char *library)
 {
     char pattern[] = "it's \"%x\"\\", *patterns[] = {pattern};
@@ -116,6 +152,7 @@ TEST(a_run_of_tests_gets_it_in_xml)
         "      <CORECLR_PROFILER_PATH>/opt/&lt;a&gt; &amp; b/lib.so</CORECLR_PROFILER_PATH>\n"
         "      <SHADOWTRACE_OPTIONS>{&quot;version&quot;:1,&quot;only&quot;:[&quot;it's "
         "\\&quot;%x\\&quot;\\\\&quot;]}</SHADOWTRACE_OPTIONS>\n"
+                        "      <DOTNET_RichDebugInfo>1</DOTNET_RichDebugInfo>\n"
         "    </EnvironmentVariables>\n  </RunConfiguration>\n</RunSettings>\n");
     record_environment_fini(&environment);
 }

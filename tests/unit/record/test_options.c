@@ -75,6 +75,12 @@ TEST(every_option_reaches_its_member)
                 parsed.options.no_lines);
     assert_true(parsed.options.native);
     record_options_free(&parsed);
+    assert_int_equal(PARSE("--rich", "ls"), CLI_OK);
+    assert_true(parsed.options.rich && !parsed.options.no_rich);
+    record_options_free(&parsed);
+    assert_int_equal(PARSE("--no-rich", "ls"), CLI_OK);
+    assert_true(parsed.options.no_rich);
+    record_options_free(&parsed);
     assert_int_equal(PARSE("--sample", "512K", "--min-size", "85000", "--max-log", "2g", "--check",
                            "7", "--max-nodes", "4294967295", "ls"),
                      CLI_OK);
