@@ -145,18 +145,18 @@ class Log:
         table.setdefault(r['id'], {}).update(r)
 
     def frames(self, event):
-        """(method id, il or None, whether it was inlined) of an event's stack, leaf first, with inlined methods."""
+        """(method id, il or None, il_last or None, whether it was inlined) of an event's stack, leaf first."""
         node, at = event['node'], event
         while node:
             yield from self._inlined_frames(at)
-            yield self.nodes[node]['method'], at.get('il', at.get('il0')), False
+            yield self.nodes[node]['method'], at.get('il', at.get('il0')), at.get('il_last'), False
             at = self.nodes[node]
             node = at['parent']
 
     def _inlined_frames(self, r):
         frame = self.inlined.get(r.get('inlined'))
         while frame:
-            yield frame['method'], frame.get('il'), True
+            yield frame['method'], frame.get('il'), frame.get('il_last'), True
             frame = self.inlined.get(frame.get('parent'))
 
     def stack(self, node):

@@ -63,7 +63,7 @@ class Own:
         key = event['node'], event.get('il'), event.get('inlined')
         if key not in self.frames:
             frames, youngest = [], True
-            for number, il, _ in self.log.frames(event):
+            for number, il, _, _ in self.log.frames(event):
                 method = self.log.methods[number]
                 if method.get('module') in self.modules:
                     frames.append((number, self.line(number, il), il, youngest))

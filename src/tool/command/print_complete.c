@@ -67,6 +67,8 @@ static const char *const counted[REPORT_GAP_COUNT][2] = {
                               "delegates and continuations may be missing"},
     [REPORT_GAP_NAMES] = {"name missing: the runtime did not give them, or memory ran out",
                           "names missing: the runtime did not give them, or memory ran out"},
+    [REPORT_GAP_INLINED] = {"body of own code has no lines: it is not known what was inlined",
+                            "bodies of own code have no lines: it is not known what was inlined"},
 };
 
 static void put_kind(struct buffer *b, const struct report_gap *gap, const char *count,

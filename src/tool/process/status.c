@@ -251,6 +251,9 @@ static void append_counts(struct buffer *b, const json_t *object)
     append_count(b, json_object_get(object, "unpatched") ? object : hooks, "unpatched",
                  "part of CoreLib's allocation path is", "parts of CoreLib's allocation path are",
                  " unknown: some boxes, delegates and continuations may be missing");
+    append_count(b, json_object_get(object, "rich"), "lost", "body of own code has",
+                 "bodies of own code have",
+                 " no lines: it is not known what the JIT inlined (`rich` in the log's end)");
     append_off(b, json_object_get(object, "off"));
 }
 
@@ -467,6 +470,7 @@ static void read_process(const struct status_source *from, const char *name, lon
     p->heap = take_text(object, "heap");
     p->no_heap = take_text(object, "no_heap");
     p->no_native = take_text(object, "no_native");
+    p->no_inlined = take_text(object, "no_inlined");
     p->unhandled = take_unhandled(json_object_get(object, "unhandled"));
     p->seen = take_number(object, "seen", &p->counted);
     p->lost = take_number(object, "lost", &lost_there);
@@ -556,7 +560,7 @@ void record_status_free(struct record_processes *p)
         memory_free(p->process[i].notes);
         memory_free_all(p->process[i].uncontrolled, p->process[i].uncompressed, p->process[i].heap,
                         p->process[i].no_heap);
-        memory_free(p->process[i].no_native);
+        memory_free_all(p->process[i].no_native, p->process[i].no_inlined);
         memory_free(p->process[i].unhandled);
         memory_free(p->process[i].command);
     }

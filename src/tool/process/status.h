@@ -27,6 +27,7 @@ struct record_process {
     char *name, *log, *reason, *runtime;
     char *notes; /* lines, each ended by a newline: other losses, patterns that no method matched */
     char *unhandled;            /* the exception that ended it, and its message; NULL: none */
+    char *no_inlined;           /* why the JIT did not report inlined methods although it should */
     char *no_native;            /* why native frames are missing although they were wanted */
     char *uncontrolled;         /* why it had no control socket although it was wanted */
     char *uncompressed;         /* why its log is not compressed although it was wanted */

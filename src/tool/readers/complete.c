@@ -332,6 +332,8 @@ void report_tally_settle(const struct report_tally *tally, const json_t *end,
     paths(t, end, c);
     report_gap_add(c, REPORT_GAP_NAMES, NULL, NULL, report_count_in(end, "names_failed"), 0);
     unlike(end, c);
+    report_gap_add(c, REPORT_GAP_INLINED, NULL, NULL,
+                   report_count_in(json_object_get(end, "rich"), "lost"), 0);
     sampler(json_object_get(end, "sampling"), c);
     happened(json_object_get(end, "file"), c);
 }

@@ -30,6 +30,7 @@
     X(NAMES, "names_failed")      /* names that the runtime did not give */ \
     X(OFF, "off")                 /* what: a feature that this runtime turned off */ \
     X(UNPATCHED, "unpatched")     /* parts of CoreLib's allocation path that are unknown */ \
+    X(INLINED, "inlined_unknown") /* bodies of own code whose inlined methods are unknown */ \
     X(SAMPLER, "no_sampler")      /* the runtime took no samples; what: why not */ \
     X(FILE, "file")               /* what: removed, replaced, truncated; count: bytes */
 

@@ -934,7 +934,8 @@ static const char *const known_members[SST_KIND_COUNT][32] = {
                          "runtime",   "hooks",       "capture",    "options",      "clock",
                          "started",   "tracer",      "unverified", "part",         "uncontrolled",
                          "no_native", "rotated_out", "beginnings", "concurrent",   "sampler",
-                         "attached",  "born",        "parents",    "uncompressed", "sampling"},
+                         "attached",  "born",        "parents",    "uncompressed", "sampling",
+                         "no_inlined"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
@@ -992,7 +993,7 @@ static const char *const known_members[SST_KIND_COUNT][32] = {
                       "repairs",    "snapshots",   "hooks",       "names_failed", "log_bytes",
                       "part",       "events",      "values",      "unmatched",    "calls",
                       "records",    "rotated_out", "not_written", "file",         "cut_allocs",
-                      "given_back", "sampling",    "off",         "walks"},
+                      "given_back", "sampling",    "off",         "walks",       "rich"},
 };
 
 static void count_unknown(struct report_parser *p, enum sst_kind kind)

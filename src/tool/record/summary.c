@@ -226,6 +226,8 @@ static void print_process(FILE *out, const struct record_process *p, const char 
     print_notes(out, p->notes);
     if (p->no_native)
         fprintf(out, PREFIX "    without native frames: %s\n", p->no_native);
+    if (p->no_inlined)
+        fprintf(out, PREFIX "    without inlined methods: %s\n", p->no_inlined);
     if (p->uncontrolled)
         fprintf(out, PREFIX "    without a control socket: %s\n", p->uncontrolled);
     if (p->uncompressed)

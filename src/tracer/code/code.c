@@ -347,6 +347,8 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
                               false};
     if (through.callee) {
         il = instruction(metadata, method, body, from, &through, &rank.rank, finder);
+        if (il < 0 && hint->sure && !makes_for_others(through.callee))
+            return CODE_IL_UNMAPPED;
         if (il < 0 && !makes_for_others(through.callee))
             return by_callee(metadata, method, body, from, &through, &rank.rank, finder);
     }
@@ -575,24 +577,28 @@ static void bodies_add(struct metadata *metadata, struct metadata_method *method
 }
 
 /*
- * Where methods were inlined, rich debug info replaces the runtime's map, even if it has no
- * answer. Returns: false if the body has no such info.
+ * Where methods were inlined, rich debug info comes before the runtime's map. Returns: false if
+ * the map is to tell; hint->sure: only what an operand names, since nothing else is certain there.
  */
 static bool rich_il(struct metadata *metadata, struct metadata_method *method,
-                    const struct code_body *body, uint32_t offset, const struct site_hint *hint,
+                    const struct code_body *body, uint32_t offset, struct site_hint *hint,
                     int32_t *il)
 {
     struct site_hint through = {.callee = NULL};
+    enum code_by by;
     struct il_target targets[3];
     const struct rich_body *rich;
     size_t count = 0;
     uint32_t native;
+    bool lost;
 
     if (!hint->inlined || body->ranges != 1)
         return false;
-    rich = code_rich(metadata, method, body->start + offset, offset, &native);
-    if (!rich)
-        return false;
+    rich = code_rich(metadata, method, body->start + offset, offset, &native, &lost);
+    if (!rich) {
+        *il = CODE_IL_UNMAPPED;
+        return lost;
+    }
     if (hint->made && native != RICH_NONE)
         through.callee = callee_at(metadata, method, body, native, offset);
     if (through.callee) {
@@ -604,12 +610,13 @@ static bool rich_il(struct metadata *metadata, struct metadata_method *method,
     }
     if (hint->callee)
         targets[count++] = target_of(metadata, &(struct site_hint){.unnamed = true}, NULL);
-    *il = code_rich_il(metadata, method, rich, offset, targets, count, hint->inlined);
-    return true;
+    *il = code_rich_il(metadata, method, rich, offset, targets, count, hint->inlined, &by);
+    hint->sure = by == CODE_BY_NAME;
+    return by == CODE_BY_RICH;
 }
 
 static int32_t body_il(struct metadata *metadata, struct metadata_method *method,
-                       const struct code_body *body, uint32_t offset, const struct site_hint *hint)
+                       const struct code_body *body, uint32_t offset, struct site_hint *hint)
 {
     struct il_target target;
     struct code_body *whole;
@@ -650,7 +657,7 @@ static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t functio
 }
 
 static int32_t site(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
-                    const struct site_hint *hint)
+                    struct site_hint *hint)
 {
     struct clr_info *info = metadata->config.info;
     uintptr_t function = 0, rejit = 0;

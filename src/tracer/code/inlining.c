@@ -15,6 +15,7 @@
 
 #include <string.h>
 
+#define WHOLE      ((struct range){0, IL_NOWHERE, 0, 0})
 #define MOST_DEPTH 64
 #define MOST_CALLS 64
 
@@ -35,6 +36,7 @@ struct found {
 
 struct range {
     uint32_t from, to;
+    uint32_t hole, hole_to; /* a part that is not in it; the same: none */
 };
 
 static bool stays(const struct metadata_method *method)
@@ -86,19 +88,26 @@ static uint32_t statement_end(const struct il_pieces *pieces, uint32_t il)
     return IL_NOWHERE;
 }
 
-static void find_in(const struct metadata_method *method, const struct il_pieces *pieces,
-                    struct range range, const struct il_target *target, struct found *found)
+static bool in_range(const struct range *range, uint32_t at)
+{
+    return at >= range->from && at < range->to && !(at >= range->hole && at < range->hole_to);
+}
+
+/* `least`: how well they have to fit. */
+static void find_fits(const struct metadata_method *method, const struct il_pieces *pieces,
+                      struct range range, const struct il_target *target, unsigned least,
+                      struct found *found)
 {
     struct il_match match;
 
     il_match_init(&match, method, target);
-    found->fit = FIT_NAME;
+    found->fit = least;
     found->count = 0;
     for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
         struct il_instruction *instruction = &pieces->reach[i];
-        unsigned fit = instruction->at < range.from || instruction->at >= range.to
-                           ? 0
-                           : il_match_fit(&match, instruction, false);
+        unsigned fit = in_range(&range, instruction->at)
+                           ? il_match_fit(&match, instruction, false)
+                           : 0;
 
         if (fit < found->fit)
             continue;
@@ -109,6 +118,18 @@ static void find_in(const struct metadata_method *method, const struct il_pieces
             found->at[found->count] = instruction->at;
         found->count++;
     }
+}
+
+/* The least that may be what is looked for. */
+static unsigned least_of(const struct il_target *target)
+{
+    return target->made ? FIT_FIRST : FIT_NAME;
+}
+
+static void find_in(const struct metadata_method *method, const struct il_pieces *pieces,
+                    struct range range, const struct il_target *target, struct found *found)
+{
+    find_fits(method, pieces, range, target, FIT_NAME, found);
 }
 
 /* Of the inlined calls of a node's method by the same parent: how many, and which one it is. */
@@ -169,13 +190,48 @@ static int32_t call_of(const struct inlining *in, uint32_t node)
         return IL_UNKNOWN;
     target.callee = metadata_method_text(callee);
     target.record = callee;
-    find_in(caller, pieces, (struct range){0, IL_NOWHERE}, &target, &found);
+    find_in(caller, pieces, WHOLE, &target, &found);
     if (found.count == 1)
         return (int32_t)found.at[0];
     if (found.count && found.count <= MOST_CALLS &&
         siblings(in, node, target.callee, &place) == found.count)
         return (int32_t)found.at[place];
     return in_last_statement(in, parent, pieces, &found);
+}
+
+/* Has a node's statement, the one with this offset, code that is said to be its own? */
+static bool is_mapped(const struct inlining *in, uint32_t node, const struct il_pieces *pieces,
+                      uint32_t il)
+{
+    uint32_t end = statement_end(pieces, il);
+
+    for (uint32_t i = 0; i < in->body->maps; i++)
+        if (in->body->map[i].node == node && statement_end(pieces, in->body->map[i].il) == end)
+            return true;
+    return false;
+}
+
+/*
+ * A part of a statement, and the statements beside it without code of their own: theirs may be
+ * computed where this one uses the result, or runs on behind it.
+ */
+static struct range extent_of(const struct inlining *in, uint32_t node,
+                              const struct il_pieces *pieces, struct range part)
+{
+    struct range range = {0, part.to, 0, part.from};
+
+    for (uint32_t i = 0; i < pieces->count && pieces->piece[i].at <= part.from; i++) {
+        uint32_t at = pieces->piece[i].at, end = statement_end(pieces, at);
+
+        if (!pieces->piece[i].statement)
+            continue;
+        range.hole = at;
+        if (end <= part.from && is_mapped(in, node, pieces, at))
+            range.from = end;
+    }
+    while (range.to != IL_NOWHERE && !is_mapped(in, node, pieces, range.to))
+        range.to = statement_end(pieces, range.to);
+    return range;
 }
 
 static bool is_newobj(const struct il_pieces *pieces, uint32_t at)
@@ -199,24 +255,93 @@ static bool has_begun(const struct inlining *in, uint32_t parent, const struct i
     return false;
 }
 
+/* The instructions in statements without code of their own, which is then under the caller's. */
+static void find_unmapped(const struct inlining *in, uint32_t node, struct found *found)
+{
+    struct metadata_method *method = method_of(in, node);
+    const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+    uint32_t count = 0;
+
+    found->count = 0;
+    if (pieces)
+        find_fits(method, pieces, WHOLE, in->target, least_of(in->target), found);
+    for (uint32_t i = 0; i < found->count && i < MOST_CALLS; i++)
+        if (!is_mapped(in, node, pieces, found->at[i]))
+            found->at[count++] = found->at[i];
+    if (found->count <= MOST_CALLS)
+        found->count = count;
+}
+
+/* Is a node inlined into a part of `above`, by methods without code of their own there? */
+static bool is_below(const struct inlining *in, uint32_t node, uint32_t above,
+                     const struct range *part)
+{
+    for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
+        uint32_t parent = in->body->node[node].parent;
+        struct metadata_method *method = parent == RICH_NONE ? NULL : method_of(in, parent);
+        const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+        int32_t call = pieces ? call_of(in, node) : IL_UNKNOWN;
+
+        if (parent == above)
+            return call < 0 || in_range(part, (uint32_t)call);
+        if (parent == RICH_NONE || !parent)
+            return parent == RICH_NONE;
+        if (call >= 0 && is_mapped(in, parent, pieces, (uint32_t)call))
+            return false;
+        node = parent;
+    }
+    return true;
+}
+
+/*
+ * What was inlined into a part of a node's method and has no code of its own. Returns: how many
+ * instructions; *below and *found: the last of them.
+ */
+static uint32_t find_below(const struct inlining *in, uint32_t node, const struct range *part,
+                           uint32_t *below, struct found *found)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 1; i < in->body->nodes; i++) {
+        struct found here;
+
+        find_unmapped(in, i, &here);
+        if (!here.count || i == node || !is_below(in, i, node, part))
+            continue;
+        count += here.count;
+        *below = i;
+        *found = here;
+    }
+    return count;
+}
+
 /* From the statement of the entry up. Returns: the node, or RICH_NONE; *found is in its method. */
 static uint32_t find_up(const struct inlining *in, struct found *found)
 {
     const struct rich_map *map = &in->body->map[in->entry];
     struct metadata_method *method = method_of(in, map->node);
     const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
-    struct range range = {map->il, pieces ? statement_end(pieces, map->il) : 0};
-    uint32_t node = map->node;
+    struct range range = {map->il, pieces ? statement_end(pieces, map->il) : 0, 0, 0};
+    struct range extent;
+    struct found inside, inlined;
+    uint32_t node = map->node, below, count;
 
     for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
         int32_t call;
 
         if (!pieces)
             return RICH_NONE;
-        find_in(method, pieces, range, in->target, found);
-        if (found->count && found->count <= MOST_CALLS)
+        extent = extent_of(in, node, pieces, range);
+        find_in(method, pieces, range, in->target, &inside);
+        find_in(method, pieces, extent, in->target, found);
+        count = find_below(in, node, &extent, &below, &inlined);
+        if (count == 1 && !found->count && inlined.fit >= FIT_NAME) {
+            *found = inlined;
+            return below;
+        }
+        if (inside.count && found->count <= MOST_CALLS && !count)
             return node;
-        if (!node || in->body->node[node].parent == RICH_NONE || found->count)
+        if (!node || in->body->node[node].parent == RICH_NONE || found->count || count)
             return RICH_NONE;
         call = call_of(in, node);
         node = in->body->node[node].parent;
@@ -298,21 +423,145 @@ static uint32_t find_target(struct inlining *in, const struct il_target *targets
     return node;
 }
 
-const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
-                                  uintptr_t ip, uint32_t offset, uint32_t *native)
+/* Has a method any instruction that may be what is looked for, as little as it fits? */
+static bool may_be_in(const struct inlining *in, struct metadata_method *method,
+                      const struct il_target *targets, size_t count)
 {
-    const struct rich_body *rich = stays(method) ? rich_body_find(metadata, method, ip) : NULL;
-    uint32_t entry = rich && rich->nodes > 1 ? entry_at(rich, offset) : RICH_NONE;
+    const struct il_pieces *pieces = pieces_of(in->metadata, method);
+    struct found found = {.count = 0};
 
+    for (size_t i = 0; pieces && i < count && !found.count; i++)
+        find_fits(method, pieces, WHOLE, &targets[i], least_of(&targets[i]), &found);
+    return found.count;
+}
+
+/* Is a node own code, or was it inlined into own code other than the root? */
+static bool in_own_code(const struct inlining *in, uint32_t node)
+{
+    for (unsigned depth = 0; node && depth < MOST_DEPTH; depth++) {
+        struct metadata_method *method;
+
+        if (node == RICH_NONE ||
+            metadata_method_map(in->metadata, in->body->node[node].function, &method) ||
+            !method->module ||
+            !metadata_module_is_others(in->metadata, method->module->module_id))
+            return true;
+        node = in->body->node[node].parent;
+    }
+    return node;
+}
+
+/*
+ * May own code have done it that was inlined? If nobody else than the root, or only methods of
+ * others that it called, its map has the line.
+ */
+static bool may_be_own(const struct inlining *in, const struct il_target *targets, size_t count)
+{
+    for (uint32_t i = 1; i < in->body->nodes; i++) {
+        struct metadata_method *method = method_of(in, i);
+
+        if ((!method || may_be_in(in, method, targets, count)) && in_own_code(in, i))
+            return true;
+    }
+    return false;
+}
+
+/* Can a node's method call anything in a statement without code of its own, but what is inlined? */
+static bool calls_unmapped(const struct inlining *in, uint32_t node)
+{
+    struct metadata_method *method = method_of(in, node);
+    const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+    uint32_t calls = 0, inlined = 0;
+
+    if (!pieces)
+        return true;
+    for (uint32_t i = 0; i < pieces->reaches; i++)
+        calls += !is_mapped(in, node, pieces, pieces->reach[i].at);
+    for (uint32_t i = 1; i < in->body->nodes; i++)
+        inlined += in->body->node[i].parent == node;
+    return calls > inlined;
+}
+
+/* The statements of the root that the entry's code can be of. */
+static struct range part_of_root(const struct inlining *in, const struct il_pieces *pieces)
+{
+    const struct rich_map *map = &in->body->map[in->entry];
+    struct range part = WHOLE;
+    uint32_t node = map->node;
+    int32_t il = (int32_t)map->il;
+
+    for (; node && node != RICH_NONE; node = in->body->node[node].parent)
+        il = call_of(in, node);
+    if (node == RICH_NONE || il < 0)
+        return part;
+    part.from = (uint32_t)il;
+    part.to = statement_end(pieces, part.from);
+    part = extent_of(in, 0, pieces, part);
+    part.hole = part.hole_to;
+    return part;
+}
+
+/* Is the code at the entry surely not of own code that was inlined, whatever it calls or makes? */
+static bool is_roots(const struct inlining *in)
+{
+    const struct il_pieces *pieces = pieces_of(in->metadata, in->root);
+    struct range part;
+
+    if (!pieces || in->entry == RICH_NONE || in_own_code(in, in->body->map[in->entry].node))
+        return false;
+    part = part_of_root(in, pieces);
+    for (uint32_t i = 1; i < in->body->nodes; i++)
+        if (in_own_code(in, i) && is_below(in, i, 0, &part) && calls_unmapped(in, i))
+            return false;
+    return true;
+}
+
+/*
+ * No statement has what is looked for: the JIT gave its code to another one, or none. It is the
+ * only instruction in the body that fits, if there is but one.
+ */
+static uint32_t find_elsewhere(const struct inlining *in, const struct il_target *target,
+                               struct found *found)
+{
+    uint32_t node = RICH_NONE, count = 0;
+
+    for (uint32_t i = 0; i < in->body->nodes; i++) {
+        struct metadata_method *method = method_of(in, i);
+        const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+        struct found here = {.count = 0};
+
+        if (!method)
+            return RICH_NONE;
+        if (pieces)
+            find_fits(method, pieces, WHOLE, target, least_of(target), &here);
+        if (!here.count)
+            continue;
+        count += here.count;
+        node = i;
+        *found = here;
+    }
+    return count == 1 && found->fit >= FIT_NAME ? node : RICH_NONE;
+}
+
+const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
+                                  uintptr_t ip, uint32_t offset, uint32_t *native, bool *lost)
+{
+    const struct rich_body *rich = NULL;
+    uint32_t entry;
+
+    *lost = false;
+    if (stays(method))
+        rich = rich_body_find(metadata, method, ip, lost);
     if (!rich || rich->nodes < 2)
         return NULL;
+    entry = entry_at(rich, offset);
     *native = entry == RICH_NONE ? RICH_NONE : rich->map[entry].native;
     return rich;
 }
 
 int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
-                     size_t count, uint32_t *inlined)
+                     size_t count, uint32_t *inlined, enum code_by *by)
 {
     struct inlining in = {.metadata = metadata,
                           .root = method,
@@ -320,24 +569,25 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                           .entry = entry_at(rich, offset),
                           .trusted = metadata->config.rich_trusted,
                           .target = targets};
-    struct found found;
-    uint32_t node;
-    int32_t il;
+    struct found found = {.count = 0};
+    uint32_t node = RICH_NONE;
+    int32_t il = IL_UNKNOWN;
 
     *inlined = 0;
-    if (in.entry == RICH_NONE)
+    *by = CODE_BY_RICH;
+    if (count && !may_be_own(&in, targets, count)) {
+        *by = is_roots(&in) ? CODE_BY_MAP : CODE_BY_NAME;
         return CODE_IL_UNMAPPED;
-    if (!count) { /* the statement itself */
+    }
+    if (in.entry != RICH_NONE && !count) { /* the statement itself */
         found = (struct found){.count = 1, .at = {rich->map[in.entry].il}};
         node = rich->map[in.entry].node;
-    } else {
+    } else if (in.entry != RICH_NONE) {
         node = find_target(&in, targets, count, &found);
     }
-    if (node == RICH_NONE)
-        return CODE_IL_UNMAPPED;
-    il = several(&found);
-    if (il < 0)
-        return CODE_IL_UNMAPPED;
-    il = frames_of(&in, node, il, inlined);
-    return il;
+    for (size_t i = 0; i < count && node == RICH_NONE; i++)
+        node = find_elsewhere(&in, &targets[i], &found);
+    if (node != RICH_NONE)
+        il = several(&found);
+    return il < 0 ? CODE_IL_UNMAPPED : frames_of(&in, node, il, inlined);
 }

@@ -42,17 +42,28 @@ struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *co
 
 /*
  * inlining.c: code_rich - rich debug info of the body that holds ip, if methods were inlined there.
- * Returns: NULL: none, or nothing was; *native: where the code of the call's entry begins.
- * code_rich_il - the instruction in the method at `offset` of its code, by the first of the
- * targets that any fits; count 0: the statement. *inlined: frames within it (code/inlined.h), 0:
- * none. Returns: as code_il_call; CODE_IL_UNMAPPED: it is not certain.
+ * Returns: NULL: none, or nothing was; *native: where the code of the call's entry begins; *lost:
+ *          nobody knows whether anything was.
  */
 struct rich_body;
 const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
-                                  uintptr_t ip, uint32_t offset, uint32_t *native);
+                                  uintptr_t ip, uint32_t offset, uint32_t *native, bool *lost);
+
+/* What decides. If no own code that was inlined is in question, the runtime's map has the line. */
+enum code_by {
+    CODE_BY_RICH,
+    CODE_BY_MAP,  /* as without inlined methods */
+    CODE_BY_NAME, /* so, but only an instruction whose operand names what is looked for counts */
+};
+
+/*
+ * code_rich_il - the instruction in the method at `offset` of its code, by the first of the
+ * targets that any fits; count 0: the statement. *inlined: frames within it (code/inlined.h), 0:
+ * none. Returns: as code_il_call; CODE_IL_UNMAPPED: it is not certain, or *by is not CODE_BY_RICH.
+ */
 int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
-                     size_t count, uint32_t *inlined);
+                     size_t count, uint32_t *inlined, enum code_by *by);
 
 /* inlined.c: the number of a frame; 0: there are too many, or no memory. */
 uint32_t code_inlined_number(struct metadata *metadata, const struct metadata_method *method,

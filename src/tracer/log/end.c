@@ -61,6 +61,31 @@ static json_t *walks_json(struct walk *walk)
     return object;
 }
 
+json_t *log_rich_json(const struct log *log)
+{
+    const struct rich_counts *counts = &log->config.rich->counts;
+    json_t *object, *by = json_object();
+    uint64_t lost = 0, bodies = load_relaxed(&counts->bodies);
+
+    for (unsigned i = 0; i < RICH_LOST_REASONS; i++) {
+        lost += load_relaxed(&counts->lost[i]);
+        log_set_any(by, rich_lost_name((enum rich_lost)i), load_relaxed(&counts->lost[i]));
+    }
+    if (!bodies && !lost && !load_relaxed(&counts->left_out)) {
+        json_decref(by);
+        return NULL;
+    }
+    object = json_object();
+    log_set(object, "bodies", bodies);
+    log_set(object, "bytes", load_relaxed(&counts->bytes));
+    log_set_any(object, "awaited", load_relaxed(&counts->awaited));
+    log_set_any(object, "left_out", load_relaxed(&counts->left_out));
+    log_set_any(object, "left_out_bytes", load_relaxed(&counts->left_out_bytes));
+    log_set(object, "lost", lost);
+    json_object_set_new(object, "lost_by", by);
+    return object;
+}
+
 /* What was asked for, and what came of it. */
 static void set_asked(struct log *log, json_t *line)
 {
@@ -75,6 +100,7 @@ static void set_asked(struct log *log, json_t *line)
                             log_put_snapshots(json_object(), log->config.agreement));
     if (log->config.walk)
         json_object_set_new(line, "walks", walks_json(log->config.walk));
+    json_object_set_new(line, "rich", log_rich_json(log));
     json_object_set_new(line, "events", log_families_json(log));
     if (log->config.samples)
         json_object_set_new(line, "sampling", log_sampling_json(log));

@@ -53,6 +53,7 @@ int log_write_header(struct log *log)
         log_set(line, "born", log->born);
     json_object_set(line, "parents", log->parents);
     json_object_set_new(line, "no_native", json_string(c->no_native));
+    log_set_text(line, "no_inlined", *c->rich->why_not ? c->rich->why_not : NULL);
     if (c->live && concurrent_is_off())
         json_object_set_new(line, "concurrent", json_false());
     if (c->options->sample)

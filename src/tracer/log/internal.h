@@ -223,6 +223,7 @@ json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT]);
 uint64_t log_kinds_sum(const uint64_t lines[SST_KIND_COUNT]);
 json_t *log_gone_json(const struct log *log);             /* `rotated_out`; NULL: nothing */
 json_t *log_off_json(const struct log *log);              /* `off`; NULL: nothing */
+json_t *log_rich_json(const struct log *log);             /* `rich`; NULL: nothing */
 static inline uint64_t log_written(const struct log *log) /* allocations */
 {
     return log->put.allocs + log->row_allocs;

@@ -17,6 +17,7 @@
 #include "metadata/metadata.h"
 #include "config/config.h"
 #include "live/live.h"
+#include "rich/rich.h"
 #include "options/options.h"
 #include "samples/alive.h"
 #include "samples/samples.h"
@@ -49,6 +50,7 @@ struct log_config {
     const _Atomic(uint64_t) *unpatched;    /* what of the allocation fast path of CoreLib stays */
     struct live *live;                     /* what is alive; NULL: no --live */
     struct walk *walk;                     /* NULL: paths are not walked */
+    const struct rich *rich;               /* what the JIT says of inlined methods */
     const struct samples *samples;         /* the runtime's; NULL: all allocations are met */
     const struct alive *alive;             /* of these; NULL: what is alive is not estimated */
     const struct agreement_frames *frames; /* --framework-frames */

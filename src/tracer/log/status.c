@@ -127,6 +127,7 @@ static void set_reasons(const struct log *log, json_t *status)
     log_set_flag(status, "unverified", c->unverified);
     if (c->no_native)
         json_object_set_new(status, "no_native", json_string(c->no_native));
+    log_set_text(status, "no_inlined", *c->rich->why_not ? c->rich->why_not : NULL);
     log_set_text(status, "uncontrolled", uncontrolled);
     log_set_text(status, "uncompressed", load_acquire(&log->uncompressed));
     log_set_text(status, "heap", load_acquire(&log->heap_file));
@@ -158,6 +159,7 @@ static void set_counts(const struct log *log, json_t *status)
     log_set_any(status, "spared", load_relaxed(log->config.spared));
     log_set_any(status, "unpatched", load_relaxed(log->config.unpatched));
     json_object_set_new(status, "off", log_off_json(log));
+    json_object_set_new(status, "rich", log_rich_json(log));
     json_object_set_new(status, "sampling", log_sampling_begun_json(log));
     if (log->sampled) {
         log_set(status, "estimated_allocs", (uint64_t)log->estimated_allocs);

@@ -76,6 +76,8 @@ struct metadata_method {
     _Atomic(struct code_body *) bodies; /* known native code, newest first; of code/ */
     _Atomic(struct il_pieces *) pieces; /* of its IL, if it was inlined; of code/; NULL: not made */
     _Atomic(struct rich_body *) rich;   /* what the JIT said of its code, newest first; of rich/ */
+    _Atomic(uint32_t) rich_due;         /* the JIT works on it, and says more; of rich/ */
+    _Atomic(bool) rich_lost;            /* some of what it said is not kept; of rich/ */
 };
 
 #endif

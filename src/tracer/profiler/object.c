@@ -309,10 +309,14 @@ static hresult on_object_allocated(struct clr_callback *self, uintptr_t object_i
     struct profiler *p = profiler_of(self);
 
     complete_stack(p);
-    if (options_records(&p->options, OPTIONS_ALLOC) && LIKELY(!rich_caused(&p->rich)))
-        alloc_record(p->alloc, object_id, class_id);
-    else
+    if (UNLIKELY(rich_caused(&p->rich)) && !p->options.live) { /* else they are in the heap, too */
+        rich_leave_out(&p->rich, object_id);
         alloc_meet(p->alloc, object_id, class_id);
+    } else if (options_records(&p->options, OPTIONS_ALLOC)) {
+        alloc_record(p->alloc, object_id, class_id);
+    } else {
+        alloc_meet(p->alloc, object_id, class_id);
+    }
     return S_OK;
 }
 

@@ -191,9 +191,8 @@ static void alloc_created(void *context, struct tree_site *alloc)
 /* A process that was attached to has bodies of which nothing was said. */
 static void rich_open(struct profiler *p)
 {
-    p->has_rich = !p->attached && options_rich(&p->options) && rich_wanted(&p->runtime);
-    if (p->has_rich)
-        rich_init(&p->rich, p->metadata, &p->runtime);
+    p->has_rich = !p->attached && options_rich(&p->options) &&
+                  rich_init(&p->rich, p->metadata, &p->runtime, p->options.rich);
 }
 
 static int tree_open(struct profiler *p)
@@ -485,6 +484,7 @@ static int open_log(struct profiler *p, char *why, size_t size)
         .live = p->live,
         .samples = p->samples,
         .walk = p->walk,
+        .rich = &p->rich,
         .alive = p->alive,
         .frames = &p->agreement.frames,
         .profile = o->profile ? &p->profile : NULL,

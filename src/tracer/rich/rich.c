@@ -2,11 +2,14 @@
 
 #include "base/load.h"
 #include "base/memory.h"
+#include "metadata/internal.h"
 
 #include <shadowtrace/clr/constants.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Sources: dotnet/runtime ClrEtwAll.man; src/coreclr/vm/debuginfostore.cpp. */
 #define KEYWORD_JIT   UINT64_C(0x10)
@@ -14,33 +17,53 @@
 #define LEVEL_INFO    4
 #define LEVEL_VERBOSE 5
 #define EVENT_LOAD    143 /* MethodLoadVerbose */
+#define EVENT_JITTING 145 /* MethodJittingStarted: the JIT begins; what it makes runs later */
 #define EVENT_RICH    189 /* JittedMethodRichDebugInfo */
 #define LOAD_SIZE     36
 #define RICH_HEAD     34
 #define NODE_SIZE     20
+#define OLDEST        9 /* .NET 8 loses the parents of inlined methods */
 #define MAP_SIZE      13
 #define LAST_CHUNK    0x80000000u
 #define MOST_BYTES    (16u << 20) /* of one body's info */
 #define NAME_UNITS    64
+#define WAIT_MS       200 /* for the info of a body that runs already */
+#define MOST_LATE     10  /* bodies whose info never came: then none is waited for */
 
 static const clr_wchar runtime_name[] = u"Microsoft-Windows-DotNETRuntime";
 static const clr_wchar private_name[] = u"Microsoft-Windows-DotNETRuntimePrivate";
 
-void rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime)
-{
-    rich->metadata = metadata;
-    rich->runtime = runtime;
-    pthread_mutex_init(&rich->lock, NULL);
-}
-
-bool rich_wanted(const struct clr_runtime *runtime)
+bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime,
+               bool asked)
 {
     const char *set = getenv(RICH_VARIABLE);
 
-    return runtime->info_version >= 12 && runtime->major >= 9 && set && strcmp(set, "1") == 0;
+    rich->metadata = metadata;
+    rich->runtime = runtime;
+    pthread_mutex_init(&rich->lock, NULL);
+    if (runtime->major < OLDEST || runtime->info_version < 12) {
+        if (asked)
+            snprintf(rich->why_not, sizeof(rich->why_not),
+                     ".NET %u does not say for certain which methods it inlined", runtime->major);
+        return false;
+    }
+    if (!set || strcmp(set, "1") != 0) {
+        snprintf(rich->why_not, sizeof(rich->why_not),
+                 RICH_VARIABLE "=1 was not set as the process began; `shadowtrace env` prints it");
+        return false;
+    }
+    metadata->rich = rich;
+    return true;
 }
 
-hresult rich_start(struct rich *rich)
+const char *rich_lost_name(enum rich_lost reason)
+{
+    static const char *const names[] = {"damaged", "no_memory", "late"};
+
+    return names[reason];
+}
+
+void rich_start(struct rich *rich)
 {
     const struct clr_event_pipe_provider_config config[] = {
         {.provider_name = private_name, .keywords = KEYWORD_RICH, .logging_level = LEVEL_INFO},
@@ -51,9 +74,11 @@ hresult rich_start(struct rich *rich)
     store_release(&rich->running, true); /* bodies may come before it returns */
     result =
         info->vtbl->event_pipe_start_session(info, COUNT_OF(config), config, 0, &rich->session);
-    if (result != S_OK)
-        store_release(&rich->running, false);
-    return result;
+    if (result == S_OK)
+        return;
+    store_release(&rich->running, false);
+    snprintf(rich->why_not, sizeof(rich->why_not),
+             "the runtime refused the session for them: 0x%08x", (unsigned)result);
 }
 
 /* ---- a body ---- */
@@ -124,14 +149,40 @@ void rich_bodies_free(struct metadata_method *method)
     }
 }
 
-const struct rich_body *rich_body_find(struct metadata *metadata,
-                                       const struct metadata_method *method, uintptr_t ip)
+static const struct rich_body *find(const struct metadata_method *method, uintptr_t ip)
 {
-    const struct metadata_method *shared = metadata_method_find(metadata, method->function_id);
-    const struct rich_body *body = shared ? load_acquire(&shared->rich) : NULL;
+    const struct rich_body *body = load_acquire(&method->rich);
 
     while (body && ip - body->start >= body->size)
         body = body->next;
+    return body;
+}
+
+const struct rich_body *rich_body_find(struct metadata *metadata,
+                                       const struct metadata_method *method, uintptr_t ip,
+                                       bool *lost)
+{
+    static const struct timespec step = {.tv_nsec = 1000000};
+    const struct metadata_method *shared = metadata_method_find(metadata, method->function_id);
+    const struct rich_body *body = shared ? find(shared, ip) : NULL;
+    struct rich_counts *counts = metadata->rich ? &metadata->rich->counts : NULL;
+    bool due = false;
+
+    *lost = false;
+    if (body || !shared || !counts)
+        return body;
+    for (unsigned ms = 0;; ms++) {
+        due = load_acquire(&shared->rich_due); /* pairs with due_end(): then the body is listed */
+        body = find(shared, ip);
+        if (body || !due || ms == WAIT_MS || load_relaxed(&counts->lost[RICH_LATE]) >= MOST_LATE)
+            break;
+        if (!ms)
+            add_relaxed(&counts->awaited, 1);
+        nanosleep(&step, NULL);
+    }
+    if (!body && due)
+        add_relaxed(&counts->lost[RICH_LATE], 1);
+    *lost = !body && (due || load_relaxed(&shared->rich_lost));
     return body;
 }
 
@@ -154,6 +205,30 @@ static struct metadata_method *own_method(struct rich *rich, uintptr_t function)
     if (!method && metadata_method_map(rich->metadata, function, &method))
         return NULL;
     return method;
+}
+
+static void on_jitting(struct rich *rich, const uint8_t *data, uint32_t size)
+{
+    struct metadata_method *method =
+        size < sizeof(uint64_t) ? NULL : own_method(rich, (uintptr_t)load_u64(data));
+
+    if (method)
+        add_relaxed(&method->rich_due, 1);
+}
+
+/* All that the JIT says of a body is there. */
+static void due_end(struct metadata_method *method)
+{
+    uint32_t due = load_relaxed(&method->rich_due);
+
+    while (due && !cas_acq_rel(&method->rich_due, &due, due - 1))
+        ;
+}
+
+static void lose(struct rich *rich, struct metadata_method *method, enum rich_lost reason)
+{
+    add_relaxed(&rich->counts.lost[reason], 1);
+    store_relaxed(&method->rich_lost, true);
 }
 
 static struct rich_load *load_find(struct rich *rich)
@@ -211,39 +286,22 @@ static void on_load(struct rich *rich, const uint8_t *data, uint32_t size)
     pthread_mutex_unlock(&rich->lock);
 }
 
-/* Adds a chunk to what came before. Returns: all of it is there; *data and *size are set to it. */
-static bool gather(struct rich *rich, struct rich_load *load, bool last, const uint8_t **data,
-                   size_t *size)
+static void keep(struct rich *rich, const struct rich_load *load, struct metadata_method *method,
+                 const uint8_t *data, size_t size)
 {
-    size_t sum = load->data_size + *size;
-    uint8_t *all;
-
-    if (last && !load->data)
-        return true;
-    all = sum <= MOST_BYTES ? memory_realloc(load->data, sum) : NULL;
-    if (!all) {
-        add_relaxed(&rich->counts.no_memory, 1);
-        load_end(load);
-        return false;
-    }
-    memcpy(all + load->data_size, *data, *size);
-    load->data = all;
-    load->data_size = sum;
-    *data = all;
-    *size = sum;
-    return last;
-}
-
-static void keep(struct rich *rich, const struct rich_load *load, const uint8_t *data, size_t size)
-{
-    struct metadata_method *method = metadata_method_find(rich->metadata, load->function);
-    bool refused;
-    struct rich_body *body = method ? rich_body_read(data, size, &refused) : NULL;
+    bool damaged;
+    struct rich_body *body = rich_body_read(data, size, &damaged);
 
     if (!body) {
-        if (method)
-            add_relaxed(refused ? &rich->counts.refused : &rich->counts.no_memory, 1);
+        lose(rich, method, damaged ? RICH_DAMAGED : RICH_NO_MEMORY);
         return;
+    }
+    if (body->nodes == 1) { /* only that nothing was inlined is of use */
+        struct rich_body *less = memory_realloc(body, sizeof(*body) + sizeof(*body->node));
+
+        body = less ? less : body;
+        body->maps = 0;
+        body->map = NULL;
     }
     body->start = load->start;
     body->size = load->size;
@@ -253,23 +311,50 @@ static void keep(struct rich *rich, const struct rich_load *load, const uint8_t 
     list_push(&method->rich, body, next);
 }
 
+/* Adds a chunk to those before. Returns: it was the last one, and nothing more comes. */
+static bool take_chunk(struct rich *rich, struct rich_load *load, struct metadata_method *method,
+                       bool last, const uint8_t *data, size_t size)
+{
+    size_t sum = load->data_size + size;
+    uint8_t *all;
+
+    if (load->lost)
+        return last;
+    if (last && !load->data) {
+        keep(rich, load, method, data, size);
+        return true;
+    }
+    all = sum <= MOST_BYTES ? memory_realloc(load->data, sum) : NULL;
+    if (!all) {
+        lose(rich, method, sum <= MOST_BYTES ? RICH_NO_MEMORY : RICH_DAMAGED);
+        load->lost = true;
+        return last;
+    }
+    memcpy(all + load->data_size, data, size);
+    load->data = all;
+    load->data_size = sum;
+    if (last)
+        keep(rich, load, method, all, sum);
+    return last;
+}
+
 static void on_rich(struct rich *rich, const uint8_t *data, uint32_t size)
 {
+    uintptr_t function = size < RICH_HEAD ? 0 : (uintptr_t)load_u64(data + 2);
+    struct metadata_method *method = metadata_method_find(rich->metadata, function);
     struct rich_load *load;
-    size_t part;
 
-    if (size < RICH_HEAD)
+    if (!function || !method)
         return;
     pthread_mutex_lock(&rich->lock);
     load = load_find(rich);
-    if (load && load->function == (uintptr_t)load_u64(data + 2)) {
+    if (load && load->function == function) {
         bool last = load_u32(data + 26) & LAST_CHUNK;
+        uint32_t part = load_u32(data + 30), whole = size - RICH_HEAD;
 
-        part = load_u32(data + 30) <= size - RICH_HEAD ? load_u32(data + 30) : size - RICH_HEAD;
-        data += RICH_HEAD;
-        if (gather(rich, load, last, &data, &part)) {
-            keep(rich, load, data, part);
+        if (take_chunk(rich, load, method, last, data + RICH_HEAD, part < whole ? part : whole)) {
             load_end(load);
+            due_end(method);
         }
     }
     pthread_mutex_unlock(&rich->lock);
@@ -314,6 +399,17 @@ void rich_provider_created(struct rich *rich, uintptr_t provider)
     }
 }
 
+void rich_leave_out(struct rich *rich, uintptr_t object)
+{
+    struct clr_info *info = rich->runtime->info;
+    size_t size = 0;
+
+    if (info->vtbl->get_object_size2(info, object, &size) < 0)
+        size = 0;
+    add_relaxed(&rich->counts.left_out, 1);
+    add_relaxed(&rich->counts.left_out_bytes, (size + 7) & ~(size_t)7);
+}
+
 bool rich_delivered(struct rich *rich, uintptr_t provider, uint32_t id, const uint8_t *data,
                     uint32_t size)
 {
@@ -322,6 +418,9 @@ bool rich_delivered(struct rich *rich, uintptr_t provider, uint32_t id, const ui
     if (id == EVENT_LOAD &&
         is_provider(rich, &rich->provider, provider, runtime_name, sizeof(runtime_name)))
         on_load(rich, data, size);
+    else if (id == EVENT_JITTING &&
+             is_provider(rich, &rich->provider, provider, runtime_name, sizeof(runtime_name)))
+        on_jitting(rich, data, size);
     if (!is_provider(rich, &rich->private_provider, provider, private_name, sizeof(private_name)))
         return false;
     if (id == EVENT_RICH)

@@ -36,12 +36,15 @@ struct rich_body {
     struct rich_node node[];
 };
 
-/* How much there is. */
+/* Of own code: what is kept, and bodies of which it is not known what was inlined, by reason. */
+enum rich_lost { RICH_DAMAGED, RICH_NO_MEMORY, RICH_LATE, RICH_LOST_REASONS };
 struct rich_counts {
-    _Atomic(uint64_t) bodies, bytes; /* kept */
-    _Atomic(uint64_t) refused;       /* not as they should be */
-    _Atomic(uint64_t) no_memory;
+    _Atomic(uint64_t) bodies, bytes;
+    _Atomic(uint64_t) lost[RICH_LOST_REASONS];
+    _Atomic(uint64_t) awaited; /* bodies that ran before their info was there */
+    _Atomic(uint64_t) left_out, left_out_bytes; /* objects that are not recorded: rich_caused() */
 };
+const char *rich_lost_name(enum rich_lost reason); /* in the log */
 
 /* What is being told on a thread: the last body that it compiled, and chunks of its info. */
 struct rich_load {
@@ -50,6 +53,7 @@ struct rich_load {
     uintptr_t start;
     uint32_t size;
     uint64_t used; /* when, for the one to give up */
+    bool lost;     /* the rest is of no use */
     uint8_t *data; /* chunks so far; NULL: none */
     size_t data_size;
 };
@@ -60,6 +64,7 @@ struct rich {
     const struct clr_runtime *runtime;
     uint64_t session;
     _Atomic(bool) running;
+    char why_not[160]; /* there is no session although it was wanted; "": there is, or none was */
     _Atomic(uintptr_t) provider, private_provider; /* handles of both, once met */
     _Atomic(bool) causing; /* CoreLib answers the session, on `causing_on`; see rich_caused */
     pthread_t causing_on;
@@ -70,13 +75,16 @@ struct rich {
     struct rich_counts counts;
 };
 
-void rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime);
+/*
+ * rich_init - with metadata's methods. `asked`: not by default only.
+ * Returns: whether this runtime, in this environment, says what was inlined and can be believed;
+ *          else rich->why_not says why not, unless .NET is too old and nobody asked.
+ */
+bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime,
+               bool asked);
 
-/* rich_wanted - can this runtime, in this environment, tell it so that it can be believed? */
-bool rich_wanted(const struct clr_runtime *runtime);
-
-/* rich_start - the session. Returns: S_OK or what the runtime says. Threads: initialize. */
-hresult rich_start(struct rich *rich);
+/* rich_start - the session; if there is none, rich->why_not says why. Threads: initialize. */
+void rich_start(struct rich *rich);
 
 /*
  * rich_delivered - EventPipeEventDelivered. Returns: whether the event is of the session's private
@@ -98,9 +106,17 @@ static inline bool rich_caused(const struct rich *rich)
            pthread_equal(rich->causing_on, pthread_self());
 }
 
-/* rich_body_find - of a method's bodies the one with this address; NULL: none. Threads: any. */
+void rich_leave_out(struct rich *rich, uintptr_t object); /* counts one of them */
+
+/*
+ * rich_body_find - of a method's bodies the one with this address. Code may run on another thread
+ * before its event comes: while the method is being compiled, it is waited for, a bounded time.
+ * Returns: NULL: none, as of what was compiled ahead of time; *lost: or nobody knows.
+ * Threads: the resolver, and callbacks about code that goes, which has none.
+ */
 const struct rich_body *rich_body_find(struct metadata *metadata,
-                                       const struct metadata_method *method, uintptr_t ip);
+                                       const struct metadata_method *method, uintptr_t ip,
+                                       bool *lost);
 
 /* rich_bodies_free - those of a method that is forgotten. */
 void rich_bodies_free(struct metadata_method *method);

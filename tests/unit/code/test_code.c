@@ -5,11 +5,15 @@
 #include "base/memory.h"
 #include "code/il_search.h"
 #include "metadata/internal.h"
+#include "rich/rich.h"
 #include "support/test.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 
 enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
@@ -406,4 +410,119 @@ TEST(a_body_for_which_memory_ran_out_is_asked_for_again)
         memory_fail_after(-1);
         assert_true(il == 33 || il == CODE_IL_UNMAPPED);
     } while (il != 33);
+}
+
+/* ---- what the JIT says of inlined methods ---- */
+
+enum { PROVIDER = 1, PRIVATE = 2, JITTING = 145, LOADED = 143, RICH_INFO = 189 };
+static const struct clr_runtime runtime = {.info = &info.base, .info_version = 15, .major = 10};
+static struct rich rich;
+static uint8_t event[256];
+
+static void event_put(size_t at, uint64_t value, size_t size)
+{
+    memcpy(event + at, &value, size);
+}
+
+static void rich_begin(void)
+{
+    rich = (struct rich){.metadata = NULL};
+    setenv(RICH_VARIABLE, "1", 1);
+    assert_true(rich_init(&rich, metadata, &runtime, false));
+    store_relaxed(&rich.running, true);
+    store_relaxed(&rich.provider, PROVIDER);
+    store_relaxed(&rich.private_provider, PRIVATE);
+    memset(event, 0, sizeof(event));
+}
+
+static void jitting(void)
+{
+    event_put(0, MAIN, 8);
+    assert_false(rich_delivered(&rich, PROVIDER, JITTING, event, 8));
+}
+
+static void loaded(void)
+{
+    event_put(0, MAIN, 8);
+    event_put(16, OSR, 8);
+    event_put(24, 0x20, 4);
+    assert_false(rich_delivered(&rich, PROVIDER, LOADED, event, 36));
+}
+
+/* Main with First inlined: two nodes and one entry, 61 bytes, of which this is a part. */
+static void chunk(size_t from, size_t size, bool last)
+{
+    uint8_t all[61] = {2, 0, 0, 0, 1};
+    const uint64_t first = FIRST;
+
+    all[20] = 1; /* the root's child */
+    memcpy(all + 28, &first, sizeof(first));
+    event_put(2, MAIN, 8);
+    event_put(26, last ? UINT32_C(0x80000000) : 0, 4);
+    event_put(30, size, 4);
+    memcpy(event + 34, all + from, size);
+    assert_true(rich_delivered(&rich, PRIVATE, RICH_INFO, event, (uint32_t)(34 + size)));
+}
+
+static void *find_rich(void *lost)
+{
+    return (void *)(uintptr_t)rich_body_find(metadata, caller, OSR + 5, lost);
+}
+
+TEST(code_that_runs_before_the_jit_has_said_what_it_inlined_waits_for_that)
+{
+    const struct rich_body *body;
+    pthread_t thread;
+    void *found;
+    bool lost = true;
+
+    rich_begin();
+    assert_null(rich_body_find(metadata, caller, OSR + 5, &lost)); /* compiled ahead of time */
+    assert_false(lost);
+    jitting();
+    assert_int_equal(pthread_create(&thread, NULL, find_rich, &lost), 0);
+    while (!load_relaxed(&rich.counts.awaited))
+        sched_yield();
+    loaded();
+    chunk(0, 30, false); /* in chunks, as what is longer than 40,000 bytes */
+    chunk(30, 31, true);
+    pthread_join(thread, &found);
+    body = found ? found : rich_body_find(metadata, caller, OSR + 5, &lost);
+    assert_non_null(body);
+    assert_int_equal(body->nodes, 2);
+    assert_int_equal(body->node[1].function, FIRST);
+    assert_int_equal(body->node[1].parent, 0);
+    assert_int_equal(load_relaxed(&rich.counts.bodies), 1);
+}
+
+TEST(a_body_of_which_the_jit_says_nonsense_or_nothing_is_counted_and_has_no_instruction)
+{
+    uint32_t inlined = 0;
+    bool lost;
+
+    rich_begin();
+    jitting();
+    loaded();
+    chunk(0, 30, true); /* cut */
+    assert_null(rich_body_find(metadata, caller, OSR + 5, &lost));
+    assert_true(lost);
+    assert_int_equal(load_relaxed(&rich.counts.lost[RICH_DAMAGED]), 1);
+    assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), &inlined),
+                     CODE_IL_UNMAPPED);
+    jitting(); /* and never again a word */
+    assert_null(rich_body_find(metadata, caller, OSR + 5, &lost));
+    assert_true(lost);
+    assert_int_equal(load_relaxed(&rich.counts.lost[RICH_LATE]), 1);
+}
+
+TEST(where_no_inlined_method_may_be_meant_the_map_tells_the_instruction)
+{
+    uint32_t inlined = 0;
+
+    rich_begin();
+    jitting();
+    loaded();
+    chunk(0, 61, true);
+    assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), &inlined), 70);
+    assert_int_equal(inlined, 0);
 }

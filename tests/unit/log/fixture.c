@@ -50,6 +50,7 @@ void world_init(struct world *w)
                                     .missed = &w->missed,
                                     .spared = &w->spared,
                                     .unpatched = &w->unpatched,
+                                    .rich = &w->rich,
                                     .guard = &w->guard};
 }
 

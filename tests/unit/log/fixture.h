@@ -38,6 +38,7 @@ struct world {
     struct agreement agreement;
     _Atomic(uint64_t) missed, spared, unpatched;
     struct clr_guard guard;
+    struct rich rich;
     struct log_config config;
     struct log *log;
     struct event_ring *ring; /* the test's own thread */
