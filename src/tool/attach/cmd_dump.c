@@ -72,9 +72,9 @@ static void print_thread(struct live_stacks *stacks, const struct live_thread *t
         fprintf(out, "    ... %zu more\n", t->depth - t->count);
 }
 
-static bool is_wanted(const struct dump_args *a, const struct live_thread *t)
+static bool is_wanted(const struct dump_args *a, const struct live_thread *thread)
 {
-    return a->thread ? t->os == a->thread : t->depth || a->all;
+    return a->thread ? thread->os == a->thread : thread->depth || a->all;
 }
 
 static void print_text(const struct dump_args *a, struct live_stacks *stacks, const json_t *reply,
@@ -101,45 +101,45 @@ static void print_text(const struct dump_args *a, struct live_stacks *stacks, co
     fputc('\n', out);
 }
 
-static void frame_json(const struct live_frame *f, struct json_writer *w)
+static void frame_json(const struct live_frame *f, struct json_writer *json)
 {
-    jw_object(w, NULL);
-    jw_text(w, "method", f->method);
+    jw_object(json, NULL);
+    jw_text(json, "method", f->method);
     if (f->il >= 0)
-        print_il_json(f->il, w);
+        print_il_json(f->il, json);
     if (f->filter)
-        jw_bool(w, "filter", true);
+        jw_bool(json, "filter", true);
     if (f->file) {
-        jw_text(w, "file", f->file);
-        jw_unsigned(w, "line", f->line);
+        jw_text(json, "file", f->file);
+        jw_unsigned(json, "line", f->line);
     }
     if (!f->certain)
-        jw_bool(w, "certain", false);
-    jw_end(w);
+        jw_bool(json, "certain", false);
+    jw_end(json);
 }
 
 static void thread_json(struct live_stacks *stacks, const struct live_thread *t,
-                        struct json_writer *w)
+                        struct json_writer *json)
 {
     struct live_frame frame;
 
-    jw_object(w, NULL);
-    jw_unsigned(w, "os", t->os);
-    jw_text_if(w, "name", t->name);
-    jw_unsigned(w, "depth", t->depth);
-    jw_bool(w, "exact", t->exact);
-    jw_unsigned(w, "tries", t->tries);
-    jw_array(w, "stack");
+    jw_object(json, NULL);
+    jw_unsigned(json, "os", t->os);
+    jw_text_if(json, "name", t->name);
+    jw_unsigned(json, "depth", t->depth);
+    jw_bool(json, "exact", t->exact);
+    jw_unsigned(json, "tries", t->tries);
+    jw_array(json, "stack");
     for (size_t i = 0; i < t->count; i++) {
         live_stacks_frame(stacks, t, i, &frame);
-        frame_json(&frame, w);
+        frame_json(&frame, json);
     }
-    jw_end(w);
+    jw_end(json);
     if (!t->exact)
-        jw_unsigned(w, "certain", t->certain);
+        jw_unsigned(json, "certain", t->certain);
     if (t->dispatching)
-        jw_bool(w, "dispatching", true);
-    jw_end(w);
+        jw_bool(json, "dispatching", true);
+    jw_end(json);
 }
 
 static int print_json(const struct dump_args *a, struct live_stacks *stacks, const json_t *reply,

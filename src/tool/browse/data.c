@@ -219,21 +219,22 @@ static const char *kept(struct buffer *b)
     return b->failed ? "?" : b->data;
 }
 
-const char *data_place(const struct data *d, const struct model_place *p, struct buffer *b)
+const char *data_place(const struct data *d, const struct model_place *place, struct buffer *out)
 {
-    buffer_clear(b);
-    if (p->kind == MODEL_PLACE_METHOD)
-        buffer_text(b, names_method(d->names[d->style], p->method));
-    else if (p->kind == MODEL_PLACE_TYPE)
-        buffer_text(b, names_class(d->names[d->style], p->method));
-    else if (p->kind == MODEL_PLACE_ROOT)
-        buffer_text(b, "(all)");
-    else if (p->kind == MODEL_PLACE_FOLDED)
-        buffer_format(b, "[%s%s%u frame%s]", p->name ? p->name : "",
-                      p->name && *p->name ? ", " : "", p->count, text_plural(p->count));
+    buffer_clear(out);
+    if (place->kind == MODEL_PLACE_METHOD)
+        buffer_text(out, names_method(d->names[d->style], place->method));
+    else if (place->kind == MODEL_PLACE_TYPE)
+        buffer_text(out, names_class(d->names[d->style], place->method));
+    else if (place->kind == MODEL_PLACE_ROOT)
+        buffer_text(out, "(all)");
+    else if (place->kind == MODEL_PLACE_FOLDED)
+        buffer_format(out, "[%s%s%u frame%s]", place->name ? place->name : "",
+                      place->name && *place->name ? ", " : "", place->count,
+                      text_plural(place->count));
     else
-        buffer_text(b, p->name ? p->name : "?");
-    return kept(b);
+        buffer_text(out, place->name ? place->name : "?");
+    return kept(out);
 }
 
 const char *data_file_line(const char *file, uint32_t line, struct buffer *b)
@@ -245,22 +246,23 @@ const char *data_file_line(const char *file, uint32_t line, struct buffer *b)
     return kept(b);
 }
 
-bool data_hits(const struct data *d, const struct model_place *p)
+bool data_hits(const struct data *d, const struct model_place *place)
 {
     const struct report_defs *defs = model_defs(d->model);
     struct buffer b = BUFFER_INIT;
-    bool hits = p->file && p->line && search_hits(&d->search, data_file_line(p->file, p->line, &b));
+    bool hits = place->file && place->line &&
+                search_hits(&d->search, data_file_line(place->file, place->line, &b));
 
     buffer_free(&b);
     if (hits)
         return true;
-    if (p->kind == MODEL_PLACE_METHOD)
-        return search_hits_name(&d->search, names_method(d->names[d->style], p->method)) ||
-               search_hits_name(&d->search, report_method(defs, p->method)->name);
-    if (p->kind == MODEL_PLACE_TYPE)
-        return search_hits_name(&d->search, names_class(d->names[d->style], p->method)) ||
-               search_hits_name(&d->search, report_class(defs, p->method)->name);
-    return search_hits(&d->search, p->name);
+    if (place->kind == MODEL_PLACE_METHOD)
+        return search_hits_name(&d->search, names_method(d->names[d->style], place->method)) ||
+               search_hits_name(&d->search, report_method(defs, place->method)->name);
+    if (place->kind == MODEL_PLACE_TYPE)
+        return search_hits_name(&d->search, names_class(d->names[d->style], place->method)) ||
+               search_hits_name(&d->search, report_class(defs, place->method)->name);
+    return search_hits(&d->search, place->name);
 }
 
 /* ---- targets ---- */
@@ -309,13 +311,13 @@ int data_places(const struct data *d, const struct target *t, uint32_t **out, si
     return 0;
 }
 
-const char *data_target_text(const struct data *d, const struct target *t, struct buffer *b)
+const char *data_target_text(const struct data *d, const struct target *t, struct buffer *out)
 {
     if (t->kind == TARGET_LINE)
-        return data_file_line(t->file, t->line, b);
-    buffer_clear(b);
-    buffer_text(b, t->kind == TARGET_METHOD ? names_method(d->names[d->style], t->number)
-                   : t->kind == TARGET_TYPE ? names_class(d->names[d->style], t->number)
-                                            : "");
-    return kept(b);
+        return data_file_line(t->file, t->line, out);
+    buffer_clear(out);
+    buffer_text(out, t->kind == TARGET_METHOD ? names_method(d->names[d->style], t->number)
+                     : t->kind == TARGET_TYPE ? names_class(d->names[d->style], t->number)
+                                              : "");
+    return kept(out);
 }

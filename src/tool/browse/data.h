@@ -86,11 +86,11 @@ const char *data_share(const struct data *d, struct data_number *to, double amou
 
 /* data_place - what a place is called, of a type its name; data_file_line - "File.cs:12", or "".
  * Text in *b. */
-const char *data_place(const struct data *d, const struct model_place *p, struct buffer *b);
+const char *data_place(const struct data *d, const struct model_place *place, struct buffer *out);
 const char *data_file_line(const char *file, uint32_t line, struct buffer *b);
 
 /* data_hits - whether the search finds a place. */
-bool data_hits(const struct data *d, const struct model_place *p);
+bool data_hits(const struct data *d, const struct model_place *place);
 
 /* What is under the cursor. */
 enum target_kind {
@@ -116,6 +116,6 @@ void data_target(const struct model_place *p, struct target *out);
 int data_places(const struct data *d, const struct target *t, uint32_t **out, size_t *count);
 
 /* data_target_text - "string", "Program.Main", "Program.cs:12"; text in *b. */
-const char *data_target_text(const struct data *d, const struct target *t, struct buffer *b);
+const char *data_target_text(const struct data *d, const struct target *t, struct buffer *out);
 
 #endif

@@ -56,9 +56,9 @@ static struct overview_row *row_add(struct overview_page *p, enum overview_kind 
     return &p->rows[p->count++];
 }
 
-static int say(struct overview_page *p, enum overview_kind kind, const struct buffer *b)
+static int say(struct overview_page *p, enum overview_kind kind, const struct buffer *out)
 {
-    return !b->failed && row_add(p, kind, b->data) ? 0 : -ENOMEM;
+    return !out->failed && row_add(p, kind, out->data) ? 0 : -ENOMEM;
 }
 
 static int say_program(struct overview_page *p)
@@ -86,7 +86,7 @@ static int say_program(struct overview_page *p)
 }
 
 /* Of an estimate: from what it is, and how far the exact bytes may be from it. */
-static void say_estimate(const struct data *d, struct buffer *b)
+static void say_estimate(const struct data *d, struct buffer *out)
 {
     enum report_sampler sampler = report_sampler(model_log(d->model)->header);
     double sums[DATA_SUMS];
@@ -94,13 +94,13 @@ static void say_estimate(const struct data *d, struct buffer *b)
 
     data_all(d, sums);
     if (sampler == REPORT_SAMPLER_TICKS) {
-        buffer_text(b, ": approximate, from ticks of the runtime");
+        buffer_text(out, ": approximate, from ticks of the runtime");
         return;
     }
-    buffer_format(b, ": estimates, the log is sampled%s",
+    buffer_format(out, ": estimates, the log is sampled%s",
                   sampler == REPORT_SAMPLER_RUNTIME ? " by the runtime" : "");
     if (*data_range(d, &range, sums))
-        buffer_format(b, "; 95%% range %s", range.text);
+        buffer_format(out, "; 95%% range %s", range.text);
 }
 
 /* A line: what the estimates leave out. */

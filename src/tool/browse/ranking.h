@@ -39,7 +39,7 @@ void ranking_sort(const struct data *d, struct ranking *t, enum model_weight wei
 
 /* ranking_name - of a row; text in *b. */
 const char *ranking_name(const struct data *d, const struct ranking *t,
-                         const struct ranking_row *row, struct buffer *b);
+                         const struct ranking_row *row, struct buffer *out);
 
 bool ranking_has_total(enum model_key key);
 bool ranking_has_bars(enum model_key key); /* rows are ranges: sizes, time */

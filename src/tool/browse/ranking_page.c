@@ -60,19 +60,19 @@ static void heads(const struct page *page, struct canvas *c, int row)
 }
 
 /* What a range is called, as short as it has to be. */
-static const char *range_text(const struct ranking_page *p, const struct ranking_row *r, int room,
-                              struct buffer *b)
+static const char *range_text(const struct ranking_page *p, const struct ranking_row *row, int room,
+                              struct buffer *out)
 {
-    const char *text = ranking_name(p->page.data, &p->ranking, r, b);
-    unsigned power = r->target.number & 0xff;
+    const char *text = ranking_name(p->page.data, &p->ranking, row, out);
+    unsigned power = row->target.number & 0xff;
     struct text_number low, high;
 
     if (p->ranking.key != MODEL_BY_SIZE || (int)text_columns(text) <= room || power >= 63)
         return text;
-    buffer_clear(b);
-    buffer_format(b, "%s-%s", text_short(&low, power ? (double)(UINT64_C(1) << power) : 0),
+    buffer_clear(out);
+    buffer_format(out, "%s-%s", text_short(&low, power ? (double)(UINT64_C(1) << power) : 0),
                   text_short(&high, (double)(UINT64_C(2) << power)));
-    return b->failed ? "?" : b->data;
+    return out->failed ? "?" : out->data;
 }
 
 #define RANGE_SIZES 24 /* columns of "16,777,216 to 33,554,431" */

@@ -195,25 +195,25 @@ void print_complete_stderr(const struct cli_command *command, const struct repor
     buffer_free(&b);
 }
 
-void print_gaps_json(const struct report_completeness *c, struct json_writer *w)
+void print_gaps_json(const struct report_completeness *c, struct json_writer *json)
 {
-    jw_bool(w, "complete", report_complete(c));
-    jw_array(w, "gaps");
+    jw_bool(json, "complete", report_complete(c));
+    jw_array(json, "gaps");
     for (size_t i = 0; i < c->count; i++) {
         const struct report_gap *gap = &c->gaps[i];
 
-        jw_object(w, NULL);
-        jw_text(w, "reason", report_gap_word(gap->kind));
-        jw_unsigned(w, "count", gap->count);
+        jw_object(json, NULL);
+        jw_text(json, "reason", report_gap_word(gap->kind));
+        jw_unsigned(json, "count", gap->count);
         if (*gap->what)
-            jw_text(w, "what", gap->what);
+            jw_text(json, "what", gap->what);
         if (*gap->by)
-            jw_text(w, "by", gap->by);
+            jw_text(json, "by", gap->by);
         if (gap->of)
-            jw_unsigned(w, "of", gap->of);
-        jw_end(w);
+            jw_unsigned(json, "of", gap->of);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
 }
 
 void print_problems_json(const struct report_problems *problems, struct json_writer *w)
@@ -257,11 +257,11 @@ void print_log_json(const struct report_log *log, const struct report_problems *
 }
 
 void print_collection_json(const struct report_collection *c, const char *time,
-                           struct json_writer *w)
+                           struct json_writer *json)
 {
-    jw_unsigned(w, "gc", c->gc);
-    jw_unsigned(w, time, c->at.t);
-    jw_unsigned(w, "depth", c->depth);
+    jw_unsigned(json, "gc", c->gc);
+    jw_unsigned(json, time, c->at.t);
+    jw_unsigned(json, "depth", c->depth);
     if (c->full)
-        jw_unsigned(w, "full", c->full);
+        jw_unsigned(json, "full", c->full);
 }

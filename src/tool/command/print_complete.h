@@ -28,7 +28,7 @@ void print_gap(struct buffer *b, const struct report_gap *gap);
 void print_gaps(const struct report_completeness *c, FILE *out);
 
 /* Members of an object that is open in w: complete and gaps; problem_count and problems. */
-void print_gaps_json(const struct report_completeness *c, struct json_writer *w);
+void print_gaps_json(const struct report_completeness *c, struct json_writer *json);
 void print_problems_json(const struct report_problems *problems, struct json_writer *w);
 
 /* print_log_json - an object: how far the log goes, what is wrong with it, what is missing. */
@@ -37,6 +37,6 @@ void print_log_json(const struct report_log *log, const struct report_problems *
 
 /* print_collection_json - members of an open object; time: the key of its moment. */
 void print_collection_json(const struct report_collection *c, const char *time,
-                           struct json_writer *w);
+                           struct json_writer *json);
 
 #endif

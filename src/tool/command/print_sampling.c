@@ -21,50 +21,51 @@ const char *print_sampling_lead(const struct report_sampling *s)
 
 /* "Sampling began 0.05 s after the start" */
 static void put_when(const struct report_log *log, const struct report_sampling *s,
-                     struct buffer *b)
+                     struct buffer *out)
 {
     const char *what = report_attached(log->header) ? "it was attached" : "the start";
 
     if (s->unbegun == s->recordings)
-        buffer_format(b, "Sampling had not begun when the %s ended",
+        buffer_format(out, "Sampling had not begun when the %s ended",
                       s->recordings > 1 ? "processes"
                       : log->end        ? "process"
                                         : "log");
     else if (s->recordings > 1)
-        buffer_format(b, "Sampling of %llu processes began up to %.2f s after the start",
+        buffer_format(out, "Sampling of %llu processes began up to %.2f s after the start",
                       (unsigned long long)(s->recordings - s->unbegun), (double)s->since_ns / 1e9);
     else
-        buffer_format(b, "Sampling began %.2f s after %s", (double)s->since_ns / 1e9, what);
+        buffer_format(out, "Sampling began %.2f s after %s", (double)s->since_ns / 1e9, what);
 }
 
 void print_sampling_text(const struct report_log *log, const struct report_sampling *s,
-                         struct buffer *b)
+                         struct buffer *out)
 {
     struct text_number n;
 
     if (s->how == REPORT_BEFORE_NONE)
         return;
-    put_when(log, s, b);
+    put_when(log, s, out);
     if (s->how == REPORT_BEFORE_UNKNOWN)
-        buffer_text(b, ". The log does not say how many bytes were allocated before that: they are "
-                       "in none of these figures.");
+        buffer_text(out,
+                    ". The log does not say how many bytes were allocated before that: they are "
+                    "in none of these figures.");
     else
-        buffer_format(b,
+        buffer_format(out,
                       ". %s %s bytes were allocated before that: they are in none of these "
                       "figures, and their call sites are unknown.",
                       s->how == REPORT_BEFORE_EXACT ? "Exactly" : "At most",
                       text_count(&n, s->bytes));
 }
 
-void print_sampling_part(const struct report_sampling *s, struct buffer *b)
+void print_sampling_part(const struct report_sampling *s, struct buffer *out)
 {
     struct text_number n;
 
     if (s->how == REPORT_BEFORE_EXACT || s->how == REPORT_BEFORE_MOST)
-        buffer_format(b, "%s%s bytes before sampling began",
+        buffer_format(out, "%s%s bytes before sampling began",
                       s->how == REPORT_BEFORE_MOST ? "at most " : "", text_count(&n, s->bytes));
     else if (s->how == REPORT_BEFORE_UNKNOWN)
-        buffer_text(b, "bytes before sampling began are not known");
+        buffer_text(out, "bytes before sampling began are not known");
 }
 
 void print_sampling_json(const struct report_log *log, struct json_writer *w)

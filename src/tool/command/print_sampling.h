@@ -22,10 +22,10 @@ const char *print_sampling_lead(const struct report_sampling *s);
 
 /* print_sampling_text - a sentence or two; nothing where sums are of all. */
 void print_sampling_text(const struct report_log *log, const struct report_sampling *s,
-                         struct buffer *b);
+                         struct buffer *out);
 
 /* print_sampling_part - "12,345 bytes before sampling began"; nothing where sums are of all. */
-void print_sampling_part(const struct report_sampling *s, struct buffer *b);
+void print_sampling_part(const struct report_sampling *s, struct buffer *out);
 
 /* print_sampling_json - member before_sampling of an open object; none where sums are of all. */
 void print_sampling_json(const struct report_log *log, struct json_writer *w);

@@ -296,24 +296,25 @@ static uint32_t stack_of(struct nettrace *n, uint32_t node)
     return n->stacks[node];
 }
 
-void nettrace_allocation(struct nettrace *n, const struct export_allocation *a)
+void nettrace_allocation(struct nettrace *n, const struct export_allocation *allocation)
 {
     const struct export_profile *p = n->p;
-    const struct export_frame *leaf = a->node ? &p->frames[p->nodes[a->node].frame] : NULL;
+    const struct export_frame *leaf =
+        allocation->node ? &p->frames[p->nodes[allocation->node].frame] : NULL;
     struct buffer *b = &n->blocks.payload;
-    uint32_t stack = stack_of(n, a->node);
+    uint32_t stack = stack_of(n, allocation->node);
 
     buffer_clear(b);
-    nettrace_put(b, a->bytes < UINT32_MAX ? a->bytes : UINT32_MAX, 4);
-    nettrace_put(b, a->large ? KIND_LARGE : 0, 4);
+    nettrace_put(b, allocation->bytes < UINT32_MAX ? allocation->bytes : UINT32_MAX, 4);
+    nettrace_put(b, allocation->large ? KIND_LARGE : 0, 4);
     nettrace_put(b, INSTANCE, 2);
-    nettrace_put(b, a->bytes, 8);
+    nettrace_put(b, allocation->bytes, 8);
     nettrace_put(b, leaf ? (uint64_t)leaf->function + 1 : 0, 8);
     put_text(b, leaf && leaf->kind != EXPORT_METHOD ? leaf->name : "(not known)");
     nettrace_put(b, 0, 4); /* heap */
     nettrace_put(b, 0, 8); /* address */
-    nettrace_put(b, a->object_bytes, 8);
-    nettrace_event(&n->blocks, ALLOCATION_TICK, a->thread, a->t, stack);
+    nettrace_put(b, allocation->object_bytes, 8);
+    nettrace_event(&n->blocks, ALLOCATION_TICK, allocation->thread, allocation->t, stack);
 }
 
 int nettrace_finish(struct nettrace *n)

@@ -14,7 +14,7 @@ struct nettrace;
 /* nettrace_new - modules and methods are written. Returns: 0 or -ENOMEM. Owns: p, out borrowed. */
 int nettrace_new(const struct export_profile *p, FILE *out, struct nettrace **nettrace);
 
-void nettrace_allocation(struct nettrace *n, const struct export_allocation *a);
+void nettrace_allocation(struct nettrace *n, const struct export_allocation *allocation);
 
 /* nettrace_finish - Returns: 0; -ENOMEM; -errno of writing. */
 int nettrace_finish(struct nettrace *n);

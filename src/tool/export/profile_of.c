@@ -211,27 +211,27 @@ static const char *text_of(const char *text)
     return text && *text ? text : "(no name)";
 }
 
-static void describe(struct making *m, const struct model_place *place, struct export_frame *f)
+static void describe(struct making *m, const struct model_place *place, struct export_frame *frame)
 {
-    *f = (struct export_frame){.il = REPORT_NO_IL, .module = EXPORT_NO_MODULE};
+    *frame = (struct export_frame){.il = REPORT_NO_IL, .module = EXPORT_NO_MODULE};
     if (place->kind == MODEL_PLACE_METHOD) {
-        f->name = text_of(names_method(m->names, place->method));
-        f->file = place->file;
-        f->line = place->line;
-        f->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : REPORT_NO_IL;
-        f->function = function_of(m, &m->functions[0][place->method]);
-        f->module = module_of(m, report_method(m->defs, place->method)->module);
-        f->token = report_method(m->defs, place->method)->token;
-        f->own = place->own ||
-                 model_own_of_method(model_own_code(m->t->model), place->method) == MODEL_OWN;
+        frame->name = text_of(names_method(m->names, place->method));
+        frame->file = place->file;
+        frame->line = place->line;
+        frame->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : REPORT_NO_IL;
+        frame->function = function_of(m, &m->functions[0][place->method]);
+        frame->module = module_of(m, report_method(m->defs, place->method)->module);
+        frame->token = report_method(m->defs, place->method)->token;
+        frame->own = place->own ||
+                     model_own_of_method(model_own_code(m->t->model), place->method) == MODEL_OWN;
     } else if (place->kind == MODEL_PLACE_TYPE) {
-        f->name = text_of(names_class(m->names, place->method));
-        f->kind = EXPORT_TYPE;
-        f->function = function_of(m, &m->functions[1][place->method]);
+        frame->name = text_of(names_class(m->names, place->method));
+        frame->kind = EXPORT_TYPE;
+        frame->function = function_of(m, &m->functions[1][place->method]);
     } else {
-        f->name = text_of(place->name);
-        f->kind = EXPORT_OTHER;
-        f->function = (uint32_t)m->p->function_count++;
+        frame->name = text_of(place->name);
+        frame->kind = EXPORT_OTHER;
+        frame->function = (uint32_t)m->p->function_count++;
     }
 }
 

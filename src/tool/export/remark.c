@@ -28,12 +28,12 @@ static double sum_of(const struct model_tree *t, enum model_weight weight)
     return t->total[weight] ? t->total[weight][0] : 0;
 }
 
-static int remark_alive(struct export_profile *p, const struct model_tree *t)
+static int remark_alive(struct export_profile *p, const struct model_tree *tree)
 {
-    const struct report_live *live = model_live(t->model);
+    const struct report_live *live = model_live(tree->model);
     struct report_amount range =
-        report_estimate_interval(sum_of(t, MODEL_LIVE_BYTES) + sum_of(t, MODEL_BESIDE_BYTES),
-                                 sum_of(t, MODEL_OF_VARIANCE), 0);
+        report_estimate_interval(sum_of(tree, MODEL_LIVE_BYTES) + sum_of(tree, MODEL_BESIDE_BYTES),
+                                 sum_of(tree, MODEL_OF_VARIANCE), 0);
     struct text_number low, high, most;
 
     if (!p->live || !(live->most_mean > 0) || live->approximate)

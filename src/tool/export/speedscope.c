@@ -14,22 +14,22 @@
 /* Source: jlfwong/speedscope, src/lib/file-format-spec.ts. */
 #define SCHEMA "https://www.speedscope.app/file-format-schema.json"
 
-static void put_frames(const struct export_profile *p, struct json_writer *w)
+static void put_frames(const struct export_profile *p, struct json_writer *json)
 {
-    jw_object(w, "shared");
-    jw_array(w, "frames");
+    jw_object(json, "shared");
+    jw_array(json, "frames");
     for (size_t i = 0; i < p->frame_count; i++) {
         const struct export_frame *frame = &p->frames[i];
 
-        jw_line_object(w, 0, NULL);
-        jw_text(w, "name", frame->name);
-        jw_text_if(w, "file", frame->file);
+        jw_line_object(json, 0, NULL);
+        jw_text(json, "name", frame->name);
+        jw_text_if(json, "file", frame->file);
         if (frame->line)
-            jw_unsigned(w, "line", frame->line);
-        jw_end(w);
+            jw_unsigned(json, "line", frame->line);
+        jw_end(json);
     }
-    jw_end(w);
-    jw_end(w);
+    jw_end(json);
+    jw_end(json);
 }
 
 static uint64_t weight(const struct export_sample *sample, bool objects)
@@ -39,51 +39,51 @@ static uint64_t weight(const struct export_sample *sample, bool objects)
 
 /* The frames of a node, outermost first. Returns: 0 or -ENOMEM. */
 static int put_stack(const struct export_profile *p, uint32_t node, struct export_stack *stack,
-                     struct json_writer *w)
+                     struct json_writer *json)
 {
     int err = export_stack_of(stack, p, node);
 
     if (err)
         return err;
-    jw_line_array(w, 0, NULL);
+    jw_line_array(json, 0, NULL);
     for (size_t k = 0; k < stack->count; k++)
-        jw_unsigned(w, NULL, stack->frames[k]);
-    jw_end(w);
+        jw_unsigned(json, NULL, stack->frames[k]);
+    jw_end(json);
     return 0;
 }
 
 static int put_samples(const struct export_profile *p, bool objects, struct export_stack *stack,
-                       struct json_writer *w)
+                       struct json_writer *json)
 {
-    jw_array(w, "samples");
+    jw_array(json, "samples");
     for (size_t i = 0; i < p->sample_count; i++) {
         if (!weight(&p->samples[i], objects))
             continue;
-        if (put_stack(p, p->samples[i].node, stack, w))
+        if (put_stack(p, p->samples[i].node, stack, json))
             return -ENOMEM;
     }
-    jw_end(w);
-    jw_array(w, "weights");
+    jw_end(json);
+    jw_array(json, "weights");
     for (size_t i = 0; i < p->sample_count; i++)
         if (weight(&p->samples[i], objects))
-            jw_unsigned(w, NULL, weight(&p->samples[i], objects));
-    jw_end(w);
+            jw_unsigned(json, NULL, weight(&p->samples[i], objects));
+    jw_end(json);
     return 0;
 }
 
 static int put_profile(const struct export_profile *p, bool objects, struct export_stack *stack,
-                       struct json_writer *w)
+                       struct json_writer *json)
 {
     int err;
 
-    jw_line_object(w, 0, NULL);
-    jw_text(w, "type", "sampled");
-    jw_text(w, "name", objects ? "objects" : "bytes");
-    jw_text(w, "unit", objects ? "none" : "bytes");
-    jw_unsigned(w, "startValue", 0);
-    jw_unsigned(w, "endValue", objects ? p->allocs : p->bytes);
-    err = put_samples(p, objects, stack, w);
-    jw_end(w);
+    jw_line_object(json, 0, NULL);
+    jw_text(json, "type", "sampled");
+    jw_text(json, "name", objects ? "objects" : "bytes");
+    jw_text(json, "unit", objects ? "none" : "bytes");
+    jw_unsigned(json, "startValue", 0);
+    jw_unsigned(json, "endValue", objects ? p->allocs : p->bytes);
+    err = put_samples(p, objects, stack, json);
+    jw_end(json);
     return err;
 }
 
@@ -145,60 +145,60 @@ static int next_run(struct export_events *events, uint64_t thread, struct export
 }
 
 static int put_runs(const struct export_profile *p, struct export_events *events, uint64_t thread,
-                    struct export_stack *stack, struct json_writer *w)
+                    struct export_stack *stack, struct json_writer *json)
 {
     struct export_allocation ahead = {0}, run;
     int more;
 
-    jw_array(w, stack ? "samples" : "weights");
+    jw_array(json, stack ? "samples" : "weights");
     export_events_again(events);
     while ((more = next_run(events, thread, &ahead, &run)) > 0) {
         if (!stack) {
-            jw_unsigned(w, NULL, run.bytes);
+            jw_unsigned(json, NULL, run.bytes);
             continue;
         }
-        if (put_stack(p, run.node, stack, w))
+        if (put_stack(p, run.node, stack, json))
             return -ENOMEM;
     }
-    jw_end(w);
+    jw_end(json);
     return more;
 }
 
 static int put_thread(const struct export_profile *p, struct export_events *events,
                       const struct thread *thread, struct export_stack *stack,
-                      struct json_writer *w)
+                      struct json_writer *json)
 {
     char name[60];
     int err;
 
     snprintf(name, sizeof(name), "thread %llu, in order", (unsigned long long)thread->id);
-    jw_line_object(w, 0, NULL);
-    jw_text(w, "type", "sampled");
-    jw_text(w, "name", name);
-    jw_text(w, "unit", "bytes");
-    jw_unsigned(w, "startValue", 0);
-    jw_unsigned(w, "endValue", thread->bytes);
-    err = put_runs(p, events, thread->id, stack, w);
+    jw_line_object(json, 0, NULL);
+    jw_text(json, "type", "sampled");
+    jw_text(json, "name", name);
+    jw_text(json, "unit", "bytes");
+    jw_unsigned(json, "startValue", 0);
+    jw_unsigned(json, "endValue", thread->bytes);
+    err = put_runs(p, events, thread->id, stack, json);
     if (!err)
-        err = put_runs(p, events, thread->id, NULL, w);
-    jw_end(w);
+        err = put_runs(p, events, thread->id, NULL, json);
+    jw_end(json);
     return err;
 }
 
 static int put_threads(const struct export_profile *p, struct export_events *events,
-                       struct export_stack *stack, struct json_writer *w)
+                       struct export_stack *stack, struct json_writer *json)
 {
     struct threads threads = {0};
     int err = find_threads(events, &threads);
 
     for (size_t i = 0; !err && i < threads.count && i < THREADS_MAX; i++)
-        err = put_thread(p, events, &threads.list[i], stack, w);
+        err = put_thread(p, events, &threads.list[i], stack, json);
     memory_free(threads.list);
     return err;
 }
 
 /* "program (remark; remark)": the format has no other place for what is to be known. */
-static void put_name(const struct export_profile *p, struct json_writer *w)
+static void put_name(const struct export_profile *p, struct json_writer *json)
 {
     struct buffer name = BUFFER_INIT;
 
@@ -210,9 +210,9 @@ static void put_name(const struct export_profile *p, struct json_writer *w)
     if (p->remark_count)
         buffer_char(&name, ')');
     if (name.failed)
-        jw_fail(w);
+        jw_fail(json);
     else
-        jw_text(w, "name", name.data);
+        jw_text(json, "name", name.data);
     buffer_free(&name);
 }
 

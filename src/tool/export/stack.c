@@ -5,17 +5,17 @@
 
 #include <errno.h>
 
-int export_stack_of(struct export_stack *s, const struct export_profile *p, uint32_t node)
+int export_stack_of(struct export_stack *s, const struct export_profile *profile, uint32_t node)
 {
     size_t depth = 0;
 
-    for (uint32_t n = node; n; n = p->nodes[n].parent)
+    for (uint32_t n = node; n; n = profile->nodes[n].parent)
         depth++;
     if (!array_reserve(&s->frames, &s->capacity, depth))
         return -ENOMEM;
     s->count = depth;
-    for (uint32_t n = node; n; n = p->nodes[n].parent)
-        s->frames[--depth] = p->nodes[n].frame;
+    for (uint32_t n = node; n; n = profile->nodes[n].parent)
+        s->frames[--depth] = profile->nodes[n].frame;
     return 0;
 }
 

@@ -13,7 +13,7 @@ struct export_stack {
 };
 
 /* export_stack_of - replaces the stack by that of a node. Returns: 0 or -ENOMEM. */
-int export_stack_of(struct export_stack *s, const struct export_profile *p, uint32_t node);
+int export_stack_of(struct export_stack *s, const struct export_profile *profile, uint32_t node);
 void export_stack_free(struct export_stack *s);
 
 /*

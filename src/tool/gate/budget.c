@@ -356,23 +356,23 @@ static void put_bound(struct json_writer *w, const char *key, const struct budge
     jw_spent(w, &b);
 }
 
-static void put_limit(struct json_writer *w, const struct budget_limit *l)
+static void put_limit(struct json_writer *w, const struct budget_limit *limit)
 {
     jw_line_object(w, 2, NULL);
-    jw_text(w, "of", of_words[l->of]);
-    jw_text_if(w, "method", l->method);
-    jw_text_if(w, "file", l->file);
-    if (l->of == BUDGET_LINE)
-        jw_unsigned(w, "line", l->line);
-    jw_text_if(w, "text", l->text);
-    jw_text_if(w, "type", l->type);
-    if (l->per != BUDGET_RECORDING)
-        jw_text(w, "per", per_words[l->per]);
-    jw_text_if(w, "from", l->from);
-    jw_text_if(w, "to", l->to);
-    jw_text_if(w, "at", l->at);
+    jw_text(w, "of", of_words[limit->of]);
+    jw_text_if(w, "method", limit->method);
+    jw_text_if(w, "file", limit->file);
+    if (limit->of == BUDGET_LINE)
+        jw_unsigned(w, "line", limit->line);
+    jw_text_if(w, "text", limit->text);
+    jw_text_if(w, "type", limit->type);
+    if (limit->per != BUDGET_RECORDING)
+        jw_text(w, "per", per_words[limit->per]);
+    jw_text_if(w, "from", limit->from);
+    jw_text_if(w, "to", limit->to);
+    jw_text_if(w, "at", limit->at);
     for (size_t i = 0; i < BUDGET_MEASURES; i++)
-        put_bound(w, budget_measure_keys[i], &l->bounds[i]);
+        put_bound(w, budget_measure_keys[i], &limit->bounds[i]);
     jw_end(w);
 }
 
@@ -410,10 +410,10 @@ bool budget_same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-bool budget_same_part(const struct budget_limit *a, const struct budget_limit *b)
+bool budget_same_part(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    return a->per == b->per && budget_same_text(a->from, b->from) &&
-           budget_same_text(a->to, b->to) && budget_same_text(a->at, b->at);
+    return a->per == limit->per && budget_same_text(a->from, limit->from) &&
+           budget_same_text(a->to, limit->to) && budget_same_text(a->at, limit->at);
 }
 
 /* None comes before any text. */
@@ -422,13 +422,13 @@ static int order_of(const char *a, const char *b)
     return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
 }
 
-int budget_order(const struct budget_limit *a, const struct budget_limit *b)
+int budget_order(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    const int orders[] = {ORDER(a->per, b->per),     order_of(a->from, b->from),
-                          order_of(a->to, b->to),    order_of(a->at, b->at),
-                          ORDER(a->of, b->of),       order_of(a->file, b->file),
-                          ORDER(a->line, b->line),   order_of(a->method, b->method),
-                          order_of(a->type, b->type)};
+    const int orders[] = {ORDER(a->per, limit->per),     order_of(a->from, limit->from),
+                          order_of(a->to, limit->to),    order_of(a->at, limit->at),
+                          ORDER(a->of, limit->of),       order_of(a->file, limit->file),
+                          ORDER(a->line, limit->line),   order_of(a->method, limit->method),
+                          order_of(a->type, limit->type)};
 
     for (size_t i = 0; i < COUNT_OF(orders); i++)
         if (orders[i])
@@ -436,55 +436,55 @@ int budget_order(const struct budget_limit *a, const struct budget_limit *b)
     return 0;
 }
 
-bool budget_same(const struct budget_limit *a, const struct budget_limit *b)
+bool budget_same(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    return a->of == b->of && a->line == b->line && budget_order(a, b) == 0;
+    return a->of == limit->of && a->line == limit->line && budget_order(a, limit) == 0;
 }
 
-void budget_part_words(const struct budget_limit *l, struct buffer *b)
+void budget_part_words(const struct budget_limit *l, struct buffer *out)
 {
     if (l->per == BUDGET_CALL)
-        buffer_text(b, " for each call");
+        buffer_text(out, " for each call");
     if (l->per == BUDGET_SPAN)
-        buffer_format(b, " from \"%s\" to \"%s\"", l->from, l->to);
+        buffer_format(out, " from \"%s\" to \"%s\"", l->from, l->to);
     if (l->at)
-        buffer_format(b, " at \"%s\"", l->at);
+        buffer_format(out, " at \"%s\"", l->at);
 }
 
-void budget_limit_words(const struct budget_limit *l, struct buffer *b)
+void budget_limit_words(const struct budget_limit *l, struct buffer *out)
 {
     switch (l->of) {
     case BUDGET_WHOLE:
-        buffer_text(b, "all of it");
+        buffer_text(out, "all of it");
         break;
     case BUDGET_LINE:
-        buffer_text(b, l->file);
+        buffer_text(out, l->file);
         if (l->line)
-            buffer_format(b, ":%u", l->line);
+            buffer_format(out, ":%u", l->line);
         break;
     case BUDGET_OTHER_LINES:
-        buffer_text(b, "each other line of own code");
+        buffer_text(out, "each other line of own code");
         break;
     case BUDGET_METHOD:
-        buffer_text(b, l->method);
+        buffer_text(out, l->method);
         break;
     case BUDGET_TYPE:
-        buffer_format(b, "type %s", l->type);
+        buffer_format(out, "type %s", l->type);
         break;
     }
     if (l->type && l->of != BUDGET_TYPE)
-        buffer_format(b, " of type %s", l->type);
-    budget_part_words(l, b);
+        buffer_format(out, " of type %s", l->type);
+    budget_part_words(l, out);
 }
 
-void budget_limit_key(const struct budget_limit *l, struct buffer *b)
+void budget_limit_key(const struct budget_limit *l, struct buffer *out)
 {
-    buffer_format(b, "%s|%s|%s|%s|%s", of_words[l->of], l->method ? l->method : "",
+    buffer_format(out, "%s|%s|%s|%s|%s", of_words[l->of], l->method ? l->method : "",
                   l->file ? l->file : "", l->text ? l->text : "", l->type ? l->type : "");
     if (l->of == BUDGET_LINE && !l->text)
-        buffer_format(b, "|%u", l->line);
-    buffer_format(b, "|%s|%s|%s|%s", per_words[l->per], l->from ? l->from : "", l->to ? l->to : "",
-                  l->at ? l->at : "");
+        buffer_format(out, "|%u", l->line);
+    buffer_format(out, "|%s|%s|%s|%s", per_words[l->per], l->from ? l->from : "",
+                  l->to ? l->to : "", l->at ? l->at : "");
 }
 
 void budget_number(double value, struct buffer *b)

@@ -118,22 +118,22 @@ int budget_parse(const char *text, size_t size, struct budget *b, char *why, siz
 int budget_write(const struct budget *b, FILE *out);
 
 /* Whether two limits are of the same thing, whatever their bounds; of a line also by its number. */
-bool budget_same(const struct budget_limit *a, const struct budget_limit *b);
+bool budget_same(const struct budget_limit *a, const struct budget_limit *limit);
 /* Their order in a budget that was learned: parts, then lines by file and number; as qsort's. */
-int budget_order(const struct budget_limit *a, const struct budget_limit *b);
+int budget_order(const struct budget_limit *a, const struct budget_limit *limit);
 /* Whether both are of the same kind of sum: per, from, to and at. */
-bool budget_same_part(const struct budget_limit *a, const struct budget_limit *b);
+bool budget_same_part(const struct budget_limit *a, const struct budget_limit *limit);
 bool budget_same_text(const char *a, const char *b); /* either may be NULL */
 
 /*
  * In words for people, cleaned neither: "Cart.cs:12  Shop.Cart.Add(System.String)", "type Order",
  * then "of type T", "from "a" to "b"", "for each call".
  */
-void budget_limit_words(const struct budget_limit *limit, struct buffer *b);
-void budget_part_words(const struct budget_limit *limit, struct buffer *b); /* only those last */
+void budget_limit_words(const struct budget_limit *limit, struct buffer *out);
+void budget_part_words(const struct budget_limit *limit, struct buffer *out); /* only those last */
 
 /* The same as a key that stays: no line number where there is a text. For fingerprints. */
-void budget_limit_key(const struct budget_limit *limit, struct buffer *b);
+void budget_limit_key(const struct budget_limit *limit, struct buffer *out);
 
 /* A number of a measure: whole ones as such, means with up to 3 digits. */
 void budget_number(double value, struct buffer *b);

@@ -113,13 +113,13 @@ static int pair_all(struct pairs *p, bool edited)
     return err;
 }
 
-static bool same_bound(const struct budget_bound *a, const struct budget_bound *b)
+static bool same_bound(const struct budget_bound *a, const struct budget_bound *bound)
 {
-    if (a->given != b->given || a->over_baseline != b->over_baseline)
+    if (a->given != bound->given || a->over_baseline != bound->over_baseline)
         return false;
     if (a->over_baseline)
-        return a->percent == b->percent && !(a->over < b->over) && !(a->over > b->over);
-    return !a->given || (!(a->max < b->max) && !(a->max > b->max));
+        return a->percent == bound->percent && !(a->over < bound->over) && !(a->over > bound->over);
+    return !a->given || (!(a->max < bound->max) && !(a->max > bound->max));
 }
 
 static int add(struct gate_changes *c, const struct budget_limit *was,

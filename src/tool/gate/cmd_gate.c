@@ -318,7 +318,7 @@ static int run_update(const struct gate_args *a, const char *path, char **logs, 
 /* ---- judging ---- */
 
 static int judge_logs(const struct gate_args *a, const struct budget *b, char **logs, size_t count,
-                      struct gate_judgement *j)
+                      struct gate_judgement *judgement)
 {
     const struct gate_options o = options_of(a);
     int status = choose_logs(a, logs, &count);
@@ -330,7 +330,7 @@ static int judge_logs(const struct gate_args *a, const struct budget *b, char **
         if (!status)
             status = gate_run_measure(&run);
         if (!status)
-            status = cli_failed(&cmd_gate, judge_take(j, &run));
+            status = cli_failed(&cmd_gate, judge_take(judgement, &run));
         gate_run_free(&run);
     }
     return status;
@@ -381,11 +381,11 @@ static int print_also(struct gate_print *p, const char *text, FILE *out)
     return output_close(&cmd_gate, &to, status);
 }
 
-static int print_all(const struct gate_args *a, const char *path, const struct gate_judgement *j,
-                     FILE *out)
+static int print_all(const struct gate_args *a, const char *path,
+                     const struct gate_judgement *judgement, FILE *out)
 {
     struct gate_changes changes = {.count = 0};
-    struct gate_print p = {.path = path, .j = j, .was = a->was};
+    struct gate_print p = {.path = path, .j = judgement, .was = a->was};
     struct budget was;
     int status;
 
@@ -393,7 +393,7 @@ static int print_all(const struct gate_args *a, const char *path, const struct g
     status = a->was ? read_budget(a->was, &was) : CLI_OK;
     if (!status && a->was) {
         p.changes = &changes;
-        status = cli_failed(&cmd_gate, gate_changes_new(&was, j->budget, &changes));
+        status = cli_failed(&cmd_gate, gate_changes_new(&was, judgement->budget, &changes));
     }
     if (!status)
         status = print_one(&p, a->format, out);

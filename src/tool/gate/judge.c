@@ -68,27 +68,28 @@ static bool find_method(const struct gate_run *run, const char *name, struct sou
 }
 
 static void place(struct gate_judgement *j, const struct gate_run *run,
-                  const struct gate_measured *m, struct gate_finding *f, bool *failed)
+                  const struct gate_measured *measured, struct gate_finding *finding, bool *failed)
 {
-    const struct budget_limit *l = &j->budget->limits[f->limit];
+    const struct budget_limit *l = &j->budget->limits[finding->limit];
     struct source_line line;
 
-    f->method = keep(j, l->method, failed);
-    f->text = l->of == BUDGET_LINE ? keep(j, l->text, failed) : NULL;
-    if (m->line != GATE_NO_LINE && f->verdict != GATE_HELD) { /* to look for files takes time */
-        const struct gate_line *at = &run->lines.lines[m->line];
+    finding->method = keep(j, l->method, failed);
+    finding->text = l->of == BUDGET_LINE ? keep(j, l->text, failed) : NULL;
+    if (measured->line != GATE_NO_LINE &&
+        finding->verdict != GATE_HELD) { /* to look for files takes time */
+        const struct gate_line *at = &run->lines.lines[measured->line];
 
-        f->method = keep(j, at->method, failed);
-        f->path = tell_path(j, run, at->path, failed);
-        f->line = at->line;
-        f->text = keep(j, at->text, failed);
+        finding->method = keep(j, at->method, failed);
+        finding->path = tell_path(j, run, at->path, failed);
+        finding->line = at->line;
+        finding->text = keep(j, at->text, failed);
     } else if (l->of == BUDGET_LINE) {
-        f->path = keep(j, l->file, failed);
-        f->line = l->line;
-    } else if (l->of == BUDGET_METHOD && f->verdict != GATE_HELD &&
+        finding->path = keep(j, l->file, failed);
+        finding->line = l->line;
+    } else if (l->of == BUDGET_METHOD && finding->verdict != GATE_HELD &&
                find_method(run, l->method, &line)) {
-        f->path = tell_path(j, run, line.file, failed);
-        f->line = line.line;
+        finding->path = tell_path(j, run, line.file, failed);
+        finding->line = line.line;
     }
 }
 
@@ -106,65 +107,66 @@ static bool bound_known(const struct budget_bound *bound)
 }
 
 static enum gate_verdict decide(const struct budget_bound *bound, const struct gate_measured *m,
-                                const struct gate_amount *a, const char **why)
+                                const struct gate_amount *amount, const char **why)
 {
     double max = bound->max + ROUNDING * bound->max;
 
     *why = NULL;
     if (!bound_known(bound))
         *why = "it is about a baseline; name its logs with --baseline";
-    else if (m->absent && !(bound->learned && bound->least <= 0) && !isinf(a->high))
+    else if (m->absent && !(bound->learned && bound->least <= 0) && !isinf(amount->high))
         *why = m->absent; /* renamed, inlined, or mended: nobody can tell */
-    else if (a->high <= max)
+    else if (amount->high <= max)
         return GATE_HELD;
-    else if (a->low > max)
+    else if (amount->low > max)
         return GATE_BROKEN;
     else
-        *why = undecided(a);
+        *why = undecided(amount);
     return GATE_NOT_JUDGED;
 }
 
 /* Whether it is of the same thing in another log. */
-static bool is_same(const struct gate_finding *a, const struct gate_finding *b)
+static bool is_same(const struct gate_finding *a, const struct gate_finding *finding)
 {
-    return a->limit == b->limit && a->measure == b->measure && a->is_other == b->is_other &&
-           (!a->is_other || (a->line == b->line && budget_same_text(a->path, b->path) &&
-                             budget_same_text(a->method, b->method)));
+    return a->limit == finding->limit && a->measure == finding->measure &&
+           a->is_other == finding->is_other &&
+           (!a->is_other || (a->line == finding->line && budget_same_text(a->path, finding->path) &&
+                             budget_same_text(a->method, finding->method)));
 }
 
-static int add(struct gate_judgement *j, const struct gate_finding *f)
+static int add(struct gate_judgement *j, const struct gate_finding *finding)
 {
     for (size_t i = 0; i < j->count; i++) {
         struct gate_finding *known = &j->findings[i];
 
-        if (!is_same(known, f))
+        if (!is_same(known, finding))
             continue;
-        if (f->verdict > known->verdict ||
-            (f->verdict == known->verdict && f->value > known->value)) {
-            size_t logs = f->verdict == known->verdict ? known->logs : 0;
+        if (finding->verdict > known->verdict ||
+            (finding->verdict == known->verdict && finding->value > known->value)) {
+            size_t logs = finding->verdict == known->verdict ? known->logs : 0;
 
-            *known = *f;
+            *known = *finding;
             known->logs += logs;
-        } else if (f->verdict == known->verdict) {
+        } else if (finding->verdict == known->verdict) {
             known->logs++;
         }
         return 0;
     }
     if (!array_reserve(&j->findings, &j->capacity, j->count + 1))
         return -ENOMEM;
-    j->findings[j->count++] = *f;
+    j->findings[j->count++] = *finding;
     return 0;
 }
 
 static int take(struct gate_judgement *j, const struct gate_run *run, uint32_t limit,
-                const struct gate_measured *m, bool is_other)
+                const struct gate_measured *measured, bool is_other)
 {
     bool failed = false;
     int err = 0;
 
     for (size_t i = 0; !err && i < BUDGET_MEASURES; i++) {
         const struct budget_bound *bound = &j->budget->limits[limit].bounds[i];
-        const struct gate_amount *a = &m->amounts[i];
+        const struct gate_amount *a = &measured->amounts[i];
         struct gate_finding f = {.limit = limit,
                                  .measure = (enum budget_measure)i,
                                  .max = bound->max,
@@ -178,13 +180,13 @@ static int take(struct gate_judgement *j, const struct gate_run *run, uint32_t l
 
         if (!bound->given)
             continue;
-        f.verdict = decide(bound, m, a, &why);
+        f.verdict = decide(bound, measured, a, &why);
         if (is_other && (f.verdict == GATE_HELD ||
                          (f.verdict != GATE_BROKEN && (isinf(a->high) || !bound_known(bound)))))
             continue; /* the limit's own finding says so */
         f.why = keep(j, why, &failed);
         f.log = keep(j, run->log, &failed);
-        place(j, run, m, &f, &failed);
+        place(j, run, measured, &f, &failed);
         err = failed ? -ENOMEM : add(j, &f);
     }
     return err;

@@ -200,23 +200,23 @@ static int read_texts(struct gate_lines *g)
     return err;
 }
 
-int gate_lines_new(const struct loading *l, bool steady, bool texts, struct gate_lines *g)
+int gate_lines_new(const struct loading *l, bool steady, bool texts, struct gate_lines *lines)
 {
     size_t cells = model_cell_count(l->model);
     struct model_near near;
     int err = model_near_init(&near, l->defs, l->own, l->lines);
 
-    *g = (struct gate_lines){.l = l};
-    g->of_cell = memory_alloc((cells + 1) * sizeof(*g->of_cell));
-    if (!err && !g->of_cell)
+    *lines = (struct gate_lines){.l = l};
+    lines->of_cell = memory_alloc((cells + 1) * sizeof(*lines->of_cell));
+    if (!err && !lines->of_cell)
         err = -ENOMEM;
     for (size_t i = 0; !err && i < cells; i++)
-        err = take_cell(g, &near, i, steady);
+        err = take_cell(lines, &near, i, steady);
     model_near_fini(&near);
     if (err)
         return err;
-    name_lines(g);
-    return texts ? read_texts(g) : 0;
+    name_lines(lines);
+    return texts ? read_texts(lines) : 0;
 }
 
 uint32_t gate_lines_same(const struct gate_lines *g, const struct gate_line *line)
@@ -328,13 +328,14 @@ static int by_line(const void *left, const void *right, void *context)
                  : (a->type != NULL) - (b->type != NULL) + (a->per > b->per) - (a->per < b->per);
 }
 
-static bool same_line(const struct budget_limit *a, const struct budget_limit *b)
+static bool same_line(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    return a->line == b->line && strcmp(a->method, b->method) == 0 && strcmp(a->file, b->file) == 0;
+    return a->line == limit->line && strcmp(a->method, limit->method) == 0 &&
+           strcmp(a->file, limit->file) == 0;
 }
 
 /* The lines of the limit's method in its file. */
-static void find_lines(struct pairs *p, const struct budget_limit *l)
+static void find_lines(struct pairs *p, const struct budget_limit *limit)
 {
     const struct gate_lines *g = p->g;
     size_t low = 0, high = g->method_count, end;
@@ -342,16 +343,16 @@ static void find_lines(struct pairs *p, const struct budget_limit *l)
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct gate_line_method *m = &g->methods[middle];
-        int order = strcmp(m->method, l->method);
+        int order = strcmp(m->method, limit->method);
 
-        order = order ? order : strcmp(g->lines[m->line].file, l->file);
+        order = order ? order : strcmp(g->lines[m->line].file, limit->file);
         if (order < 0)
             low = middle + 1;
         else
             high = middle;
     }
-    for (end = low; end < g->method_count && strcmp(g->methods[end].method, l->method) == 0 &&
-                    strcmp(g->lines[g->methods[end].line].file, l->file) == 0;)
+    for (end = low; end < g->method_count && strcmp(g->methods[end].method, limit->method) == 0 &&
+                    strcmp(g->lines[g->methods[end].line].file, limit->file) == 0;)
         end++;
     p->lines = g->methods + low;
     p->line_count = end - low;

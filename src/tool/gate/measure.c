@@ -234,27 +234,28 @@ static bool covers(const struct gate_run *run, const struct budget_limit *l)
  * What was allocated before samples counted is of the whole, and may be of any line; no object is
  * smaller than OBJECT_LEAST.
  */
-static void add_before(const struct part *p, const struct budget_limit *l, bool bytes,
-                       struct gate_amount *a)
+static void add_before(const struct part *p, const struct budget_limit *limit, bool bytes,
+                       struct gate_amount *amount)
 {
     const struct report_sampling *s = &p->run->sampling;
     double all = (double)s->bytes;
 
-    if (covers(p->run, l))
+    if (covers(p->run, limit))
         return;
-    a->why = a->why ? a->why : p->run->late;
+    amount->why = amount->why ? amount->why : p->run->late;
     if (s->how == REPORT_BEFORE_UNKNOWN) {
-        a->high = INFINITY;
+        amount->high = INFINITY;
         return;
     }
-    a->high += bytes ? all : all / OBJECT_LEAST;
-    if (!bytes || p->live || l->of != BUDGET_WHOLE || l->type || s->how != REPORT_BEFORE_EXACT)
+    amount->high += bytes ? all : all / OBJECT_LEAST;
+    if (!bytes || p->live || limit->of != BUDGET_WHOLE || limit->type ||
+        s->how != REPORT_BEFORE_EXACT)
         return;
-    a->low += all;
-    a->value += all;
+    amount->low += all;
+    amount->value += all;
 }
 
-static void set(const struct part *p, uint32_t limit, struct gate_measured *m,
+static void set(const struct part *p, uint32_t limit, struct gate_measured *measured,
                 const struct gate_sum *sum)
 {
     const struct gate_run *run = p->run;
@@ -262,7 +263,7 @@ static void set(const struct part *p, uint32_t limit, struct gate_measured *m,
     size_t first = p->live ? BUDGET_LIVE_OBJECTS : BUDGET_OBJECTS;
 
     for (size_t i = 0; i < 2; i++) {
-        struct gate_amount *a = &m->amounts[first + i];
+        struct gate_amount *a = &measured->amounts[first + i];
 
         *a = amount_of(run, sum, i == 1);
         add_before(p, &run->budget->limits[limit], i == 1, a);
@@ -320,7 +321,7 @@ static const char *absence(struct gate_run *run, const struct budget_limit *l)
 }
 
 /* Sums by slot become amounts. lines: those of the model summed, maybe not the run's own. */
-static int set_all(const struct part *p, const struct gate_selection *s,
+static int set_all(const struct part *p, const struct gate_selection *selection,
                    const struct gate_lines *lines, const struct gate_sum *sums)
 {
     struct gate_run *run = p->run;
@@ -330,20 +331,20 @@ static int set_all(const struct part *p, const struct gate_selection *s,
         if (!p->wanted[i])
             continue;
         set(p, i, &run->limits[i], &sums[i]);
-        if (s->absent[i])
+        if (selection->absent[i])
             run->limits[i].absent = absence(run, &run->budget->limits[i]);
     }
-    for (uint32_t i = 0; i < lines->count && s->other != GATE_NO_LIMIT; i++) {
+    for (uint32_t i = 0; i < lines->count && selection->other != GATE_NO_LIMIT; i++) {
         const struct gate_sum *sum = &sums[limits + i];
         struct gate_other *other;
         uint32_t line = lines == &run->lines ? i : gate_lines_same(&run->lines, &lines->lines[i]);
 
         if (!(sum->objects > 0 || sum->bytes > 0))
             continue;
-        other = other_of(run, s->other, line);
+        other = other_of(run, selection->other, line);
         if (!other)
             return -ENOMEM;
-        set(p, s->other, &other->measured, sum);
+        set(p, selection->other, &other->measured, sum);
     }
     return 0;
 }
@@ -365,12 +366,13 @@ static void add_cell(const struct gate_selection *s, size_t cell, const struct g
         gate_sum_add(&sums[s->slots[at]], sum);
 }
 
-static void sum_cells(const struct model *m, const struct gate_selection *s, struct gate_sum *sums)
+static void sum_cells(const struct model *m, const struct gate_selection *selection,
+                      struct gate_sum *sums)
 {
     for (size_t i = 0; i < model_cell_count(m); i++) {
         const struct gate_sum sum = sum_of_cell(m, i);
 
-        add_cell(s, i, &sum, sums);
+        add_cell(selection, i, &sum, sums);
     }
 }
 

@@ -43,28 +43,30 @@ int print_markdown(const struct gate_print *p, FILE *out);
 /* ---- words, cleaned: appended to b ---- */
 
 /* "src/Cart.cs:12 Shop.Cart.Add(System.String)", "type Order", "all of it". */
-void print_subject(const struct gate_judgement *j, const struct gate_finding *f, struct buffer *b);
+void print_subject(const struct gate_judgement *j, const struct gate_finding *finding,
+                   struct buffer *out);
 /* "2,001 objects, the budget allows 2,000"; what a log lacks. */
-void print_statement(const struct gate_judgement *j, const struct gate_finding *f,
-                     struct buffer *b);
+void print_statement(const struct gate_judgement *j, const struct gate_finding *finding,
+                     struct buffer *out);
 /* Both: "2,001 objects, the budget allows 2,000: src/Cart.cs:12 ...", "not judged, ...: ...". */
-void print_description(const struct gate_judgement *j, const struct gate_finding *f,
-                       struct buffer *b);
+void print_description(const struct gate_judgement *j, const struct gate_finding *finding,
+                       struct buffer *out);
 /* "12 held, 1 broken, 2 not judged; 3 logs". */
-void print_outcome(const struct gate_judgement *j, struct buffer *b);
+void print_outcome(const struct gate_judgement *j, struct buffer *out);
 /* A bound, "2,000" or "baseline + 5%", of a limit that has one; "-" of none. */
 void print_bound(const struct budget_limit *limit, enum budget_measure measure, struct buffer *b);
 
 const char *print_verdict(enum gate_verdict verdict); /* "held", "not judged", "broken" */
-const char *print_rule(const struct gate_judgement *j, const struct gate_finding *f);
+const char *print_rule(const struct gate_judgement *j, const struct gate_finding *finding);
 /* "line-objects": one word for each kind of limit and measure */
 
 /* A file and line for forges that want one: of the finding, or the budget's own. */
-const char *print_file(const struct gate_print *p, const struct gate_finding *f, uint32_t *line);
+const char *print_file(const struct gate_print *p, const struct gate_finding *finding,
+                       uint32_t *line);
 
 /* 32 hex digits that stay from run to run, whatever the amounts, and from line to line. */
 #define PRINT_FINGERPRINT 33
-void print_fingerprint(const struct gate_judgement *j, const struct gate_finding *f,
+void print_fingerprint(const struct gate_judgement *j, const struct gate_finding *finding,
                        char out[PRINT_FINGERPRINT]);
 
 /* The next limit that does not hold, from *at on; NULL: no more. */

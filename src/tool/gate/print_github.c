@@ -16,25 +16,25 @@ static void put_escaped(struct buffer *b, const struct buffer *text, bool proper
     }
 }
 
-static void put_finding(const struct gate_print *p, const struct gate_finding *f,
-                        struct buffer *scratch, struct buffer *b)
+static void put_finding(const struct gate_print *p, const struct gate_finding *finding,
+                        struct buffer *scratch, struct buffer *out)
 {
     uint32_t line;
 
     buffer_clear(scratch);
-    buffer_clean(scratch, print_file(p, f, &line));
-    buffer_text(b, "::error file=");
-    put_escaped(b, scratch, true);
-    buffer_format(b, ",line=%u,title=", line);
+    buffer_clean(scratch, print_file(p, finding, &line));
+    buffer_text(out, "::error file=");
+    put_escaped(out, scratch, true);
+    buffer_format(out, ",line=%u,title=", line);
     buffer_clear(scratch);
-    buffer_format(scratch, "shadowtrace gate: %s", print_verdict(f->verdict));
-    put_escaped(b, scratch, true);
-    buffer_text(b, "::");
+    buffer_format(scratch, "shadowtrace gate: %s", print_verdict(finding->verdict));
+    put_escaped(out, scratch, true);
+    buffer_text(out, "::");
     buffer_clear(scratch);
-    print_description(p->j, f, scratch);
-    put_escaped(b, scratch, false);
-    buffer_char(b, '\n');
-    b->failed = b->failed || scratch->failed;
+    print_description(p->j, finding, scratch);
+    put_escaped(out, scratch, false);
+    buffer_char(out, '\n');
+    out->failed = out->failed || scratch->failed;
 }
 
 int print_github(const struct gate_print *p, FILE *out)

@@ -16,49 +16,49 @@ static void put_attribute(struct buffer *b, const char *name, const struct buffe
 }
 
 /* <failure> for what is broken, <error> for what was not judged. */
-static void put_outcome(const struct gate_print *p, const struct gate_finding *f,
-                        struct buffer *message, struct buffer *b)
+static void put_outcome(const struct gate_print *p, const struct gate_finding *finding,
+                        struct buffer *message, struct buffer *out)
 {
-    const char *tag = f->verdict == GATE_BROKEN ? "failure" : "error";
+    const char *tag = finding->verdict == GATE_BROKEN ? "failure" : "error";
     uint32_t line;
-    const char *file = print_file(p, f, &line);
+    const char *file = print_file(p, finding, &line);
 
     buffer_clear(message);
-    print_statement(p->j, f, message);
-    buffer_format(b, ">\n   <%s", tag);
-    put_attribute(b, "message", message);
-    buffer_format(b, " type=\"%s\">", print_rule(p->j, f));
+    print_statement(p->j, finding, message);
+    buffer_format(out, ">\n   <%s", tag);
+    put_attribute(out, "message", message);
+    buffer_format(out, " type=\"%s\">", print_rule(p->j, finding));
     buffer_clear(message);
     buffer_clean(message, file);
-    xml_text(b, message->data ? message->data : "");
-    buffer_format(b, ":%u", line);
-    if (f->text && *f->text) {
+    xml_text(out, message->data ? message->data : "");
+    buffer_format(out, ":%u", line);
+    if (finding->text && *finding->text) {
         buffer_clear(message);
-        buffer_clean(message, f->text);
-        buffer_text(b, "\n| ");
-        xml_text(b, message->data ? message->data : "");
+        buffer_clean(message, finding->text);
+        buffer_text(out, "\n| ");
+        xml_text(out, message->data ? message->data : "");
     }
-    buffer_format(b, "</%s>\n  </testcase>\n", tag);
+    buffer_format(out, "</%s>\n  </testcase>\n", tag);
 }
 
-static void put_case(const struct gate_print *p, const struct gate_finding *f,
-                     struct buffer *scratch, struct buffer *b)
+static void put_case(const struct gate_print *p, const struct gate_finding *finding,
+                     struct buffer *scratch, struct buffer *out)
 {
     buffer_clear(scratch);
-    print_subject(p->j, f, scratch);
-    buffer_format(scratch, ": %s", budget_measure_words[f->measure]);
-    buffer_text(b, "  <testcase");
-    put_attribute(b, "name", scratch);
+    print_subject(p->j, finding, scratch);
+    buffer_format(scratch, ": %s", budget_measure_words[finding->measure]);
+    buffer_text(out, "  <testcase");
+    put_attribute(out, "name", scratch);
     buffer_clear(scratch);
     buffer_text(scratch, "shadowtrace.gate.");
-    buffer_text(scratch, print_rule(p->j, f));
-    put_attribute(b, "classname", scratch);
-    buffer_text(b, " time=\"0\"");
-    if (f->verdict == GATE_HELD)
-        buffer_text(b, "/>\n");
+    buffer_text(scratch, print_rule(p->j, finding));
+    put_attribute(out, "classname", scratch);
+    buffer_text(out, " time=\"0\"");
+    if (finding->verdict == GATE_HELD)
+        buffer_text(out, "/>\n");
     else
-        put_outcome(p, f, scratch, b);
-    scratch->failed = scratch->failed || b->failed;
+        put_outcome(p, finding, scratch, out);
+    scratch->failed = scratch->failed || out->failed;
 }
 
 int print_junit(const struct gate_print *p, FILE *out)

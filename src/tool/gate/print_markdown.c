@@ -34,50 +34,50 @@ static void put_more(struct buffer *b, size_t count)
         buffer_format(b, "\n… and %zu more.\n", count - ROWS);
 }
 
-static void put_findings(const struct gate_print *p, struct buffer *scratch, struct buffer *b)
+static void put_findings(const struct gate_print *p, struct buffer *scratch, struct buffer *out)
 {
     const struct gate_judgement *j = p->j;
     size_t at = 0, rows = 0, all = j->verdicts[GATE_BROKEN] + j->verdicts[GATE_NOT_JUDGED];
     const struct gate_finding *f;
 
     if (all)
-        buffer_text(b, "\n| | where | what |\n|---|---|---|\n");
+        buffer_text(out, "\n| | where | what |\n|---|---|---|\n");
     while (rows++ < ROWS && (f = print_next(j, &at))) {
-        buffer_format(b, "| %s ",
+        buffer_format(out, "| %s ",
                       f->verdict == GATE_BROKEN ? ":x: broken" : ":grey_question: not judged");
         print_subject(j, f, scratch);
-        put_cell(b, scratch);
+        put_cell(out, scratch);
         print_statement(j, f, scratch);
-        put_cell(b, scratch);
-        buffer_text(b, "|\n");
+        put_cell(out, scratch);
+        buffer_text(out, "|\n");
     }
-    put_more(b, all);
+    put_more(out, all);
 }
 
-static void put_changes(const struct gate_print *p, struct buffer *scratch, struct buffer *b)
+static void put_changes(const struct gate_print *p, struct buffer *scratch, struct buffer *out)
 {
     const struct gate_changes *c = p->changes;
 
-    buffer_format(b, "\n### The budget: %zu bound%s changed\n", c->count, text_plural(c->count));
+    buffer_format(out, "\n### The budget: %zu bound%s changed\n", c->count, text_plural(c->count));
     if (c->count)
-        buffer_text(b, "\n| of | | was | is |\n|---|---|---:|---:|\n");
+        buffer_text(out, "\n| of | | was | is |\n|---|---|---:|---:|\n");
     for (size_t i = 0; i < c->count && i < ROWS; i++) {
         const struct gate_change *one = &c->changes[i];
         struct buffer words = BUFFER_INIT;
 
         budget_limit_words(one->is ? one->is : one->was, &words);
         buffer_clean(scratch, words.data ? words.data : "");
-        b->failed = b->failed || words.failed;
+        out->failed = out->failed || words.failed;
         buffer_free(&words);
-        put_cell(b, scratch);
-        buffer_format(b, "| %s ", budget_measure_words[one->measure]);
+        put_cell(out, scratch);
+        buffer_format(out, "| %s ", budget_measure_words[one->measure]);
         print_bound(one->was, one->measure, scratch);
-        put_cell(b, scratch);
+        put_cell(out, scratch);
         print_bound(one->is, one->measure, scratch);
-        put_cell(b, scratch);
-        buffer_text(b, "|\n");
+        put_cell(out, scratch);
+        buffer_text(out, "|\n");
     }
-    put_more(b, c->count);
+    put_more(out, c->count);
 }
 
 int print_markdown(const struct gate_print *p, FILE *out)

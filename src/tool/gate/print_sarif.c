@@ -60,16 +60,17 @@ struct rules {
     size_t count;
 };
 
-static size_t rule_of(struct rules *r, const struct gate_judgement *j, const struct gate_finding *f)
+static size_t rule_of(struct rules *r, const struct gate_judgement *judgement,
+                      const struct gate_finding *finding)
 {
-    const char *id = print_rule(j, f);
+    const char *id = print_rule(judgement, finding);
     size_t i = 0;
 
     while (i < r->count && r->ids[i] != id)
         i++;
     if (i == r->count) {
         r->ids[r->count] = id;
-        r->of[r->count++] = j->budget->limits[f->limit].of;
+        r->of[r->count++] = judgement->budget->limits[finding->limit].of;
     }
     return i;
 }
@@ -104,13 +105,13 @@ static void put_rules(struct json_writer *w, const struct rules *r)
     jw_end(w);
 }
 
-static void put_location(struct json_writer *w, const struct gate_print *p,
-                         const struct gate_finding *f)
+static void put_location(struct json_writer *w, const struct gate_print *print,
+                         const struct gate_finding *finding)
 {
     struct buffer uri = BUFFER_INIT;
     uint32_t line;
 
-    put_uri(&uri, print_file(p, f, &line));
+    put_uri(&uri, print_file(print, finding, &line));
     jw_array(w, "locations");
     jw_object(w, NULL);
     jw_object(w, "physicalLocation");
@@ -121,14 +122,14 @@ static void put_location(struct json_writer *w, const struct gate_print *p,
     jw_end(w);
     jw_object(w, "region");
     jw_unsigned(w, "startLine", line);
-    if (f->text && *f->text && f->path)
-        put_message(w, "snippet", f->text);
+    if (finding->text && *finding->text && finding->path)
+        put_message(w, "snippet", finding->text);
     jw_end(w);
     jw_end(w);
-    if (f->method) {
+    if (finding->method) {
         jw_array(w, "logicalLocations");
         jw_object(w, NULL);
-        jw_text(w, "fullyQualifiedName", f->method);
+        jw_text(w, "fullyQualifiedName", finding->method);
         jw_text(w, "kind", "function");
         jw_end(w);
         jw_end(w);
@@ -138,23 +139,23 @@ static void put_location(struct json_writer *w, const struct gate_print *p,
     jw_spent(w, &uri);
 }
 
-static void put_result(struct json_writer *w, const struct gate_print *p,
-                       const struct gate_finding *f, struct rules *rules)
+static void put_result(struct json_writer *w, const struct gate_print *print,
+                       const struct gate_finding *finding, struct rules *rules)
 {
-    bool broken = f->verdict == GATE_BROKEN;
+    bool broken = finding->verdict == GATE_BROKEN;
     struct buffer words = BUFFER_INIT;
     char fingerprint[PRINT_FINGERPRINT];
 
-    print_description(p->j, f, &words);
+    print_description(print->j, finding, &words);
     buffer_char(&words, '.');
-    print_fingerprint(p->j, f, fingerprint);
+    print_fingerprint(print->j, finding, fingerprint);
     jw_line_object(w, 3, NULL);
-    jw_text(w, "ruleId", print_rule(p->j, f));
-    jw_unsigned(w, "ruleIndex", rule_of(rules, p->j, f));
+    jw_text(w, "ruleId", print_rule(print->j, finding));
+    jw_unsigned(w, "ruleIndex", rule_of(rules, print->j, finding));
     jw_text(w, "kind", broken ? "fail" : "open");
     jw_text(w, "level", broken ? "error" : "none");
     put_message(w, "message", words.data ? words.data : "");
-    put_location(w, p, f);
+    put_location(w, print, finding);
     jw_object(w, "partialFingerprints");
     jw_text(w, "shadowtraceGate/v1", fingerprint);
     jw_end(w);
@@ -174,12 +175,12 @@ static void put_driver(struct json_writer *w, const struct rules *rules)
     jw_end(w);
 }
 
-static void put_invocation(struct json_writer *w, const struct gate_print *p)
+static void put_invocation(struct json_writer *w, const struct gate_print *print)
 {
-    size_t broken = p->j->verdicts[GATE_BROKEN], open = p->j->verdicts[GATE_NOT_JUDGED];
+    size_t broken = print->j->verdicts[GATE_BROKEN], open = print->j->verdicts[GATE_NOT_JUDGED];
     struct buffer words = BUFFER_INIT;
 
-    print_outcome(p->j, &words);
+    print_outcome(print->j, &words);
     jw_line_array(w, 2, "invocations");
     jw_object(w, NULL);
     jw_bool(w, "executionSuccessful", open == 0);

@@ -36,24 +36,24 @@ static bool say(struct buffer *before, const struct buffer *now)
     return !same;
 }
 
-static void put_finding(const struct gate_print *p, const struct gate_finding *f, struct said *said,
-                        struct buffer *b, FILE *out)
+static void put_finding(const struct gate_print *p, const struct gate_finding *finding,
+                        struct said *said, struct buffer *b, FILE *out)
 {
-    const char *verdict = print_verdict(f->verdict);
+    const char *verdict = print_verdict(finding->verdict);
     bool begins;
 
     buffer_clear(b);
-    print_subject(p->j, f, b);
-    begins = say(&said->subject, b) || f->verdict != said->verdict;
+    print_subject(p->j, finding, b);
+    begins = say(&said->subject, b) || finding->verdict != said->verdict;
     if (begins) {
         fprintf(out, "%s: ", verdict);
         args_print_text(out, b->data ? b->data : "", p->width - strlen(verdict) - 2);
-        put_source(f, p->width, out);
+        put_source(finding, p->width, out);
         buffer_clear(&said->message);
-        said->verdict = f->verdict;
+        said->verdict = finding->verdict;
     }
     buffer_clear(b);
-    print_statement(p->j, f, b);
+    print_statement(p->j, finding, b);
     if (say(&said->message, b))
         put_wrapped(b, p->width, out);
 }

@@ -86,9 +86,9 @@ void heap_dump_close(struct heap_dump *d)
     memory_free(d->chunk);
 }
 
-int heap_damaged(struct heap_dump *d, const struct heap_records *r, const char *what)
+int heap_damaged(struct heap_dump *d, const struct heap_records *records, const char *what)
 {
-    return bad(d, d->offset - (uint64_t)(r->end - r->at), what);
+    return bad(d, d->offset - (uint64_t)(records->end - records->at), what);
 }
 
 /* Behind the end record. Returns: 0; -EBADMSG: the file is not what it was, or longer. */
@@ -183,53 +183,53 @@ static bool take_from(struct heap_records *r, uint64_t base, uint64_t *address)
     return *address && *address <= ADDRESS_MAX;
 }
 
-int heap_next_object(struct heap_records *r, struct heap_object *o)
+int heap_next_object(struct heap_records *r, struct heap_object *object)
 {
     if (r->at == r->end)
         return 0;
-    if (!take_from(r, r->base, &o->address) || !take32(r, &o->class_number) ||
-        !take(r, &o->units) || o->units > UINT32_MAX || !take(r, &o->references))
+    if (!take_from(r, r->base, &object->address) || !take32(r, &object->class_number) ||
+        !take(r, &object->units) || object->units > UINT32_MAX || !take(r, &object->references))
         return -EBADMSG;
-    o->slotted = r->slots && (o->references & 1);
-    o->references >>= r->slots;
-    o->slot = 0;
-    o->next = 1;
-    if (o->references > (uint64_t)(r->end - r->at))
+    object->slotted = r->slots && (object->references & 1);
+    object->references >>= r->slots;
+    object->slot = 0;
+    object->next = 1;
+    if (object->references > (uint64_t)(r->end - r->at))
         return -EBADMSG;
-    r->base = o->address + o->units * SST_HEAP_UNIT;
+    r->base = object->address + object->units * SST_HEAP_UNIT;
     return 1;
 }
 
-int heap_next_reference(struct heap_records *r, struct heap_object *o, uint64_t *address)
+int heap_next_reference(struct heap_records *r, struct heap_object *object, uint64_t *address)
 {
     uint64_t slot;
 
-    if (!o->references)
+    if (!object->references)
         return 0;
-    o->references--;
-    if (!take_from(r, o->address, address))
+    object->references--;
+    if (!take_from(r, object->address, address))
         return -EBADMSG;
-    if (!o->slotted)
+    if (!object->slotted)
         return 1;
     if (!take(r, &slot))
         return -EBADMSG;
-    o->slot = slot ? o->next + (uint64_t)sst_heap_unfold(slot - 1) : 0;
-    if (o->slot > UINT32_MAX || (slot && !o->slot))
+    object->slot = slot ? object->next + (uint64_t)sst_heap_unfold(slot - 1) : 0;
+    if (object->slot > UINT32_MAX || (slot && !object->slot))
         return -EBADMSG;
     if (slot)
-        o->next = o->slot + 1;
+        object->next = object->slot + 1;
     return 1;
 }
 
-int heap_skip_references(struct heap_records *r, struct heap_object *o)
+int heap_skip_references(struct heap_records *r, struct heap_object *object)
 {
-    uint64_t numbers = o->references << o->slotted;
+    uint64_t numbers = object->references << object->slotted;
     const unsigned char *at = r->at;
 
     for (; numbers && at < r->end; at++)
         numbers -= *at < 128;
     r->at = at;
-    o->references = 0;
+    object->references = 0;
     return numbers ? -EBADMSG : 0;
 }
 

@@ -96,15 +96,15 @@ void heap_dump_close(struct heap_dump *d);
 int heap_dump_next(struct heap_dump *d, uint32_t kinds, struct heap_records *out);
 
 /* heap_damaged - in these records. Returns: -EBADMSG. */
-int heap_damaged(struct heap_dump *d, const struct heap_records *r, const char *what);
+int heap_damaged(struct heap_dump *d, const struct heap_records *records, const char *what);
 
 /*
  * The next record of a chunk of that kind, and the next reference of an object. Return: 1; 0: no
  * more; -EBADMSG: damage. Objects and references are aligned, and not 0.
  */
-int heap_next_object(struct heap_records *r, struct heap_object *o);
-int heap_next_reference(struct heap_records *r, struct heap_object *o, uint64_t *address);
-int heap_skip_references(struct heap_records *r, struct heap_object *o);
+int heap_next_object(struct heap_records *r, struct heap_object *object);
+int heap_next_reference(struct heap_records *r, struct heap_object *object, uint64_t *address);
+int heap_skip_references(struct heap_records *r, struct heap_object *object);
 int heap_next_root(struct heap_records *r, struct heap_root_record *out);
 int heap_next_pair(struct heap_records *r, uint64_t pair[2]);
 int heap_next_site(struct heap_records *r, struct heap_site_record *out);

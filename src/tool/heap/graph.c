@@ -12,13 +12,14 @@
 /* Takes all records of one chunk. */
 typedef int take_chunk(struct heap_dump *d, struct heap_records *r, struct heap_graph *g);
 
-static int each_chunk(struct heap_dump *d, struct heap_graph *g, uint32_t kinds, take_chunk *take)
+static int each_chunk(struct heap_dump *d, struct heap_graph *graph, uint32_t kinds,
+                      take_chunk *take)
 {
     struct heap_records r;
     int got;
 
     while ((got = heap_dump_next(d, kinds, &r)) > 0) {
-        int err = take(d, &r, g);
+        int err = take(d, &r, graph);
 
         if (err)
             return err;
@@ -28,25 +29,27 @@ static int each_chunk(struct heap_dump *d, struct heap_graph *g, uint32_t kinds,
 
 /* ---- first: which objects there are, and everything that needs no numbers of them ---- */
 
-static int take_addresses(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_addresses(struct heap_dump *d, struct heap_records *records,
+                          struct heap_graph *graph)
 {
     struct heap_object o;
     int got, err = 0;
 
-    while (!err && (got = heap_next_object(r, &o)) > 0) {
-        uint64_t last = g->addresses.count ? g->addresses.address[g->addresses.count] : 0;
+    while (!err && (got = heap_next_object(records, &o)) > 0) {
+        uint64_t last =
+            graph->addresses.count ? graph->addresses.address[graph->addresses.count] : 0;
 
-        g->seen.references += o.references;
-        if (heap_skip_references(r, &o))
+        graph->seen.references += o.references;
+        if (heap_skip_references(records, &o))
             got = -EBADMSG;
         else if (o.address != last)
-            err = heap_addresses_add(&g->addresses, o.address);
-        g->seen.objects++;
+            err = heap_addresses_add(&graph->addresses, o.address);
+        graph->seen.objects++;
         if (got < 0)
             break;
     }
     if (!err && got < 0)
-        err = heap_damaged(d, r, "an object's record");
+        err = heap_damaged(d, records, "an object's record");
     return err;
 }
 
@@ -73,15 +76,15 @@ static int add_name(struct heap_names *n, const struct heap_name_record *record,
     return 0;
 }
 
-static int take_names(struct heap_dump *d, struct heap_records *r, struct heap_names *n)
+static int take_names(struct heap_dump *d, struct heap_records *records, struct heap_names *names)
 {
     struct heap_name_record record;
     int got, err = 0;
 
-    while (!err && (got = heap_next_name(r, &record)) > 0)
-        err = add_name(n, &record, d->size); /* each takes more than one byte: no large gaps */
+    while (!err && (got = heap_next_name(records, &record)) > 0)
+        err = add_name(names, &record, d->size); /* each takes more than one byte: no large gaps */
     if (err == -EBADMSG || (!err && got < 0))
-        err = heap_damaged(d, r, "a name's record");
+        err = heap_damaged(d, records, "a name's record");
     return err;
 }
 
@@ -103,35 +106,35 @@ static int64_t add_text(struct heap_graph *g, const char *text, size_t size)
     return size ? (int64_t)at : 0;
 }
 
-static int take_fields(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_fields(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
     struct heap_field_record record;
     int64_t at;
     int got;
 
-    while ((got = heap_next_field(r, &record)) > 0) {
-        at = add_text(g, record.name, record.size);
+    while ((got = heap_next_field(records, &record)) > 0) {
+        at = add_text(graph, record.name, record.size);
         if (at < 0)
             return (int)at;
-        if (!array_reserve(&g->fields, &g->field_capacity, g->field_count + 1))
+        if (!array_reserve(&graph->fields, &graph->field_capacity, graph->field_count + 1))
             return -ENOMEM;
-        g->fields[g->field_count++] = (struct heap_field){record.class_number, record.first,
-                                                          record.stride, record.slot, (uint32_t)at};
+        graph->fields[graph->field_count++] = (struct heap_field){
+            record.class_number, record.first, record.stride, record.slot, (uint32_t)at};
     }
-    return got < 0 ? heap_damaged(d, r, "a field's record") : 0;
+    return got < 0 ? heap_damaged(d, records, "a field's record") : 0;
 }
 
-static int take_first(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_first(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
-    switch (r->kind) {
+    switch (records->kind) {
     case SST_HEAP_OBJECTS:
-        return take_addresses(d, r, g);
+        return take_addresses(d, records, graph);
     case SST_HEAP_CLASSES:
-        return take_names(d, r, &g->class_names);
+        return take_names(d, records, &graph->class_names);
     case SST_HEAP_NAMES:
-        return take_names(d, r, &g->names);
+        return take_names(d, records, &graph->names);
     case SST_HEAP_FIELDS:
-        return take_fields(d, r, g);
+        return take_fields(d, records, graph);
     default: /* later */
         return 0;
     }
@@ -145,75 +148,75 @@ static void count_edge(struct heap_graph *g, uint32_t node)
     g->edges.first[node + 1]++;
 }
 
-static int take_sizes(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_sizes(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
     struct heap_object o;
     int got;
 
-    while ((got = heap_next_object(r, &o)) > 0) {
-        uint32_t node = heap_addresses_find(&g->addresses, o.address);
+    while ((got = heap_next_object(records, &o)) > 0) {
+        uint32_t node = heap_addresses_find(&graph->addresses, o.address);
 
-        g->edges.first[node + 1] += (uint32_t)o.references;
-        if (!g->classes[node] && !g->units[node]) {
-            g->classes[node] = o.class_number;
-            g->units[node] = (uint32_t)o.units;
+        graph->edges.first[node + 1] += (uint32_t)o.references;
+        if (!graph->classes[node] && !graph->units[node]) {
+            graph->classes[node] = o.class_number;
+            graph->units[node] = (uint32_t)o.units;
         }
-        if (heap_skip_references(r, &o)) {
+        if (heap_skip_references(records, &o)) {
             got = -EBADMSG;
             break;
         }
     }
-    return got < 0 ? heap_damaged(d, r, "an object's record") : 0;
+    return got < 0 ? heap_damaged(d, records, "an object's record") : 0;
 }
 
-static int take_pairs(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_pairs(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
     uint64_t pair[2];
     int got;
 
-    while ((got = heap_next_pair(r, pair)) > 0) {
-        struct heap_pair found = {heap_addresses_find(&g->addresses, pair[0]),
-                                  heap_addresses_find(&g->addresses, pair[1])};
+    while ((got = heap_next_pair(records, pair)) > 0) {
+        struct heap_pair found = {heap_addresses_find(&graph->addresses, pair[0]),
+                                  heap_addresses_find(&graph->addresses, pair[1])};
 
-        g->seen.pairs++;
+        graph->seen.pairs++;
         if (!found.key || !found.value) {
-            g->outside++;
+            graph->outside++;
             continue;
         }
-        if (!array_reserve(&g->pairs, &g->pair_capacity, g->pair_count + 1))
+        if (!array_reserve(&graph->pairs, &graph->pair_capacity, graph->pair_count + 1))
             return -ENOMEM;
-        g->pairs[g->pair_count++] = found;
-        count_edge(g, found.key);
+        graph->pairs[graph->pair_count++] = found;
+        count_edge(graph, found.key);
     }
-    return got < 0 ? heap_damaged(d, r, "a pair's record") : 0;
+    return got < 0 ? heap_damaged(d, records, "a pair's record") : 0;
 }
 
-static int take_sites(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_sites(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
     struct heap_site_record site;
     int got;
 
-    if (!g->sites)
-        g->sites = memory_zalloc(g->edges.nodes, sizeof(*g->sites));
-    if (!g->sites)
+    if (!graph->sites)
+        graph->sites = memory_zalloc(graph->edges.nodes, sizeof(*graph->sites));
+    if (!graph->sites)
         return -ENOMEM;
-    while ((got = heap_next_site(r, &site)) > 0) {
-        g->seen.sites++;
-        g->sites[heap_addresses_find(&g->addresses, site.address)] = site.site;
+    while ((got = heap_next_site(records, &site)) > 0) {
+        graph->seen.sites++;
+        graph->sites[heap_addresses_find(&graph->addresses, site.address)] = site.site;
     }
-    g->sites[0] = 0;
-    return got < 0 ? heap_damaged(d, r, "a site's record") : 0;
+    graph->sites[0] = 0;
+    return got < 0 ? heap_damaged(d, records, "a site's record") : 0;
 }
 
-static int take_second(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_second(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
-    switch (r->kind) {
+    switch (records->kind) {
     case SST_HEAP_OBJECTS:
-        return take_sizes(d, r, g);
+        return take_sizes(d, records, graph);
     case SST_HEAP_PAIRS:
-        return take_pairs(d, r, g);
+        return take_pairs(d, records, graph);
     case SST_HEAP_SITES:
-        return take_sites(d, r, g);
+        return take_sites(d, records, graph);
     default:
         return 0;
     }
@@ -235,30 +238,30 @@ static uint32_t root_object(const struct heap_graph *g, const struct heap_root_r
                : 0;
 }
 
-static int take_roots(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_roots(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
     struct heap_root_record record;
     int got;
 
-    while ((got = heap_next_root(r, &record)) > 0) {
-        uint32_t node = root_object(g, &record);
+    while ((got = heap_next_root(records, &record)) > 0) {
+        uint32_t node = root_object(graph, &record);
 
-        g->seen.roots++;
+        graph->seen.roots++;
         if (!record.address) /* a handle or a variable that is null */
             continue;
-        g->weak += (record.flags & SST_HEAP_ROOT_WEAK) != 0;
+        graph->weak += (record.flags & SST_HEAP_ROOT_WEAK) != 0;
         if (record.flags & SST_HEAP_ROOT_WEAK)
             continue;
         if (!node) {
-            g->outside++;
+            graph->outside++;
             continue;
         }
-        if (!array_reserve(&g->roots, &g->root_capacity, g->root_count + 1))
+        if (!array_reserve(&graph->roots, &graph->root_capacity, graph->root_count + 1))
             return -ENOMEM;
-        g->roots[g->root_count++] =
+        graph->roots[graph->root_count++] =
             (struct heap_root){node, record.name, 0, record.kind, record.flags};
     }
-    return got < 0 ? heap_damaged(d, r, "a root's record") : 0;
+    return got < 0 ? heap_damaged(d, records, "a root's record") : 0;
 }
 
 /* The array that a static field is in. A box holds its field, too, but is its value. */
@@ -292,41 +295,43 @@ static int add_static(struct heap_graph *g, const struct heap_static_record *rec
 }
 
 /* A field may hold no object of the heap: an enum is kept elsewhere. */
-static int take_statics(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_statics(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
     struct heap_static_record record;
     int got, err = 0;
 
-    while (!err && (got = heap_next_static(r, &record)) > 0) {
-        uint32_t node = heap_addresses_find(&g->addresses, record.object);
+    while (!err && (got = heap_next_static(records, &record)) > 0) {
+        uint32_t node = heap_addresses_find(&graph->addresses, record.object);
 
-        g->seen.statics++;
+        graph->seen.statics++;
         if (node)
-            err = add_static(g, &record, node);
+            err = add_static(graph, &record, node);
     }
     if (!err && got < 0)
-        err = heap_damaged(d, r, "a static field's record");
+        err = heap_damaged(d, records, "a static field's record");
     return err;
 }
 
 /* What the end record counted is what there was; an object may have come in several records. */
-static int take_end(struct heap_dump *d, struct heap_records *r, const struct heap_graph *g)
+static int take_end(struct heap_dump *d, struct heap_records *records,
+                    const struct heap_graph *graph)
 {
     struct heap_counts said;
 
-    if (heap_next_counts(r, &said) <= 0 || said.objects > g->seen.objects ||
-        said.objects < g->addresses.count || said.references != g->seen.references ||
-        said.roots != g->seen.roots || said.pairs != g->seen.pairs || said.sites != g->seen.sites ||
-        said.statics != g->seen.statics)
-        return heap_damaged(d, r, "it does not have what its end record counts");
+    if (heap_next_counts(records, &said) <= 0 || said.objects > graph->seen.objects ||
+        said.objects < graph->addresses.count || said.references != graph->seen.references ||
+        said.roots != graph->seen.roots || said.pairs != graph->seen.pairs ||
+        said.sites != graph->seen.sites || said.statics != graph->seen.statics)
+        return heap_damaged(d, records, "it does not have what its end record counts");
     return 0;
 }
 
-static int take_third(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_third(struct heap_dump *d, struct heap_records *records, struct heap_graph *graph)
 {
-    if (r->kind == SST_HEAP_END)
-        return take_end(d, r, g);
-    return r->kind == SST_HEAP_STATICS ? take_statics(d, r, g) : take_roots(d, r, g);
+    if (records->kind == SST_HEAP_END)
+        return take_end(d, records, graph);
+    return records->kind == SST_HEAP_STATICS ? take_statics(d, records, graph)
+                                             : take_roots(d, records, graph);
 }
 
 const struct heap_root_kind heap_root_kinds[] = {
@@ -437,69 +442,71 @@ static void add_ahead(struct heap_graph *g, struct ahead *ahead, uint32_t node, 
         look_up(g, ahead);
 }
 
-static int take_references(struct heap_dump *d, struct heap_records *r, struct heap_graph *g)
+static int take_references(struct heap_dump *d, struct heap_records *records,
+                           struct heap_graph *graph)
 {
     struct ahead ahead = {.count = 0};
     struct heap_object o;
     int got = 0;
 
-    if (r->kind != SST_HEAP_OBJECTS)
+    if (records->kind != SST_HEAP_OBJECTS)
         return 0;
-    while (got >= 0 && (got = heap_next_object(r, &o)) > 0) {
-        uint32_t node = heap_addresses_find(&g->addresses, o.address);
+    while (got >= 0 && (got = heap_next_object(records, &o)) > 0) {
+        uint32_t node = heap_addresses_find(&graph->addresses, o.address);
         uint64_t address;
 
-        while ((got = heap_next_reference(r, &o, &address)) > 0)
-            add_ahead(g, &ahead, node, address);
+        while ((got = heap_next_reference(records, &o, &address)) > 0)
+            add_ahead(graph, &ahead, node, address);
     }
-    look_up(g, &ahead);
-    return got < 0 ? heap_damaged(d, r, "an object's references") : 0;
+    look_up(graph, &ahead);
+    return got < 0 ? heap_damaged(d, records, "an object's references") : 0;
 }
 
-static int fill(struct heap_dump *d, struct heap_graph *g)
+static int fill(struct heap_dump *d, struct heap_graph *graph)
 {
-    int err = each_chunk(d, g, HEAP_KIND(SST_HEAP_OBJECTS), take_references);
+    int err = each_chunk(d, graph, HEAP_KIND(SST_HEAP_OBJECTS), take_references);
 
     if (err)
         return err;
-    for (size_t i = 0; i < g->pair_count; i++)
-        put_edge(g, g->pairs[i].key, g->pairs[i].value);
-    for (size_t i = 0; i < g->root_count; i++)
-        if (!i || g->roots[i].object != g->roots[i - 1].object)
-            put_edge(g, 0, g->roots[i].object);
-    for (uint32_t i = g->edges.nodes; i; i--) /* back to where they begin */
-        g->edges.first[i] = g->edges.first[i - 1];
-    g->edges.first[0] = 0;
+    for (size_t i = 0; i < graph->pair_count; i++)
+        put_edge(graph, graph->pairs[i].key, graph->pairs[i].value);
+    for (size_t i = 0; i < graph->root_count; i++)
+        if (!i || graph->roots[i].object != graph->roots[i - 1].object)
+            put_edge(graph, 0, graph->roots[i].object);
+    for (uint32_t i = graph->edges.nodes; i; i--) /* back to where they begin */
+        graph->edges.first[i] = graph->edges.first[i - 1];
+    graph->edges.first[0] = 0;
     return 0;
 }
 
-int heap_graph_read(struct heap_dump *d, struct heap_graph *g)
+int heap_graph_read(struct heap_dump *d, struct heap_graph *graph)
 {
     int err;
 
-    *g = (struct heap_graph){.weak = 0};
-    err = each_chunk(d, g, HEAP_EVERY, take_first);
+    *graph = (struct heap_graph){.weak = 0};
+    err = each_chunk(d, graph, HEAP_EVERY, take_first);
     if (!err)
-        err = heap_addresses_finish(&g->addresses);
+        err = heap_addresses_finish(&graph->addresses);
     if (err)
         return err;
-    if (g->seen.references > UINT32_MAX / 2)
+    if (graph->seen.references > UINT32_MAX / 2)
         return -EFBIG;
-    g->edges.nodes = (uint32_t)g->addresses.count + 1;
-    g->edges.first = memory_zalloc((size_t)g->edges.nodes + 1, sizeof(*g->edges.first));
-    g->classes = memory_zalloc(g->edges.nodes, sizeof(*g->classes));
-    g->units = memory_zalloc(g->edges.nodes, sizeof(*g->units));
-    if (!g->edges.first || !g->classes || !g->units)
+    graph->edges.nodes = (uint32_t)graph->addresses.count + 1;
+    graph->edges.first = memory_zalloc((size_t)graph->edges.nodes + 1, sizeof(*graph->edges.first));
+    graph->classes = memory_zalloc(graph->edges.nodes, sizeof(*graph->classes));
+    graph->units = memory_zalloc(graph->edges.nodes, sizeof(*graph->units));
+    if (!graph->edges.first || !graph->classes || !graph->units)
         return -ENOMEM;
-    err = each_chunk(d, g, SECOND, take_second);
+    err = each_chunk(d, graph, SECOND, take_second);
     if (!err)
-        err = each_chunk(d, g, HEAP_KIND(SST_HEAP_ROOTS) | HEAP_KIND(SST_HEAP_STATICS), take_third);
+        err = each_chunk(d, graph, HEAP_KIND(SST_HEAP_ROOTS) | HEAP_KIND(SST_HEAP_STATICS),
+                         take_third);
     if (err)
         return err;
-    settle_roots(g);
-    settle_names(g);
-    err = make_room(g);
-    return err ? err : fill(d, g);
+    settle_roots(graph);
+    settle_names(graph);
+    err = make_room(graph);
+    return err ? err : fill(d, graph);
 }
 
 void heap_graph_free(struct heap_graph *g)
@@ -599,15 +606,15 @@ static void set_slots(struct heap_step *steps, size_t count, uint32_t from, uint
             steps[at].slot = slot;
 }
 
-static int take_slots(struct heap_records *r, const struct heap_graph *g, struct heap_step *steps,
-                      size_t count)
+static int take_slots(struct heap_records *r, const struct heap_graph *graph,
+                      struct heap_step *steps, size_t count)
 {
     struct heap_object o;
     uint64_t address;
     int got;
 
     while ((got = heap_next_object(r, &o)) > 0) {
-        uint32_t from = o.slotted ? heap_addresses_find(&g->addresses, o.address) : 0;
+        uint32_t from = o.slotted ? heap_addresses_find(&graph->addresses, o.address) : 0;
 
         if (!from || !has_steps(steps, count, from)) {
             if (heap_skip_references(r, &o))
@@ -615,7 +622,7 @@ static int take_slots(struct heap_records *r, const struct heap_graph *g, struct
             continue;
         }
         while ((got = heap_next_reference(r, &o, &address)) > 0)
-            set_slots(steps, count, from, heap_addresses_find(&g->addresses, address),
+            set_slots(steps, count, from, heap_addresses_find(&graph->addresses, address),
                       (uint32_t)o.slot);
         if (got < 0)
             break;
@@ -623,7 +630,7 @@ static int take_slots(struct heap_records *r, const struct heap_graph *g, struct
     return got;
 }
 
-int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap_step *steps,
+int heap_slots_find(struct heap_dump *d, const struct heap_graph *graph, struct heap_step *steps,
                     size_t count)
 {
     struct heap_records r;
@@ -631,7 +638,7 @@ int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap
 
     SORT(steps, count, step_order);
     while ((got = heap_dump_next(d, HEAP_KIND(SST_HEAP_OBJECTS), &r)) > 0)
-        if (r.kind == SST_HEAP_OBJECTS && take_slots(&r, g, steps, count) < 0)
+        if (r.kind == SST_HEAP_OBJECTS && take_slots(&r, graph, steps, count) < 0)
             return heap_damaged(d, &r, "an object's record");
     return got;
 }

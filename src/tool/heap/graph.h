@@ -92,7 +92,7 @@ struct heap_graph {
  * -EFBIG: over 2 billion objects or 4 billion references; -ENOMEM; -errno.
  * Owns:    *g is for heap_graph_free even then.
  */
-int heap_graph_read(struct heap_dump *d, struct heap_graph *g);
+int heap_graph_read(struct heap_dump *d, struct heap_graph *graph);
 void heap_graph_free(struct heap_graph *g);
 
 /* The first of the object's roots; NULL: none holds it. */
@@ -115,7 +115,7 @@ struct heap_step {
     uint32_t from, to;
     uint32_t slot; /* unit of `from`; 0 not said */
 };
-int heap_slots_find(struct heap_dump *d, const struct heap_graph *g, struct heap_step *steps,
+int heap_slots_find(struct heap_dump *d, const struct heap_graph *graph, struct heap_step *steps,
                     size_t count);
 
 /* heap_slot_of - the slot of one of the steps that heap_slots_find has sorted; 0: not said. */

@@ -221,10 +221,10 @@ static int take_paths(struct search *s, size_t most, struct heap_paths *out)
     return 0;
 }
 
-int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *dominators,
                     const struct heap_grouping *wanted, size_t most, struct heap_paths *out)
 {
-    struct search s = {.g = g, .d = d, .wanted = wanted};
+    struct search s = {.g = g, .d = dominators, .wanted = wanted};
     int err = allocate(&s);
 
     *out = (struct heap_paths){.count = 0};
@@ -272,10 +272,10 @@ static int group_all(struct search *s)
     return err;
 }
 
-int heap_paths_all(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_paths_all(const struct heap_graph *g, const struct heap_dominators *dominators,
                    struct heap_paths *out)
 {
-    struct search s = {.g = g, .d = d};
+    struct search s = {.g = g, .d = dominators};
     int err = allocate(&s);
 
     *out = (struct heap_paths){.count = 0};

@@ -35,13 +35,13 @@ struct heap_paths {
  * heap_paths_find - at most `most` of them. Returns: 0 or -ENOMEM.
  * Owns: *out is for heap_paths_free even then. Memory while it runs: 16 bytes a node.
  */
-int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_paths_find(const struct heap_graph *g, const struct heap_dominators *dominators,
                     const struct heap_grouping *wanted, size_t most, struct heap_paths *out);
 /*
  * heap_paths_all - one for each shape of ways to all objects, in no order; retained of a path: what
  * a group of its objects retains (sums.h). Returns: 0 or -ENOMEM. Owns: as heap_paths_find.
  */
-int heap_paths_all(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_paths_all(const struct heap_graph *g, const struct heap_dominators *dominators,
                    struct heap_paths *out);
 void heap_paths_free(struct heap_paths *p);
 

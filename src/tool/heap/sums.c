@@ -9,7 +9,7 @@ static uint64_t bytes_of(const struct heap_graph *g, uint32_t node)
     return (uint64_t)g->units[node] * SST_HEAP_UNIT;
 }
 
-int heap_sums(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_sums(const struct heap_graph *g, const struct heap_dominators *dominators,
               const struct heap_grouping *by, struct heap_sum *sums)
 {
     /* By group: the place behind what its last object that none of it dominates dominates. */
@@ -18,52 +18,54 @@ int heap_sums(const struct heap_graph *g, const struct heap_dominators *d,
     if (!covered)
         return -ENOMEM;
     memset(sums, 0, by->group_count * sizeof(*sums));
-    for (uint32_t p = 1; p < d->count; p++) {
-        uint32_t group = heap_group(by, d->node[p]);
+    for (uint32_t p = 1; p < dominators->count; p++) {
+        uint32_t group = heap_group(by, dominators->node[p]);
         struct heap_sum *sum = &sums[group];
 
         sum->objects++;
-        sum->bytes += bytes_of(g, d->node[p]);
+        sum->bytes += bytes_of(g, dominators->node[p]);
         if (p < covered[group])
             continue;
-        sum->retained_objects += d->below[p];
-        sum->retained_bytes += d->retained[p];
-        covered[group] = p + d->below[p];
+        sum->retained_objects += dominators->below[p];
+        sum->retained_bytes += dominators->retained[p];
+        covered[group] = p + dominators->below[p];
     }
     memory_free(covered);
     return 0;
 }
 
-void heap_held(const struct heap_graph *g, const struct heap_dominators *d, struct heap_sum *out)
+void heap_held(const struct heap_graph *g, const struct heap_dominators *dominators,
+               struct heap_sum *out)
 {
     (void)g;
-    out->objects = out->retained_objects = d->count - 1;
-    out->bytes = out->retained_bytes = d->retained[0];
+    out->objects = out->retained_objects = dominators->count - 1;
+    out->bytes = out->retained_bytes = dominators->retained[0];
 }
 
-void heap_loose(const struct heap_graph *g, const struct heap_dominators *d, struct heap_sum *out)
+void heap_loose(const struct heap_graph *g, const struct heap_dominators *dominators,
+                struct heap_sum *out)
 {
     *out = (struct heap_sum){.objects = 0};
     for (uint32_t node = 1; node < g->edges.nodes; node++)
-        if (d->place[node] == HEAP_NO_PLACE) {
+        if (dominators->place[node] == HEAP_NO_PLACE) {
             out->objects++;
             out->bytes += bytes_of(g, node);
         }
 }
 
-int heap_together(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_together(const struct heap_graph *g, const struct heap_dominators *dominators,
                   const struct heap_grouping *wanted, uint64_t *objects, uint64_t *bytes)
 {
     const struct heap_edges *e = &g->edges;
     uint8_t *seen = memory_zalloc(e->nodes, 1);
-    uint32_t *todo = memory_alloc((size_t)d->count * sizeof(*todo)), count = 0;
+    uint32_t *todo = memory_alloc((size_t)dominators->count * sizeof(*todo)), count = 0;
 
     if (!seen || !todo) {
         memory_free_all(seen, todo);
         return -ENOMEM;
     }
-    *objects = d->count;
-    *bytes = d->retained[0];
+    *objects = dominators->count;
+    *bytes = dominators->retained[0];
     seen[0] = 1;
     todo[count++] = 0;
     while (count) {

@@ -32,18 +32,20 @@ static inline uint32_t heap_group(const struct heap_grouping *by, uint32_t node)
 }
 
 /* heap_sums - sums: of group_count, set. Returns: 0 or -ENOMEM. */
-int heap_sums(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_sums(const struct heap_graph *g, const struct heap_dominators *dominators,
               const struct heap_grouping *by, struct heap_sum *sums);
 
 /* heap_held - all that some root holds. heap_loose - all else: nothing in the dump holds it. */
-void heap_held(const struct heap_graph *g, const struct heap_dominators *d, struct heap_sum *out);
-void heap_loose(const struct heap_graph *g, const struct heap_dominators *d, struct heap_sum *out);
+void heap_held(const struct heap_graph *g, const struct heap_dominators *dominators,
+               struct heap_sum *out);
+void heap_loose(const struct heap_graph *g, const struct heap_dominators *dominators,
+                struct heap_sum *out);
 
 /*
  * heap_together - what would be free if all objects of group 1 were: they, and whatever no way from
  * a root reaches but through one of them. Returns: 0 or -ENOMEM.
  */
-int heap_together(const struct heap_graph *g, const struct heap_dominators *d,
+int heap_together(const struct heap_graph *g, const struct heap_dominators *dominators,
                   const struct heap_grouping *wanted, uint64_t *objects, uint64_t *bytes);
 
 #endif

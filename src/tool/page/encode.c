@@ -115,25 +115,26 @@ static void put_estimated(struct page_columns *c, const struct union_cell *cell)
 }
 
 static void put_cells(const struct page_union *u, uint32_t node, bool estimated, bool sides,
-                      struct before *before, struct page_columns *c)
+                      struct before *before, struct page_columns *columns)
 {
     for (uint32_t i = u->first_cell[node]; i < u->first_cell[node + 1]; i++) {
         const struct union_cell *cell = &u->cells[u->cell_order[i]];
 
-        put_signed(c, PAGE_THREAD, (int64_t)cell->thread - before->thread);
-        put_signed(c, PAGE_SLICE, (int64_t)cell->slice - before->slice);
+        put_signed(columns, PAGE_THREAD, (int64_t)cell->thread - before->thread);
+        put_signed(columns, PAGE_SLICE, (int64_t)cell->slice - before->slice);
         before->thread = cell->thread;
         before->slice = cell->slice;
         if (sides)
-            put(c, PAGE_SIDE, cell->side);
+            put(columns, PAGE_SIDE, cell->side);
         if (estimated)
-            put_estimated(c, cell);
+            put_estimated(columns, cell);
         else
-            put_exact(c, cell, &before->places[u->nodes[node].place]);
+            put_exact(columns, cell, &before->places[u->nodes[node].place]);
     }
 }
 
-static int put_tree(const struct page_union *u, bool estimated, bool sides, struct page_columns *c)
+static int put_tree(const struct page_union *u, bool estimated, bool sides,
+                    struct page_columns *columns)
 {
     uint32_t *depth = memory_zalloc(u->nodes_count + 1, sizeof(*depth));
     struct before before = {0, 0, memory_zalloc(u->places_count + 1, sizeof(*before.places))};
@@ -146,50 +147,53 @@ static int put_tree(const struct page_union *u, bool estimated, bool sides, stru
         bool type = u->places[place].kind == MODEL_PLACE_TYPE;
 
         depth[node] = node ? depth[u->nodes[node].parent] + 1 : 0;
-        put(c, PAGE_UP, node ? last + 1 - depth[node] : 0);
+        put(columns, PAGE_UP, node ? last + 1 - depth[node] : 0);
         last = depth[node];
-        put(c, PAGE_PLACE, c->place_number[place]);
-        put(c, PAGE_CELLS, type ? with_sign((int64_t)cells - 1) : cells);
-        put_cells(u, node, estimated, sides, &before, c);
+        put(columns, PAGE_PLACE, columns->place_number[place]);
+        put(columns, PAGE_CELLS, type ? with_sign((int64_t)cells - 1) : cells);
+        put_cells(u, node, estimated, sides, &before, columns);
     }
     memory_free_all(depth, before.places);
     return err;
 }
 
-static void put_tables(const struct page_union *u, struct page_columns *c)
+static void put_tables(const struct page_union *u, struct page_columns *columns)
 {
     for (size_t i = 0; i < u->places_count; i++) {
-        const struct union_place *p = &u->places[c->place_order[i]];
+        const struct union_place *p = &u->places[columns->place_order[i]];
 
-        put(c, PAGE_PLACE_KIND, p->kind);
-        put(c, PAGE_PLACE_NAME, c->name_number[p->name]);
-        put(c, PAGE_PLACE_FILE, p->file);
-        put(c, PAGE_PLACE_LINE, p->line);
-        put(c, PAGE_PLACE_COUNT, p->count);
+        put(columns, PAGE_PLACE_KIND, p->kind);
+        put(columns, PAGE_PLACE_NAME, columns->name_number[p->name]);
+        put(columns, PAGE_PLACE_FILE, p->file);
+        put(columns, PAGE_PLACE_LINE, p->line);
+        put(columns, PAGE_PLACE_COUNT, p->count);
     }
     for (size_t i = 0; i < u->names_count; i++) {
-        put(c, PAGE_NAME_MODULE, u->names[c->name_order[i]].module);
-        put(c, PAGE_NAME_OWNER, u->names[c->name_order[i]].owner);
-        put(c, PAGE_NAME_LINED, u->names[c->name_order[i]].lined);
-        put(c, PAGE_NAME_SPACE, u->names[c->name_order[i]].space);
+        put(columns, PAGE_NAME_MODULE, u->names[columns->name_order[i]].module);
+        put(columns, PAGE_NAME_OWNER, u->names[columns->name_order[i]].owner);
+        put(columns, PAGE_NAME_LINED, u->names[columns->name_order[i]].lined);
+        put(columns, PAGE_NAME_SPACE, u->names[columns->name_order[i]].space);
     }
 }
 
-int page_encode(const struct page_union *u, bool estimated, bool sides, struct page_columns *c)
+int page_encode(const struct page_union *u, bool estimated, bool sides,
+                struct page_columns *columns)
 {
     int err;
 
-    *c = (struct page_columns){0};
-    err = order_table(u->places, u->places_count, by_use, &c->place_order, &c->place_number);
+    *columns = (struct page_columns){0};
+    err = order_table(u->places, u->places_count, by_use, &columns->place_order,
+                      &columns->place_number);
     if (!err)
-        err = order_table(u->names, u->names_count, by_name, &c->name_order, &c->name_number);
+        err = order_table(u->names, u->names_count, by_name, &columns->name_order,
+                          &columns->name_number);
     if (!err)
-        err = put_tree(u, estimated, sides, c);
+        err = put_tree(u, estimated, sides, columns);
     if (err)
         return err;
-    put_tables(u, c);
+    put_tables(u, columns);
     for (int i = 0; i < PAGE_COLUMN_COUNT; i++)
-        if (c->column[i].bytes.failed)
+        if (columns->column[i].bytes.failed)
             return -ENOMEM;
     return 0;
 }

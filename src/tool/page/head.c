@@ -17,14 +17,14 @@ static const char *base_name(const char *path)
 }
 
 /* `dotnet app.dll` is app.dll; options and what follows tell little. */
-void page_title(const struct side *s, struct buffer *b)
+void page_title(const struct side *s, struct buffer *out)
 {
     const json_t *command = json_object_get(model_log(s->read.model)->header, "command");
     const char *first = json_string_value(json_array_get(command, 0));
     size_t count = json_array_size(command), i = 0;
 
     if (!first) {
-        buffer_utf8(b, base_name(s->count ? s->logs[0] : "log"));
+        buffer_utf8(out, base_name(s->count ? s->logs[0] : "log"));
         return;
     }
     if (count > 1 && strcmp(base_name(first), "dotnet") == 0)
@@ -32,11 +32,11 @@ void page_title(const struct side *s, struct buffer *b)
     for (size_t end = i + TITLE_WORDS; i < count && i < end; i++) {
         const char *word = json_string_value(json_array_get(command, i));
 
-        if (!word || (b->size && (word[0] == '-' || word[0] == '@')))
+        if (!word || (out->size && (word[0] == '-' || word[0] == '@')))
             break;
-        if (b->size)
-            buffer_char(b, ' ');
-        buffer_utf8(b, base_name(word));
+        if (out->size)
+            buffer_char(out, ' ');
+        buffer_utf8(out, base_name(word));
     }
 }
 
@@ -143,44 +143,45 @@ static void put_option(struct json_writer *w, const char *option, const char *va
 }
 
 /* What was left out when the page was made, as it was asked for. */
-static void put_filters(struct json_writer *w, const struct side_options *o,
-                        const struct model_tree *t)
+static void put_filters(struct json_writer *w, const struct side_options *options,
+                        const struct model_tree *tree)
 {
     char number[64];
 
     jw_array(w, "filters");
-    put_option(w, "--from", o->how.filters->window.from);
-    put_option(w, "--to", o->how.filters->window.to);
-    put_globs(w, "--type", &o->filter.types);
-    put_globs(w, "--method", &o->filter.methods);
-    put_globs(w, "--exclude", &o->filter.exclude);
-    put_globs(w, "--below", &o->filter.below);
-    snprintf(number, sizeof(number), "%u", o->filter.thread);
-    put_option(w, "--thread", o->filter.thread ? number : NULL);
-    if (o->filter.own)
+    put_option(w, "--from", options->how.filters->window.from);
+    put_option(w, "--to", options->how.filters->window.to);
+    put_globs(w, "--type", &options->filter.types);
+    put_globs(w, "--method", &options->filter.methods);
+    put_globs(w, "--exclude", &options->filter.exclude);
+    put_globs(w, "--below", &options->filter.below);
+    snprintf(number, sizeof(number), "%u", options->filter.thread);
+    put_option(w, "--thread", options->filter.thread ? number : NULL);
+    if (options->filter.own)
         jw_text(w, NULL, "--own");
-    if (o->filter.no_own)
+    if (options->filter.no_own)
         jw_text(w, NULL, "--no-own");
-    if (o->filter.steady)
+    if (options->filter.steady)
         jw_text(w, NULL, "--steady");
-    if (t->folded_nodes) {
-        snprintf(number, sizeof(number), "--min-share: %u small nodes are folded", t->folded_nodes);
+    if (tree->folded_nodes) {
+        snprintf(number, sizeof(number), "--min-share: %u small nodes are folded",
+                 tree->folded_nodes);
         jw_text(w, NULL, number);
     }
     jw_end(w);
 }
 
-static void put_names(struct json_writer *w, const struct page_head *h)
+static void put_names(struct json_writer *w, const struct page_head *head)
 {
-    const struct page_union *u = h->all;
+    const struct page_union *u = head->all;
 
     jw_array(w, "names");
     for (size_t i = 0; i < u->names_count; i++)
-        jw_text(w, NULL, u->names[h->columns->name_order[i]].shown);
+        jw_text(w, NULL, u->names[head->columns->name_order[i]].shown);
     jw_end(w);
     jw_array(w, "full");
     for (size_t i = 0; i < u->names_count; i++) {
-        const struct union_name *n = &u->names[h->columns->name_order[i]];
+        const struct union_name *n = &u->names[head->columns->name_order[i]];
 
         jw_text(w, NULL, strcmp(n->full, n->shown) == 0 ? "" : n->full);
     }
@@ -196,31 +197,32 @@ static void put_named(struct json_writer *w, const char *name, const char *key, 
 }
 
 /* With several processes, followed by the process: "Shop (pid 4711), main". */
-static void put_thread(struct json_writer *w, const struct union_thread *t,
+static void put_thread(struct json_writer *w, const struct union_thread *thread,
                        const struct report_processes *all)
 {
-    const struct report_process *process =
-        t->process && t->process <= all->count ? &all->process[t->process - 1] : NULL;
+    const struct report_process *process = thread->process && thread->process <= all->count
+                                               ? &all->process[thread->process - 1]
+                                               : NULL;
     struct buffer b = BUFFER_INIT;
 
     if (process) {
         buffer_format(&b, "%s (pid %llu), ", process->name ? process->name : "?",
                       (unsigned long long)process->pid);
-        if (!*t->name)
-            buffer_format(&b, "thread %u", t->id);
+        if (!*thread->name)
+            buffer_format(&b, "thread %u", thread->id);
     }
-    buffer_text(&b, t->name);
-    put_named(w, b.failed || !b.data ? t->name : b.data, "id", t->id);
+    buffer_text(&b, thread->name);
+    put_named(w, b.failed || !b.data ? thread->name : b.data, "id", thread->id);
     buffer_free(&b);
 }
 
-static void put_tables(struct json_writer *w, const struct page_head *h)
+static void put_tables(struct json_writer *w, const struct page_head *head)
 {
-    const struct page_union *u = h->all;
+    const struct page_union *u = head->all;
 
     jw_array(w, "threads");
     for (size_t i = 0; i < u->threads_count; i++)
-        put_thread(w, &u->threads[i], model_processes(h->sides[0].read.model));
+        put_thread(w, &u->threads[i], model_processes(head->sides[0].read.model));
     jw_end(w);
     jw_array(w, "modules");
     for (size_t i = 0; i < u->modules_count; i++)
@@ -237,15 +239,15 @@ static void put_tables(struct json_writer *w, const struct page_head *h)
 }
 
 /* Marks of a recording's own clock. Behind its first one a log has no common clock. */
-static void put_time(struct json_writer *w, const struct page_head *h)
+static void put_time(struct json_writer *w, const struct page_head *head)
 {
-    const struct side *s = &h->sides[0];
+    const struct side *s = &head->sides[0];
 
     jw_unsigned(w, "slice_ns", model_slice_ns(s->read.model));
     jw_unsigned(w, "slices", model_slice_count(s->read.model));
     jw_unsigned(w, "duration_ns", model_duration_ns(s->read.model));
     jw_array(w, "marks");
-    for (size_t i = 0; h->side_count == 1 && i < s->marks.count; i++) {
+    for (size_t i = 0; head->side_count == 1 && i < s->marks.count; i++) {
         jw_object(w, NULL);
         jw_text(w, "text", s->marks.marks[i].text);
         jw_unsigned(w, "t", s->marks.marks[i].at.t);
@@ -254,17 +256,17 @@ static void put_time(struct json_writer *w, const struct page_head *h)
     jw_end(w);
 }
 
-static void put_columns(struct json_writer *w, const struct page_columns *c)
+static void put_columns(struct json_writer *w, const struct page_columns *columns)
 {
     jw_array(w, "columns");
     for (int i = 0; i < PAGE_COLUMN_COUNT; i++) {
-        if (!c->column[i].count)
+        if (!columns->column[i].count)
             continue;
         jw_array(w, NULL);
         jw_text(w, NULL, page_column_names[i]);
-        jw_text(w, NULL, c->column[i].doubles ? "d" : "v");
-        jw_unsigned(w, NULL, c->column[i].count);
-        jw_unsigned(w, NULL, c->column[i].bytes.size);
+        jw_text(w, NULL, columns->column[i].doubles ? "d" : "v");
+        jw_unsigned(w, NULL, columns->column[i].count);
+        jw_unsigned(w, NULL, columns->column[i].bytes.size);
         jw_end(w);
     }
     jw_end(w);

@@ -16,7 +16,7 @@ struct page_head {
 };
 
 /* page_title - of a log: the program and its arguments, as far as they tell. Into *b. */
-void page_title(const struct side *s, struct buffer *b);
+void page_title(const struct side *s, struct buffer *out);
 
 /* page_head_write - Returns: the text, for memory_free; NULL: no memory. */
 char *page_head_write(const struct page_head *h);

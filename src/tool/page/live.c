@@ -56,9 +56,9 @@ static void add_cells(struct live *l, const uint32_t *nodes)
         }
 }
 
-static uint32_t node_of(const struct live *l, const struct report_live_change *c)
+static uint32_t node_of(const struct live *l, const struct report_live_change *change)
 {
-    return c->site == UINT32_MAX ? NOWHERE : l->nodes[c->site];
+    return change->site == UINT32_MAX ? NOWHERE : l->nodes[change->site];
 }
 
 static void add_changes(struct live *l)
@@ -233,10 +233,10 @@ int live_add(struct page_union *u, const struct side *s, const uint32_t *nodes)
 /* ---- head ---- */
 
 static void put_collection(struct json_writer *w, const char *key,
-                           const struct report_collection *c)
+                           const struct report_collection *collection)
 {
     jw_object(w, key);
-    print_collection_json(c, "t", w);
+    print_collection_json(collection, "t", w);
     jw_end(w);
 }
 
@@ -251,43 +251,43 @@ static void put_words(struct json_writer *w, const char *key, enum report_live_q
 }
 
 /* [[node, looks, objects]...], nodes in their order. */
-static void put_growing(const struct page_union *u, struct json_writer *w)
+static void put_growing(const struct page_union *u, struct json_writer *json)
 {
-    jw_array(w, "grows");
+    jw_array(json, "grows");
     for (size_t node = 0; u->growing_count && node < u->nodes_count; node++)
         for (size_t i = 0; i < u->growing_count; i++) {
             if (u->growing[i].node != u->order[node])
                 continue;
-            jw_array(w, NULL);
-            jw_unsigned(w, NULL, node);
-            jw_unsigned(w, NULL, report_whole(u->growing[i].looks));
-            jw_unsigned(w, NULL, report_whole(u->growing[i].allocs));
-            jw_end(w);
+            jw_array(json, NULL);
+            jw_unsigned(json, NULL, node);
+            jw_unsigned(json, NULL, report_whole(u->growing[i].looks));
+            jw_unsigned(json, NULL, report_whole(u->growing[i].allocs));
+            jw_end(json);
         }
-    jw_end(w);
+    jw_end(json);
 }
 
-void live_head(const struct page_union *u, const struct side *s, struct json_writer *w)
+void live_head(const struct page_union *u, const struct side *s, struct json_writer *json)
 {
     const struct report_live *live = model_live(s->read.model);
 
-    jw_object(w, "live");
-    jw_text_if(w, "why", report_live_why(live));
+    jw_object(json, "live");
+    jw_text_if(json, "why", report_live_why(live));
     if (live->most_mean > 0 && !live->approximate)
-        jw_number(w, "mean", "%.0f", live->most_mean);
-    put_collection(w, "last", &live->last);
-    put_collection(w, "peak", &live->peak);
-    jw_unsigned(w, "recordings", live->asked);
+        jw_number(json, "mean", "%.0f", live->most_mean);
+    put_collection(json, "last", &live->last);
+    put_collection(json, "peak", &live->peak);
+    jw_unsigned(json, "recordings", live->asked);
     if (live->asked == 1 && live->last.gc > live->collections)
-        jw_unsigned(w, "missed", live->last.gc - live->collections);
-    jw_object(w, "words");
-    put_words(w, "end", REPORT_LIVE_END);
-    put_words(w, "peak", REPORT_LIVE_PEAK);
-    put_words(w, "alive", REPORT_LIVE_AT);
-    put_words(w, "grown", REPORT_LIVE_GROWN);
-    put_words(w, "temporary", REPORT_LIVE_TEMPORARY);
-    put_words(w, "lifetimes", REPORT_LIVE_LIFETIMES);
-    jw_end(w);
-    put_growing(u, w);
-    jw_end(w);
+        jw_unsigned(json, "missed", live->last.gc - live->collections);
+    jw_object(json, "words");
+    put_words(json, "end", REPORT_LIVE_END);
+    put_words(json, "peak", REPORT_LIVE_PEAK);
+    put_words(json, "alive", REPORT_LIVE_AT);
+    put_words(json, "grown", REPORT_LIVE_GROWN);
+    put_words(json, "temporary", REPORT_LIVE_TEMPORARY);
+    put_words(json, "lifetimes", REPORT_LIVE_LIFETIMES);
+    jw_end(json);
+    put_growing(u, json);
+    jw_end(json);
 }

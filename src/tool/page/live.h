@@ -16,6 +16,6 @@ enum live_fate { LIVE_NEW, LIVE_ALIVE, LIVE_DIED_YOUNG, LIVE_DIED };
 int live_add(struct page_union *u, const struct side *s, const uint32_t *nodes);
 
 /* live_head - the member "live": what the numbers rest on, what they mean, what grows. */
-void live_head(const struct page_union *u, const struct side *s, struct json_writer *w);
+void live_head(const struct page_union *u, const struct side *s, struct json_writer *json);
 
 #endif

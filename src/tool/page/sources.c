@@ -122,13 +122,13 @@ static size_t put_lines(struct json_writer *w, struct range r, const char *text,
 }
 
 int page_sources(const struct page_union *u, const struct side *sides, size_t side_count,
-                 struct json_writer *w)
+                 struct json_writer *json)
 {
     struct found f;
     size_t taken = 0;
     int err = find(u, &f);
 
-    jw_array(w, "sources");
+    jw_array(json, "sources");
     for (size_t i = 0; !err && i < f.file_count && f.files[i].bytes > 0; i++) {
         uint32_t file = f.files[i].file;
         char *text;
@@ -140,16 +140,16 @@ int page_sources(const struct page_union *u, const struct side *sides, size_t si
         if (err == -ENOENT)
             err = 0;
         else if (!err) {
-            jw_object(w, NULL);
-            jw_unsigned(w, "file", file);
-            jw_array(w, "lines");
-            taken += put_lines(w, lines_of(&f, file), text, size);
-            jw_end(w);
-            jw_end(w);
+            jw_object(json, NULL);
+            jw_unsigned(json, "file", file);
+            jw_array(json, "lines");
+            taken += put_lines(json, lines_of(&f, file), text, size);
+            jw_end(json);
+            jw_end(json);
             memory_free(text);
         }
     }
-    jw_end(w);
+    jw_end(json);
     memory_free_all(f.lines, f.files);
     return err;
 }

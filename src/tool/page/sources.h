@@ -13,6 +13,6 @@
 
 /* page_sources - an array "sources" of {"file":n,"lines":[[number,text],...]}. 0 or -ENOMEM. */
 int page_sources(const struct page_union *u, const struct side *sides, size_t side_count,
-                 struct json_writer *w);
+                 struct json_writer *json);
 
 #endif

@@ -102,25 +102,25 @@ static int add_space(struct page_union *u, struct side *s, uint32_t method, uint
     return ADD(u, spaces, space, &key, out);
 }
 
-static int add_name(struct page_union *u, struct side *s, const struct model_place *p,
+static int add_name(struct page_union *u, struct side *s, const struct model_place *place,
                     uint32_t *out)
 {
     const struct report_defs *d = model_defs(s->read.model);
-    struct union_name key = {.full = p->name ? p->name : "(all)", .owner = MODEL_FRAMEWORK};
+    struct union_name key = {.full = place->name ? place->name : "(all)", .owner = MODEL_FRAMEWORK};
     const struct report_def *def = NULL;
 
     key.shown = key.full;
-    if (p->kind == MODEL_PLACE_METHOD) {
-        def = report_method(d, p->method);
-        key.full = names_method(s->read.others, p->method);
-        key.shown = names_method(s->read.names, p->method);
-        key.owner = model_own_of_method(s->read.own, p->method);
-        if (add_space(u, s, p->method, &key.space) < 0)
+    if (place->kind == MODEL_PLACE_METHOD) {
+        def = report_method(d, place->method);
+        key.full = names_method(s->read.others, place->method);
+        key.shown = names_method(s->read.names, place->method);
+        key.owner = model_own_of_method(s->read.own, place->method);
+        if (add_space(u, s, place->method, &key.space) < 0)
             return -ENOMEM;
-    } else if (p->kind == MODEL_PLACE_TYPE) {
-        def = report_class(d, p->method);
-        key.full = names_class(s->read.others, p->method);
-        key.shown = names_class(s->read.names, p->method);
+    } else if (place->kind == MODEL_PLACE_TYPE) {
+        def = report_class(d, place->method);
+        key.full = names_class(s->read.others, place->method);
+        key.shown = names_class(s->read.names, place->method);
         key.owner = model_own_of_module(s->read.own, def->module);
         key.type = true;
     }
@@ -128,8 +128,8 @@ static int add_name(struct page_union *u, struct side *s, const struct model_pla
         return -ENOMEM;
     if (ADD(u, names, name, &key, out) < 0)
         return -ENOMEM;
-    if (p->kind == MODEL_PLACE_METHOD && !u->names[*out].lined)
-        u->names[*out].lined = source_line_any(s->read.lines, p->method);
+    if (place->kind == MODEL_PLACE_METHOD && !u->names[*out].lined)
+        u->names[*out].lined = source_line_any(s->read.lines, place->method);
     return 0;
 }
 

@@ -103,15 +103,15 @@ static void on_calls(struct report_tally *t, const struct report_batch *batch)
         t->entered += code > 0;
 }
 
-void report_tally_slow(struct report_tally *t, const struct report_record *r)
+void report_tally_slow(struct report_tally *t, const struct report_record *record)
 {
-    if (r->kind == SST_KIND_CALLS)
-        on_calls(t, &r->calls);
-    else if (r->kind == SST_KIND_HEADER)
-        on_header(t, r->json);
-    else if (r->kind == SST_KIND_END) {
+    if (record->kind == SST_KIND_CALLS)
+        on_calls(t, &record->calls);
+    else if (record->kind == SST_KIND_HEADER)
+        on_header(t, record->json);
+    else if (record->kind == SST_KIND_END) {
         t->ended = true;
-        rotated_of(json_object_get(r->json, "rotated_out"), &t->rotated);
+        rotated_of(json_object_get(record->json, "rotated_out"), &t->rotated);
     }
 }
 
@@ -140,7 +140,7 @@ const struct report_family_kind report_family_kinds[REPORT_FAMILY_KINDS] = {
 
 /* Lines of one kind each: logs without `records` are held against the sums of their events. */
 static void hold_families(const struct report_tally *t, const json_t *end,
-                          struct report_completeness *c)
+                          struct report_completeness *completeness)
 {
     const json_t *events = json_object_get(end, "events");
     const json_t *values = json_object_get(end, "values");
@@ -150,29 +150,30 @@ static void hold_families(const struct report_tally *t, const json_t *end,
     for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++)
         if (!report_member_count(json_object_get(events, report_family_kinds[i].family), "written",
                                  &written))
-            hold(c, report_kind_name(report_family_kinds[i].kind), written,
+            hold(completeness, report_kind_name(report_family_kinds[i].kind), written,
                  at_hand(t, report_family_kinds[i].kind));
     written = posted > lost ? posted - lost : 0;
     (void)report_member_count(values, "written", &written);
     if (values)
-        hold(c, report_kind_name(SST_KIND_VALUES), written, at_hand(t, SST_KIND_VALUES));
+        hold(completeness, report_kind_name(SST_KIND_VALUES), written, at_hand(t, SST_KIND_VALUES));
 }
 
 /* Calls are counted one by one; where parts are gone only their lines are known. */
 static void hold_calls(const struct report_tally *t, const json_t *end,
-                       struct report_completeness *c)
+                       struct report_completeness *completeness)
 {
     const json_t *calls = json_object_get(end, "calls");
     uint64_t entered = report_count_in(calls, "entered");
     uint64_t dropped = report_count_in(json_object_get(calls, "not_written"), "entered");
 
     if (calls && !t->rotated.records[SST_KIND_CALLS])
-        hold(c, "calls", entered > dropped ? entered - dropped : 0, t->entered);
+        hold(completeness, "calls", entered > dropped ? entered - dropped : 0, t->entered);
 }
 
 /* alloc and site lines have separate sums, and so have calls: each amount is counted once. */
 static void hold_records(const struct report_tally *t, const json_t *records,
-                         const struct report_completeness *before, struct report_completeness *c)
+                         const struct report_completeness *before,
+                         struct report_completeness *completeness)
 {
     bool allocs = before->count > 0;
 
@@ -181,12 +182,13 @@ static void hold_records(const struct report_tally *t, const json_t *records,
         const char *name = report_kind_name((enum sst_kind)kind);
 
         if (kind != SST_KIND_END && !(summed && allocs))
-            hold(c, name, report_count_in(records, name), at_hand(t, (enum sst_kind)kind));
+            hold(completeness, name, report_count_in(records, name),
+                 at_hand(t, (enum sst_kind)kind));
     }
 }
 
 static void hold_sums(const struct report_tally *t, const json_t *end,
-                      struct report_completeness *c)
+                      struct report_completeness *completeness)
 {
     const json_t *records = json_object_get(end, "records");
     struct report_completeness allocs = {.count = 0};
@@ -194,19 +196,19 @@ static void hold_sums(const struct report_tally *t, const json_t *end,
     hold(&allocs, "allocations", report_count_in(end, "written"), t->allocs + t->rotated.allocs);
     hold(&allocs, "bytes", report_count_in(end, "bytes"), t->bytes + t->rotated.bytes);
     for (size_t i = 0; i < allocs.count; i++)
-        report_gap_add(c, allocs.gaps[i].kind, allocs.gaps[i].what, NULL, allocs.gaps[i].count,
-                       allocs.gaps[i].of);
+        report_gap_add(completeness, allocs.gaps[i].kind, allocs.gaps[i].what, NULL,
+                       allocs.gaps[i].count, allocs.gaps[i].of);
     if (records) {
-        hold_records(t, records, &allocs, c);
+        hold_records(t, records, &allocs, completeness);
     } else {
-        hold_families(t, end, c);
-        hold_calls(t, end, c);
+        hold_families(t, end, completeness);
+        hold_calls(t, end, completeness);
     }
 }
 
 /* What the recording says of itself. */
 
-void report_losses_settle(const struct report_losses *l, struct report_completeness *c)
+void report_losses_settle(const struct report_losses *l, struct report_completeness *completeness)
 {
     uint64_t sum = report_counts_sum(l->lost_by);
     const char *name;
@@ -214,17 +216,20 @@ void report_losses_settle(const struct report_losses *l, struct report_completen
 
     REPORT_EACH_COUNT(l->lost_by, name, count)
     {
-        report_gap_add(c, REPORT_GAP_LOST, "alloc", name, report_count_in(l->lost_by, name), 0);
+        report_gap_add(completeness, REPORT_GAP_LOST, "alloc", name,
+                       report_count_in(l->lost_by, name), 0);
     }
-    report_gap_add(c, REPORT_GAP_LOST, "alloc", NULL, l->lost > sum ? l->lost - sum : 0, 0);
+    report_gap_add(completeness, REPORT_GAP_LOST, "alloc", NULL, l->lost > sum ? l->lost - sum : 0,
+                   0);
     REPORT_EACH_COUNT(l->others, name, count)
     {
-        report_gap_add(c, REPORT_GAP_LOST, name, NULL, report_count_in(l->others, name), 0);
+        report_gap_add(completeness, REPORT_GAP_LOST, name, NULL, report_count_in(l->others, name),
+                       0);
     }
     REPORT_EACH_COUNT(l->not_written, name, count)
     {
-        report_gap_add(c, REPORT_GAP_NOT_WRITTEN, name, NULL, report_count_in(l->not_written, name),
-                       0);
+        report_gap_add(completeness, REPORT_GAP_NOT_WRITTEN, name, NULL,
+                       report_count_in(l->not_written, name), 0);
     }
 }
 
@@ -237,15 +242,16 @@ static void happened(const json_t *file, struct report_completeness *c)
     report_gap_add(c, REPORT_GAP_FILE, "truncated", NULL, report_count_in(file, "truncated"), 0);
 }
 
-static void paths(const struct report_tally *t, const json_t *end, struct report_completeness *c)
+static void paths(const struct report_tally *t, const json_t *end,
+                  struct report_completeness *completeness)
 {
     uint64_t refused = report_count_in(end, "nodes_refused"), cut = t->cut;
 
     if (report_count_in(end, "cut_allocs") > cut)
         cut = report_count_in(end, "cut_allocs");
-    report_gap_add(c, REPORT_GAP_PATHS, NULL, NULL, cut ? cut : refused, refused);
-    report_gap_add(c, REPORT_GAP_LOST, "beginnings", NULL, report_count_in(end, "beginnings_lost"),
-                   0);
+    report_gap_add(completeness, REPORT_GAP_PATHS, NULL, NULL, cut ? cut : refused, refused);
+    report_gap_add(completeness, REPORT_GAP_LOST, "beginnings", NULL,
+                   report_count_in(end, "beginnings_lost"), 0);
 }
 
 static void which_parts(char *to, size_t room, uint64_t from, uint64_t last)
@@ -257,7 +263,8 @@ static void which_parts(char *to, size_t room, uint64_t from, uint64_t last)
 }
 
 /* Parts that are gone are no longer there to be read. With --max-log these are the earliest. */
-static void parts(const struct report_tally *t, const json_t *end, struct report_completeness *c)
+static void parts(const struct report_tally *t, const json_t *end,
+                  struct report_completeness *completeness)
 {
     uint64_t before = t->first > 1 ? t->first - 1 : 0, last = t->last;
     uint64_t gone = t->rotated.parts, missing = before + t->skipped;
@@ -272,8 +279,8 @@ static void parts(const struct report_tally *t, const json_t *end, struct report
         which_parts(which, sizeof(which), gone + 1, before);
     else if (last > t->part)
         which_parts(which, sizeof(which), t->part + 1, last);
-    report_gap_add(c, REPORT_GAP_PARTS, which, NULL, missing, 0);
-    report_gap_add(c, REPORT_GAP_ROTATED_OUT, NULL, NULL, gone, t->rotated.allocs);
+    report_gap_add(completeness, REPORT_GAP_PARTS, which, NULL, missing, 0);
+    report_gap_add(completeness, REPORT_GAP_ROTATED_OUT, NULL, NULL, gone, t->rotated.allocs);
 }
 
 static void sampler(const json_t *sampling, struct report_completeness *c)

@@ -80,7 +80,7 @@ struct report_tally {
 };
 
 /* report_tally_record - count a line that was used. Those of hot kinds cost three additions. */
-void report_tally_slow(struct report_tally *t, const struct report_record *r);
+void report_tally_slow(struct report_tally *t, const struct report_record *record);
 static inline void report_tally_record(struct report_tally *t, const struct report_record *r)
 {
     t->records[r->kind]++;
@@ -109,7 +109,8 @@ struct report_losses {
     uint64_t lost;
     const json_t *lost_by, *others, *not_written;
 };
-void report_losses_settle(const struct report_losses *losses, struct report_completeness *c);
+void report_losses_settle(const struct report_losses *losses,
+                          struct report_completeness *completeness);
 
 /* A feature that a runtime newer than this version of shadowtrace may turn off (`off`). */
 struct report_feature {

@@ -242,45 +242,45 @@ static void table_free(struct report_table *t)
  * An id that is used and not defined (yet): a separate entry that says so. A definition may still
  * come.
  */
-static int table_placeholder(struct report_defs *d, struct report_table *t, uint32_t id,
+static int table_placeholder(struct report_defs *d, struct report_table *table, uint32_t id,
                              struct report_place at, uint32_t *out)
 {
     struct report_def def = {.path = ""};
     char text[64];
     int err;
 
-    report_problem(d->problems, at, "%s %u is used but not defined", t->what, id);
+    report_problem(d->problems, at, "%s %u is used but not defined", table->what, id);
     d->undefined++;
-    snprintf(text, sizeof(text), "(%s %u, not in the log)", t->what, id);
+    snprintf(text, sizeof(text), "(%s %u, not in the log)", table->what, id);
     err = intern_text(d, text, &def.name);
     if (!err)
-        err = table_add(t, &def, out);
-    return err ? err : ids_set(&t->ids, id, *out);
+        err = table_add(table, &def, out);
+    return err ? err : ids_set(&table->ids, id, *out);
 }
 
-static int table_number(struct report_defs *d, struct report_table *t, uint32_t id,
+static int table_number(struct report_defs *d, struct report_table *table, uint32_t id,
                         struct report_place at, uint32_t *out)
 {
-    uint32_t found = id ? ids_get(&t->ids, id) : 1;
+    uint32_t found = id ? ids_get(&table->ids, id) : 1;
 
     if (LIKELY(found)) {
         *out = found - 1;
         return 0;
     }
-    return table_placeholder(d, t, id, at, out);
+    return table_placeholder(d, table, id, at, out);
 }
 
-static int table_init(struct report_defs *d, struct report_table *t, const char *what)
+static int table_init(struct report_defs *d, struct report_table *table, const char *what)
 {
     struct report_def none = {.path = "", .defined = true};
     uint32_t number;
     char text[32];
     int err;
 
-    t->what = what;
+    table->what = what;
     snprintf(text, sizeof(text), "(unknown %s)", what);
     err = intern_text(d, text, &none.name);
-    return err ? err : table_add(t, &none, &number);
+    return err ? err : table_add(table, &none, &number);
 }
 
 /* Paths. */
@@ -399,11 +399,11 @@ void report_defs_fini(struct report_defs *d)
 
 /* Records. */
 
-int report_defs_unusable(const struct report_defs *d, const struct report_record *r,
+int report_defs_unusable(const struct report_defs *d, const struct report_record *record,
                          const char *key)
 {
-    report_problem(d->problems, r->at, "%s: member \"%s\" is missing or not what it should be",
-                   report_kind_name(r->kind), key);
+    report_problem(d->problems, record->at, "%s: member \"%s\" is missing or not what it should be",
+                   report_kind_name(record->kind), key);
     return -EBADMSG;
 }
 
@@ -418,28 +418,28 @@ static uint8_t owner_of(const char *word)
     return owner;
 }
 
-static int add_named(struct report_defs *d, const struct report_record *r)
+static int add_named(struct report_defs *d, const struct report_record *record)
 {
-    struct report_table *t = r->kind == SST_KIND_MODULE  ? &d->modules
-                             : r->kind == SST_KIND_CLASS ? &d->classes
-                                                         : &d->methods;
+    struct report_table *t = record->kind == SST_KIND_MODULE  ? &d->modules
+                             : record->kind == SST_KIND_CLASS ? &d->classes
+                                                              : &d->methods;
     const char *name = NULL, *path = "", *mvid = NULL, *owner = "";
     struct report_def def = {.defined = true};
     struct report_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
-    const char *bad = report_member_id(r->json, "id", 1, &id)                         ? "id"
-                      : report_member_text(r->json, "name", &name)                    ? "name"
-                      : report_member_text(r->json, "path", &path) == -EBADMSG        ? "path"
-                      : report_member_text(r->json, "mvid", &mvid) == -EBADMSG        ? "mvid"
-                      : report_member_text(r->json, "owner", &owner) == -EBADMSG      ? "owner"
-                      : report_member_id(r->json, "module", 1, &module) == -EBADMSG   ? "module"
-                      : report_member_id(r->json, "token", 0, &def.token) == -EBADMSG ? "token"
-                                                                                      : NULL;
+    const char *bad = report_member_id(record->json, "id", 1, &id)                       ? "id"
+                      : report_member_text(record->json, "name", &name)                  ? "name"
+                      : report_member_text(record->json, "path", &path) == -EBADMSG      ? "path"
+                      : report_member_text(record->json, "mvid", &mvid) == -EBADMSG      ? "mvid"
+                      : report_member_text(record->json, "owner", &owner) == -EBADMSG    ? "owner"
+                      : report_member_id(record->json, "module", 1, &module) == -EBADMSG ? "module"
+                      : report_member_id(record->json, "token", 0, &def.token) == -EBADMSG ? "token"
+                                                                                           : NULL;
     int err;
 
     if (bad)
-        return report_defs_unusable(d, r, bad);
-    err = table_number(d, &d->modules, module, r->at, &def.module);
+        return report_defs_unusable(d, record, bad);
+    err = table_number(d, &d->modules, module, record->at, &def.module);
     if (!err)
         err = intern_text(d, path, &def.path);
     if (!err && mvid)
@@ -482,19 +482,19 @@ static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
     return 0;
 }
 
-static int add_thread(struct report_defs *d, const struct report_record *r)
+static int add_thread(struct report_defs *d, const struct report_record *record)
 {
     struct report_thread *thread;
     const char *name = NULL;
     uint32_t id = 0, os = 0, number;
     int err;
 
-    if (report_member_id(r->json, "id", 1, &id))
-        return report_defs_unusable(d, r, "id");
-    if (report_member_id(r->json, "os", 0, &os) == -EBADMSG)
-        return report_defs_unusable(d, r, "os");
-    if (report_member_text(r->json, "name", &name) == -EBADMSG)
-        return report_defs_unusable(d, r, "name");
+    if (report_member_id(record->json, "id", 1, &id))
+        return report_defs_unusable(d, record, "id");
+    if (report_member_id(record->json, "os", 0, &os) == -EBADMSG)
+        return report_defs_unusable(d, record, "os");
+    if (report_member_text(record->json, "name", &name) == -EBADMSG)
+        return report_defs_unusable(d, record, "name");
     err = thread_number(d, id, &number);
     if (!err && name)
         err = intern_text(d, name, &name);
@@ -503,7 +503,7 @@ static int add_thread(struct report_defs *d, const struct report_record *r)
     thread = &d->threads[number];
     thread->os = os ? os : thread->os;
     thread->name = name ? name : thread->name;
-    thread->ended = json_object_get(r->json, "end") != NULL;
+    thread->ended = json_object_get(record->json, "end") != NULL;
     return 0;
 }
 
@@ -519,15 +519,15 @@ static int named_path(struct report_defs *d, uint32_t parent, int32_t il, const 
     return err ? err : path_add(d, &path, out);
 }
 
-static int add_inlined(struct report_defs *d, const struct report_record *r)
+static int add_inlined(struct report_defs *d, const struct report_record *record)
 {
-    const struct report_inlined *i = &r->inlined;
+    const struct report_inlined *i = &record->inlined;
     struct report_inlining frame = {.il = i->il};
     int err;
 
     if (i->parent && !(frame.parent = ids_get(&d->frame_ids, i->parent)))
-        return report_defs_unusable(d, r, "parent");
-    err = report_defs_method(d, i->method, r->at, &frame.method);
+        return report_defs_unusable(d, record, "parent");
+    err = report_defs_method(d, i->method, record->at, &frame.method);
     if (err)
         return err;
     if (!array_reserve(&d->frames, &d->frame_capacity, d->frame_count + 1))
@@ -570,16 +570,16 @@ static int inlined_path(struct report_defs *d, uint32_t id, uint32_t *path, int3
     return err;
 }
 
-static int add_node(struct report_defs *d, const struct report_record *r)
+static int add_node(struct report_defs *d, const struct report_record *record)
 {
-    const struct report_node *n = &r->node;
+    const struct report_node *n = &record->node;
     struct report_path path = {.filter = n->filter & 1};
     uint32_t method, number, begun = 0;
     int err;
 
-    err = report_defs_path(d, n->parent, r->at, &path.parent);
+    err = report_defs_path(d, n->parent, record->at, &path.parent);
     if (!err && n->begun)
-        err = report_defs_path(d, n->begun, r->at, &begun);
+        err = report_defs_path(d, n->begun, record->at, &begun);
     if (!err && n->call == SST_CALL_DYNAMIC) {
         path.il = REPORT_NO_IL - (int32_t)n->call;
         err = named_path(d, path.parent, n->il, REPORT_PATH_DYNAMIC, &path.parent);
@@ -587,7 +587,7 @@ static int add_node(struct report_defs *d, const struct report_record *r)
         path.il = n->il >= 0 ? n->il : REPORT_NO_IL - (int32_t)n->call;
     }
     if (!err)
-        err = report_defs_method(d, n->method, r->at, &method);
+        err = report_defs_method(d, n->method, record->at, &method);
     if (!err && n->inlined)
         err = inlined_path(d, n->inlined, &path.parent, &path.il);
     if (err)
@@ -603,13 +603,13 @@ const char *report_no_frame(const struct report_defs *d)
     return d->some_hooked ? "(no own frame)" : "(no managed frame)";
 }
 
-static int add_header(struct report_defs *d, const struct report_record *r)
+static int add_header(struct report_defs *d, const struct report_record *record)
 {
-    const json_t *options = json_object_get(r->json, "options");
+    const json_t *options = json_object_get(record->json, "options");
 
     d->some_hooked = d->some_hooked || json_is_true(json_object_get(options, "own")) ||
                      json_array_size(json_object_get(options, "only"));
-    if (!report_recording_next(&d->recording, r->json) || d->recording.number == 1)
+    if (!report_recording_next(&d->recording, record->json) || d->recording.number == 1)
         return 0;
     report_ids_free(&d->modules.ids);
     report_ids_free(&d->classes.ids);
@@ -620,7 +620,7 @@ static int add_header(struct report_defs *d, const struct report_record *r)
     return 0;
 }
 
-int report_defs_add(struct report_defs *d, const struct report_record *r)
+int report_defs_add(struct report_defs *d, const struct report_record *record)
 {
     static int (*const add[SST_KIND_COUNT])(struct report_defs *, const struct report_record *) = {
         [SST_KIND_HEADER] = add_header,  [SST_KIND_MODULE] = add_named,
@@ -628,7 +628,7 @@ int report_defs_add(struct report_defs *d, const struct report_record *r)
         [SST_KIND_THREAD] = add_thread,  [SST_KIND_NODE] = add_node,
         [SST_KIND_INLINED] = add_inlined};
 
-    return add[r->kind] ? add[r->kind](d, r) : 0;
+    return add[record->kind] ? add[record->kind](d, record) : 0;
 }
 
 int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
@@ -664,22 +664,23 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
     return ids_set(&d->path_ids, id, REPORT_PATH_LOST);
 }
 
-static int expect_alloc(struct report_defs *d, const struct report_alloc *a, struct report_place at)
+static int expect_alloc(struct report_defs *d, const struct report_alloc *alloc,
+                        struct report_place at)
 {
     uint32_t number;
     int err = 0;
 
-    if (a->node && UNLIKELY(!ids_get(&d->path_ids, a->node)))
-        err = report_defs_path(d, a->node, at, &number);
-    if (!err && a->class_id && UNLIKELY(!ids_get(&d->classes.ids, a->class_id)))
-        err = report_defs_class(d, a->class_id, at, &number);
-    if (!err && a->thread && UNLIKELY(!ids_get(&d->thread_ids, a->thread)))
-        err = report_defs_thread(d, a->thread, at, &number);
+    if (alloc->node && UNLIKELY(!ids_get(&d->path_ids, alloc->node)))
+        err = report_defs_path(d, alloc->node, at, &number);
+    if (!err && alloc->class_id && UNLIKELY(!ids_get(&d->classes.ids, alloc->class_id)))
+        err = report_defs_class(d, alloc->class_id, at, &number);
+    if (!err && alloc->thread && UNLIKELY(!ids_get(&d->thread_ids, alloc->thread)))
+        err = report_defs_thread(d, alloc->thread, at, &number);
     return err;
 }
 
 /* Events of every other kind name things by the same members. */
-static int expect_named(struct report_defs *d, const struct report_record *r)
+static int expect_named(struct report_defs *d, const struct report_record *record)
 {
     static const struct {
         const char *key;
@@ -692,22 +693,22 @@ static int expect_named(struct report_defs *d, const struct report_record *r)
     int err = 0;
 
     for (size_t i = 0; !err && i < COUNT_OF(members); i++)
-        if (!report_member_id(r->json, members[i].key, 1, &id))
-            err = members[i].get(d, id, r->at, &number);
+        if (!report_member_id(record->json, members[i].key, 1, &id))
+            err = members[i].get(d, id, record->at, &number);
     return err;
 }
 
-int report_defs_expect(struct report_defs *d, const struct report_record *r)
+int report_defs_expect(struct report_defs *d, const struct report_record *record)
 {
     uint32_t number;
 
-    switch (r->kind) {
+    switch (record->kind) {
     case SST_KIND_ALLOC:
     case SST_KIND_SITE:
     case SST_KIND_LIVE_SITE:
-        return expect_alloc(d, &r->alloc, r->at);
+        return expect_alloc(d, &record->alloc, record->at);
     case SST_KIND_CALLS:
-        return report_defs_thread(d, r->calls.thread, r->at, &number);
+        return report_defs_thread(d, record->calls.thread, record->at, &number);
     case SST_KIND_UNKNOWN:
     case SST_KIND_HEADER:
     case SST_KIND_MODULE:
@@ -722,7 +723,7 @@ int report_defs_expect(struct report_defs *d, const struct report_record *r)
     case SST_KIND_END:
         return 0;
     default:
-        return expect_named(d, r);
+        return expect_named(d, record);
     }
 }
 
@@ -745,12 +746,12 @@ static int intern_json(struct report_defs *d, const char *json, size_t size,
  * Frames come leaf first, paths are built from the root: recursion would follow the depth, so go by
  * an array.
  */
-int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out)
+int report_defs_inline_path(struct report_defs *d, const struct report_alloc *alloc, uint32_t *out)
 {
     struct report_path path = {.parent = REPORT_PATH_EMPTY, .il = REPORT_NO_IL};
     uint32_t few[256], *methods = few, *more;
     size_t count = 0, capacity = COUNT_OF(few), size;
-    const char *at = a->stack, *frame;
+    const char *at = alloc->stack, *frame;
     int err = 0;
 
     *out = REPORT_PATH_EMPTY;
@@ -790,11 +791,11 @@ int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a,
     return err;
 }
 
-int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out)
+int report_defs_inline_class(struct report_defs *d, const struct report_alloc *alloc, uint32_t *out)
 {
     struct report_def def = {.path = d->classes.defs[0].path, .defined = true};
     struct report_string *name;
-    int err = intern_json(d, a->type, a->type_size, &name);
+    int err = intern_json(d, alloc->type, alloc->type_size, &name);
 
     if (err)
         return err;
@@ -802,42 +803,42 @@ int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a
     return table_add(&d->classes, &def, out);
 }
 
-int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
+int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *alloc,
                            struct report_place at, uint32_t *out)
 {
-    int err = UNLIKELY(a->stack != NULL) ? report_defs_inline_path(d, a, out)
-                                         : report_defs_path(d, a->node, at, out);
-    int32_t il = a->il;
+    int err = UNLIKELY(alloc->stack != NULL) ? report_defs_inline_path(d, alloc, out)
+                                             : report_defs_path(d, alloc->node, at, out);
+    int32_t il = alloc->il;
 
-    if (UNLIKELY(!err && a->inlined && !a->cut))
-        err = inlined_path(d, a->inlined, out, &il);
+    if (UNLIKELY(!err && alloc->inlined && !alloc->cut))
+        err = inlined_path(d, alloc->inlined, out, &il);
     if (UNLIKELY(!err &&
-                 a->cut)) /* above the frame that allocates lies what was kept of its path */
+                 alloc->cut)) /* above the frame that allocates lies what was kept of its path */
         return named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
-    if (UNLIKELY(!err && a->call == SST_CALL_DYNAMIC))
+    if (UNLIKELY(!err && alloc->call == SST_CALL_DYNAMIC))
         return named_path(d, *out, il, REPORT_PATH_DYNAMIC, out);
     return err;
 }
 
-int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *a)
+int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *alloc)
 {
-    const struct report_inlining *frame = inlined_frame(d, a->inlined);
+    const struct report_inlining *frame = inlined_frame(d, alloc->inlined);
 
-    if (a->cut || a->call == SST_CALL_DYNAMIC)
+    if (alloc->cut || alloc->call == SST_CALL_DYNAMIC)
         return REPORT_NO_IL;
-    return frame ? frame->il : a->il;
+    return frame ? frame->il : alloc->il;
 }
 
-int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out)
+int report_defs_event_path(struct report_defs *d, const struct report_record *record, uint32_t *out)
 {
     uint32_t id = SST_NODE_EMPTY;
     int err;
 
-    (void)report_member_id(r->json, "node", 0, &id);
-    err = report_defs_path(d, id, r->at, out);
+    (void)report_member_id(record->json, "node", 0, &id);
+    err = report_defs_path(d, id, record->at, out);
     if (!err)
         err = report_defs_plain(d, out);
-    return err || !json_is_true(json_object_get(r->json, "cut"))
+    return err || !json_is_true(json_object_get(record->json, "cut"))
                ? err
                : named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
 }

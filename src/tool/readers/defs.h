@@ -152,21 +152,23 @@ int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at,
  * The path of an inline stack, the class of an inline type. Returns: 0; -EBADMSG with a problem
  * noted; -ENOMEM.
  */
-int report_defs_inline_path(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
-int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a, uint32_t *out);
+int report_defs_inline_path(struct report_defs *d, const struct report_alloc *alloc, uint32_t *out);
+int report_defs_inline_class(struct report_defs *d, const struct report_alloc *alloc,
+                             uint32_t *out);
 
 /* The path of an allocation, by node or inline stack; Returns: as report_defs_inline_path. */
-int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *a,
+int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *alloc,
                            struct report_place at, uint32_t *out);
 
 /* The IL offset in the innermost frame of that path; REPORT_NO_IL. */
-int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *a);
+int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *alloc);
 
 /* A path as the machine's stack has it, wherever its frames were begun. Returns: 0 or -ENOMEM. */
 int report_defs_plain(struct report_defs *d, uint32_t *path);
 
 /* The plain path of any other event; REPORT_PATH_EMPTY without a node. Returns: 0 or -ENOMEM. */
-int report_defs_event_path(struct report_defs *d, const struct report_record *r, uint32_t *out);
+int report_defs_event_path(struct report_defs *d, const struct report_record *record,
+                           uint32_t *out);
 
 /*
  * The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0

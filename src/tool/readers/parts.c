@@ -26,9 +26,11 @@ struct report_recording report_part_of(const char *path)
 }
 
 /* Not by "started": 0.1 wrote into each part when that one began. */
-static bool same_recording(const struct report_recording *a, const struct report_recording *b)
+static bool same_recording(const struct report_recording *a,
+                           const struct report_recording *recording)
 {
-    return a->number && b->number && a->pid == b->pid && a->clock == b->clock;
+    return a->number && recording->number && a->pid == recording->pid &&
+           a->clock == recording->clock;
 }
 
 bool report_part_follows(const struct report_recording *earlier,

@@ -736,12 +736,12 @@ static void any_il(struct report_parser *p, const char *key, int32_t *out)
 }
 
 /* An allocation's has either of two names. */
-static void any_alloc_il(struct report_parser *p, struct report_alloc *a)
+static void any_alloc_il(struct report_parser *p, struct report_alloc *alloc)
 {
-    a->unoptimised = json_object_get(p->json, "il0");
-    if (a->unoptimised && json_object_get(p->json, "il"))
+    alloc->unoptimised = json_object_get(p->json, "il0");
+    if (alloc->unoptimised && json_object_get(p->json, "il"))
         bad(p, "il0", "stands beside il");
-    any_il(p, a->unoptimised ? "il0" : "il", &a->il);
+    any_il(p, alloc->unoptimised ? "il0" : "il", &alloc->il);
 }
 
 /* A value as text again, the parser's; NULL: no memory. */
@@ -753,7 +753,7 @@ static const char *any_text(struct report_parser *p, const json_t *value, char *
 }
 
 /* An inline stack goes back into text, so that there is one way to read it. */
-static void any_stack(struct report_parser *p, struct report_alloc *a)
+static void any_stack(struct report_parser *p, struct report_alloc *alloc)
 {
     const json_t *stack = json_object_get(p->json, "stack"),
                  *type = json_object_get(p->json, "type");
@@ -769,10 +769,10 @@ static void any_stack(struct report_parser *p, struct report_alloc *a)
     }
     if (type && !json_is_string(type))
         bad(p, "type", "is no text");
-    if (!p->err && stack && (a->stack = any_text(p, stack, &p->stack)))
-        a->stack_size = strlen(a->stack);
-    if (!p->err && type && (a->type = any_text(p, type, &p->type)))
-        a->type_size = strlen(a->type);
+    if (!p->err && stack && (alloc->stack = any_text(p, stack, &p->stack)))
+        alloc->stack_size = strlen(alloc->stack);
+    if (!p->err && type && (alloc->type = any_text(p, type, &p->type)))
+        alloc->type_size = strlen(alloc->type);
 }
 
 static void any_bool(struct report_parser *p, const char *key, bool *out)
@@ -794,49 +794,49 @@ static unsigned any_word(struct report_parser *p, const char *key, const char *c
     return word_index(names, count, word, strlen(word));
 }
 
-static void any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *a)
+static void any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *alloc)
 {
     bool site = kind == SST_KIND_SITE;
 
-    *a = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
-    any_count(p, "bytes", true, &a->bytes);
-    any_count(p, "t", !site, &a->t);
-    any_id(p, "thread", 1, !site, &a->thread);
+    *alloc = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
+    any_count(p, "bytes", true, &alloc->bytes);
+    any_count(p, "t", !site, &alloc->t);
+    any_id(p, "thread", 1, !site, &alloc->thread);
     if (site)
-        any_count(p, "allocs", true, &a->allocs);
-    want(p, report_member_number(p->json, "weight", &a->weight), "weight", false);
-    if (!(a->weight >= 0 && a->weight <= SST_INTEGER_MAX))
+        any_count(p, "allocs", true, &alloc->allocs);
+    want(p, report_member_number(p->json, "weight", &alloc->weight), "weight", false);
+    if (!(alloc->weight >= 0 && alloc->weight <= SST_INTEGER_MAX))
         bad(p, "weight", "is out of range");
-    a->heap = (enum sst_heap)any_word(p, "heap", heap_names, COUNT_OF(heap_names));
-    any_alloc_il(p, a);
-    any_bool(p, "cut", &a->cut);
-    a->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
-    any_stack(p, a);
-    any_id(p, "class", 1, !a->type, &a->class_id);
-    any_id(p, "node", 0, !a->stack, &a->node);
-    any_id(p, "inlined", 1, false, &a->inlined);
+    alloc->heap = (enum sst_heap)any_word(p, "heap", heap_names, COUNT_OF(heap_names));
+    any_alloc_il(p, alloc);
+    any_bool(p, "cut", &alloc->cut);
+    alloc->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
+    any_stack(p, alloc);
+    any_id(p, "class", 1, !alloc->type, &alloc->class_id);
+    any_id(p, "node", 0, !alloc->stack, &alloc->node);
+    any_id(p, "inlined", 1, false, &alloc->inlined);
 }
 
-static void any_inlined(struct report_parser *p, struct report_inlined *i)
+static void any_inlined(struct report_parser *p, struct report_inlined *inlined)
 {
-    *i = (struct report_inlined){.il = REPORT_NO_IL};
-    any_id(p, "id", 1, true, &i->id);
-    any_id(p, "parent", 1, false, &i->parent);
-    any_id(p, "method", 1, true, &i->method);
-    any_il(p, "il", &i->il);
+    *inlined = (struct report_inlined){.il = REPORT_NO_IL};
+    any_id(p, "id", 1, true, &inlined->id);
+    any_id(p, "parent", 1, false, &inlined->parent);
+    any_id(p, "method", 1, true, &inlined->method);
+    any_il(p, "il", &inlined->il);
 }
 
-static void any_node(struct report_parser *p, struct report_node *n)
+static void any_node(struct report_parser *p, struct report_node *node)
 {
-    *n = (struct report_node){.il = REPORT_NO_IL};
-    any_bool(p, "filter", &n->filter);
-    any_id(p, "id", 1, true, &n->id);
-    any_id(p, "parent", 0, true, &n->parent);
-    any_id(p, "method", 1, true, &n->method);
-    any_id(p, "begun", 1, false, &n->begun);
-    any_id(p, "inlined", 1, false, &n->inlined);
-    n->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
-    any_il(p, "il", &n->il);
+    *node = (struct report_node){.il = REPORT_NO_IL};
+    any_bool(p, "filter", &node->filter);
+    any_id(p, "id", 1, true, &node->id);
+    any_id(p, "parent", 0, true, &node->parent);
+    any_id(p, "method", 1, true, &node->method);
+    any_id(p, "begun", 1, false, &node->begun);
+    any_id(p, "inlined", 1, false, &node->inlined);
+    node->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
+    any_il(p, "il", &node->il);
 }
 
 /* An array of pairs of whole numbers, as text again, the parser's. */
@@ -856,15 +856,15 @@ static const char *any_pairs(struct report_parser *p, const char *key, int64_t m
     return p->err ? NULL : any_text(p, array, text);
 }
 
-static void any_calls(struct report_parser *p, struct report_batch *b)
+static void any_calls(struct report_parser *p, struct report_batch *batch)
 {
-    *b = (struct report_batch){0};
-    any_count(p, "t", true, &b->t);
-    any_id(p, "thread", 1, true, &b->thread);
-    any_count(p, "depth", true, &b->depth);
+    *batch = (struct report_batch){0};
+    any_count(p, "t", true, &batch->t);
+    any_id(p, "thread", 1, true, &batch->thread);
+    any_count(p, "depth", true, &batch->depth);
     if (json_object_get(p->json, "open"))
-        b->open = any_pairs(p, "open", 0, &p->type);
-    b->events = any_pairs(p, "e", -SST_INTEGER_MAX, &p->stack);
+        batch->open = any_pairs(p, "open", 0, &p->type);
+    batch->events = any_pairs(p, "e", -SST_INTEGER_MAX, &p->stack);
     if (!json_array_size(json_object_get(p->json, "e")))
         bad(p, "e", "is empty");
 }
@@ -891,29 +891,29 @@ static const char *any_died(struct report_parser *p)
     return p->err ? NULL : any_text(p, array, &p->stack);
 }
 
-static void any_objects(struct report_parser *p, struct report_live_line *l)
+static void any_objects(struct report_parser *p, struct report_live_line *line)
 {
-    *l = (struct report_live_line){.gc = 0};
-    any_count(p, "gc", true, &l->gc);
-    any_count(p, "survived", false, &l->survived);
-    any_count(p, "survived_bytes", false, &l->survived_bytes);
-    any_bool(p, "opening", &l->opening);
+    *line = (struct report_live_line){.gc = 0};
+    any_count(p, "gc", true, &line->gc);
+    any_count(p, "survived", false, &line->survived);
+    any_count(p, "survived_bytes", false, &line->survived_bytes);
+    any_bool(p, "opening", &line->opening);
     if (json_object_get(p->json, "died"))
-        l->died = any_died(p);
+        line->died = any_died(p);
 }
 
-static void any_live(struct report_parser *p, struct report_live_line *l)
+static void any_live(struct report_parser *p, struct report_live_line *line)
 {
-    any_objects(p, l);
-    any_id(p, "site", 1, true, &l->site);
+    any_objects(p, line);
+    any_id(p, "site", 1, true, &line->site);
 }
 
-static void any_live_site(struct report_parser *p, struct report_record *r)
+static void any_live_site(struct report_parser *p, struct report_record *record)
 {
-    struct report_alloc *a = &r->alloc;
+    struct report_alloc *a = &record->alloc;
 
     *a = (struct report_alloc){.il = REPORT_NO_IL};
-    r->live = (struct report_live_line){.gc = 0};
+    record->live = (struct report_live_line){.gc = 0};
     any_id(p, "id", 1, true, &a->id);
     any_bool(p, "unloaded", &a->unloaded);
     any_alloc_il(p, a);
@@ -923,8 +923,8 @@ static void any_live_site(struct report_parser *p, struct report_record *r)
     any_id(p, "node", 0, true, &a->node);
     if (!json_object_get(p->json, "gc"))
         return;
-    any_objects(p, &r->live);
-    r->live.site = a->id;
+    any_objects(p, &record->live);
+    record->live.site = a->id;
 }
 
 /* What this version knows of each kind, so that what it does not know can be counted. */

@@ -51,18 +51,18 @@ static void put_part(struct buffer *b, const char *text, size_t size)
         buffer_append(b, text, size);
 }
 
-static void put_field(const struct held *h, struct buffer *b, const char *name)
+static void put_field(const struct held *h, struct buffer *out, const char *name)
 {
     while (*name) {
         size_t size = strcspn(name, ".");
 
         if (h->raw)
-            buffer_append(b, name, size);
+            buffer_append(out, name, size);
         else
-            put_part(b, name, size);
+            put_part(out, name, size);
         name += size;
         if (*name)
-            buffer_char(b, *name++);
+            buffer_char(out, *name++);
     }
 }
 
@@ -73,27 +73,27 @@ static uint32_t static_class(const struct held *h, const struct heap_static *fie
     return field->class_number < h->g.class_names.count ? h->class_of[field->class_number] : 0;
 }
 
-static void put_static(const struct held *h, const struct heap_root *root, struct buffer *b,
+static void put_static(const struct held *h, const struct heap_root *root, struct buffer *out,
                        bool elided)
 {
     const struct heap_static *field = &h->g.statics[root->field - 1];
     const char *type = held_type(h, static_class(h, field));
 
     if (elided)
-        put_elided(b, type);
+        put_elided(out, type);
     else
-        buffer_text(b, type);
-    buffer_char(b, '.');
-    put_field(h, b, h->g.field_text + field->at);
+        buffer_text(out, type);
+    buffer_char(out, '.');
+    put_field(h, out, h->g.field_text + field->at);
 }
 
-const char *held_static(const struct held *h, const struct heap_root *root, struct buffer *b)
+const char *held_static(const struct held *h, const struct heap_root *root, struct buffer *out)
 {
-    buffer_clear(b);
+    buffer_clear(out);
     if (!root || !root->field)
         return NULL;
-    put_static(h, root, b, false);
-    return b->failed ? NULL : b->data;
+    put_static(h, root, out, false);
+    return out->failed ? NULL : out->data;
 }
 
 /* The runtime pins what overlapped input and output uses by handles of a kind of their own. */
@@ -116,49 +116,49 @@ const char *held_handle(const struct held *h, const struct heap_root *root)
     return "strong";
 }
 
-static const char *root_words(const struct held *h, const struct heap_root *root, struct buffer *b,
-                              bool elided)
+static const char *root_words(const struct held *h, const struct heap_root *root,
+                              struct buffer *out, bool elided)
 {
     uint32_t method = root && root->name < h->g.names.count ? h->named[root->name] : 0;
     const char *handle = held_handle(h, root);
 
-    buffer_clear(b);
+    buffer_clear(out);
     if (!root)
         return heap_root_kinds[SST_HEAP_ROOT_OTHER].words;
     if (root->field) {
         bool thread = h->g.statics[root->field - 1].flags & SST_HEAP_STATIC_THREAD;
 
-        buffer_text(b, thread ? "thread static " : "static ");
-        put_static(h, root, b, elided);
+        buffer_text(out, thread ? "thread static " : "static ");
+        put_static(h, root, out, elided);
     } else if (handle) {
-        buffer_format(b, "%s %s handle", *handle == 'a' ? "an" : "a", handle);
+        buffer_format(out, "%s %s handle", *handle == 'a' ? "an" : "a", handle);
     } else {
-        buffer_text(b, root->kind == SST_HEAP_ROOT_STATIC && method
-                           ? "static"
-                           : heap_root_kinds[root->kind].words);
+        buffer_text(out, root->kind == SST_HEAP_ROOT_STATIC && method
+                             ? "static"
+                             : heap_root_kinds[root->kind].words);
     }
     if (method)
-        buffer_format(b, root->kind == SST_HEAP_ROOT_STACK ? ", of %s" : " %s",
+        buffer_format(out, root->kind == SST_HEAP_ROOT_STACK ? ", of %s" : " %s",
                       names_method(h->names, method));
-    return b->failed ? heap_root_kinds[root->kind].words : b->data;
+    return out->failed ? heap_root_kinds[root->kind].words : out->data;
 }
 
-const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *b)
+const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *out)
 {
-    return root_words(h, root, b, false);
+    return root_words(h, root, out, false);
 }
 
 /* ---- steps ---- */
 
-const char *held_object(const struct held *h, uint32_t object, struct buffer *b)
+const char *held_object(const struct held *h, uint32_t object, struct buffer *out)
 {
     const char *type = held_type(h, held_class(h, object));
 
     if (!heap_graph_keeps(&h->g, object))
         return type;
-    buffer_clear(b);
-    buffer_format(b, "%s (static fields)", type);
-    return b->failed ? type : b->data;
+    buffer_clear(out);
+    buffer_format(out, "%s (static fields)", type);
+    return out->failed ? type : out->data;
 }
 
 static bool is_array(const struct held *h, uint32_t object)
@@ -169,22 +169,22 @@ static bool is_array(const struct held *h, uint32_t object)
     return size && type[size - 1] == ']';
 }
 
-const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct buffer *b)
+const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct buffer *out)
 {
     const char *name =
         heap_field_name(&h->g, h->g.classes[from], heap_slot_of(h->slots, h->slot_count, from, to));
     bool array = is_array(h, from);
 
-    buffer_clear(b);
+    buffer_clear(out);
     if (heap_graph_pair(&h->g, from, to) || (!name && !array))
         return NULL;
     if (array)
-        buffer_text(b, "[i]");
+        buffer_text(out, "[i]");
     if (array && name)
-        buffer_char(b, '.');
+        buffer_char(out, '.');
     if (name)
-        put_field(h, b, name);
-    return b->failed ? NULL : b->data;
+        put_field(h, out, name);
+    return out->failed ? NULL : out->data;
 }
 
 size_t held_repeats(const struct held *h, const struct heap_path *path, size_t step)
@@ -204,41 +204,41 @@ size_t held_repeats(const struct held *h, const struct heap_path *path, size_t s
 
 /* An object of the chain, and what of it leads on; an array is its element. */
 static void put_step(const struct held *h, const struct heap_path *path, size_t i,
-                     struct buffer *part, struct buffer *b)
+                     struct buffer *part, struct buffer *out)
 {
     uint32_t node = path->steps[i], next = i + 1 < path->step_count ? path->steps[i + 1] : 0;
     const char *link = next ? held_link(h, node, next, part) : NULL;
 
-    buffer_text(b, " -> ");
+    buffer_text(out, " -> ");
     if (link && *link == '[' && !heap_graph_keeps(&h->g, node)) {
-        buffer_text(b, link);
+        buffer_text(out, link);
         return;
     }
-    put_elided(b, held_type(h, held_class(h, node)));
+    put_elided(out, held_type(h, held_class(h, node)));
     if (heap_graph_keeps(&h->g, node))
-        buffer_text(b, " (static fields)");
+        buffer_text(out, " (static fields)");
     if (link)
-        buffer_format(b, "%s%s", *link == '[' ? "" : ".", link);
+        buffer_format(out, "%s%s", *link == '[' ? "" : ".", link);
     if (next && heap_graph_pair(&h->g, node, next))
-        buffer_text(b, " -> (attached)");
+        buffer_text(out, " -> (attached)");
 }
 
-const char *held_chain(const struct held *h, const struct heap_path *path, struct buffer *b)
+const char *held_chain(const struct held *h, const struct heap_path *path, struct buffer *out)
 {
     struct buffer part = BUFFER_INIT;
 
-    buffer_clear(b);
-    buffer_text(b, root_words(h, heap_graph_root(&h->g, path->steps[0]), &part, true));
+    buffer_clear(out);
+    buffer_text(out, root_words(h, heap_graph_root(&h->g, path->steps[0]), &part, true));
     for (size_t i = 0; i < path->step_count; i++) {
         size_t repeats = held_repeats(h, path, i);
         bool skips =
             path->skipped && i <= path->skipped_before && path->skipped_before < i + repeats + 1;
 
         if (repeats || skips)
-            buffer_text(b, " -> …");
+            buffer_text(out, " -> …");
         i += repeats;
-        put_step(h, path, i, &part, b);
+        put_step(h, path, i, &part, out);
     }
     buffer_free(&part);
-    return b->failed ? "?" : b->data;
+    return out->failed ? "?" : out->data;
 }

@@ -221,29 +221,29 @@ static void sum_json(const char *name, const struct heap_sum *sum, struct json_w
 }
 
 static void rows_json(const struct change_rows *r, const char *const keys[3], uint64_t top,
-                      struct json_writer *w)
+                      struct json_writer *json)
 {
-    jw_unsigned(w, keys[0], r->count);
-    jw_line_array(w, 1, keys[1]);
+    jw_unsigned(json, keys[0], r->count);
+    jw_line_array(json, 1, keys[1]);
     for (size_t i = 0; i < shown(r, top); i++) {
-        jw_line_object(w, 2, NULL);
-        jw_text_if(w, keys[2], *r->rows[i].name ? r->rows[i].name : NULL);
-        sum_json("old", &r->rows[i].sum[CHANGES_OLD], w);
-        sum_json("new", &r->rows[i].sum[CHANGES_NEW], w);
-        jw_end(w);
+        jw_line_object(json, 2, NULL);
+        jw_text_if(json, keys[2], *r->rows[i].name ? r->rows[i].name : NULL);
+        sum_json("old", &r->rows[i].sum[CHANGES_OLD], json);
+        sum_json("new", &r->rows[i].sum[CHANGES_NEW], json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
 }
 
-static void side_json(const char *name, const struct held *h, struct json_writer *w)
+static void side_json(const char *name, const struct held *h, struct json_writer *json)
 {
-    jw_line_object(w, 1, name);
+    jw_line_object(json, 1, name);
     if (h->head.collection)
-        jw_unsigned(w, "gc", h->head.collection);
-    jw_unsigned(w, "t", h->head.t);
-    jw_unsigned(w, "objects", h->all.objects);
-    jw_unsigned(w, "bytes", h->all.bytes);
-    jw_end(w);
+        jw_unsigned(json, "gc", h->head.collection);
+    jw_unsigned(json, "t", h->head.t);
+    jw_unsigned(json, "objects", h->all.objects);
+    jw_unsigned(json, "bytes", h->all.bytes);
+    jw_end(json);
 }
 
 int changes_json(const struct changes *c, uint64_t top, FILE *out)

@@ -69,35 +69,36 @@ static const struct args_option options[] = {
                    "the value of a ConditionalWeakTable, held as long as the object above it"),
     ARGS_END};
 
-static int show(const struct retained_args *a, const struct held *h, struct retained_print *p,
+static int show(const struct retained_args *a, const struct held *h, struct retained_print *print,
                 FILE *out)
 {
-    p->held = h;
-    return cli_failed(&cmd_retained,
-                      a->format == READING_JSON ? retained_json(p, out) : retained_text(p, out));
+    print->held = h;
+    return cli_failed(&cmd_retained, a->format == READING_JSON ? retained_json(print, out)
+                                                               : retained_text(print, out));
 }
 
-static int read_and_join(struct held *h, const struct held_options *o, const char *log,
+static int read_and_join(struct held *h, const struct held_options *asked, const char *log,
                          const char *dump)
 {
-    int status = held_read(h, &cmd_retained, o, log, dump);
+    int status = held_read(h, &cmd_retained, asked, log, dump);
 
-    return status ? status : held_join(h, o);
+    return status ? status : held_join(h, asked);
 }
 
-static int compare(const struct retained_args *a, struct held *h, const struct retained_print *p,
-                   FILE *out)
+static int compare(const struct retained_args *a, struct held *h,
+                   const struct retained_print *print, FILE *out)
 {
     struct changes changes = {.types = {NULL, 0, 0}};
     struct held old = {.command = &cmd_retained};
-    int status = read_and_join(&old, &a->held, a->old_log ? a->old_log : p->log, a->old);
+    int status = read_and_join(&old, &a->held, a->old_log ? a->old_log : print->log, a->old);
 
     if (!status)
         status = changes_find(&changes, &old, h);
     if (!status)
-        status = cli_failed(&cmd_retained, a->format == READING_JSON
-                                               ? changes_json(&changes, p->top, out)
-                                               : changes_text(&changes, p->top, p->wide, out));
+        status =
+            cli_failed(&cmd_retained, a->format == READING_JSON
+                                          ? changes_json(&changes, print->top, out)
+                                          : changes_text(&changes, print->top, print->wide, out));
     changes_free(&changes);
     held_free(&old);
     return status;

@@ -166,21 +166,21 @@ static int add_method(struct held *h, const char *text, uint32_t number, uint32_
 }
 
 /* The number among the definitions of each name of the dump: by its id, or added by its text. */
-static int name_all(struct held *h, const struct heap_names *n, const struct report_ids *ids,
+static int name_all(struct held *h, const struct heap_names *names, const struct report_ids *ids,
                     int (*add)(struct held *h, const char *text, uint32_t number, uint32_t *out),
                     uint32_t **out)
 {
-    uint32_t *of = *out = memory_zalloc(n->count + 1, sizeof(*of));
+    uint32_t *of = *out = memory_zalloc(names->count + 1, sizeof(*of));
     int err = of ? 0 : -ENOMEM;
 
-    for (uint32_t i = 1; !err && i < n->count; i++) {
-        const struct heap_name *name = &n->names[i];
+    for (uint32_t i = 1; !err && i < names->count; i++) {
+        const struct heap_name *name = &names->names[i];
         uint32_t known = name->id ? report_ids_get(ids, name->id) : 0;
 
         if (known)
             of[i] = known - 1;
         else if (name->at)
-            err = add(h, n->text + name->at, i, &of[i]);
+            err = add(h, names->text + name->at, i, &of[i]);
     }
     return err;
 }
@@ -271,18 +271,18 @@ static int sum_all(struct held *h)
     return err ? err : sum_places(h);
 }
 
-int held_join(struct held *h, const struct held_options *o)
+int held_join(struct held *h, const struct held_options *options)
 {
     char why[ARGS_WHY_SIZE] = "";
     int err = name_all(h, &h->g.class_names, &h->defs.classes.ids, add_class, &h->class_of);
 
     if (!err)
         err = name_all(h, &h->g.names, &h->defs.methods.ids, add_method, &h->named);
-    if (!err && !o->no_lines)
-        err = reading_source_lines(h->command, &h->defs, &o->symbols, &h->log, &h->lines);
+    if (!err && !options->no_lines)
+        err = reading_source_lines(h->command, &h->defs, &options->symbols, &h->log, &h->lines);
     if (!err)
-        err = model_own_new(&h->defs, &h->log, h->lines, o->own_code.item, o->own_code.count,
-                            &h->own, why, sizeof(why));
+        err = model_own_new(&h->defs, &h->log, h->lines, options->own_code.item,
+                            options->own_code.count, &h->own, why, sizeof(why));
     if (err == -ENOENT) {
         cli_complain(h->command, "%s", why);
         return CLI_USAGE;
@@ -290,9 +290,9 @@ int held_join(struct held *h, const struct held_options *o)
     if (!err)
         err = origins_place(&h->origins, &h->defs, h->own, h->lines);
     if (!err)
-        err = names_new(&h->defs, o->style, &h->names);
+        err = names_new(&h->defs, options->style, &h->names);
     if (!err)
-        err = names_new(&h->defs, o->others, &h->others);
+        err = names_new(&h->defs, options->others, &h->others);
     if (!err) {
         number_sites(h);
         err = sum_all(h);
@@ -393,19 +393,19 @@ static bool made_before(const void *element, const void *key)
     return ((const struct held_made *)element)->place < *(const uint32_t *)key;
 }
 
-const char *held_place_types(const struct held *h, uint32_t place, struct buffer *b)
+const char *held_place_types(const struct held *h, uint32_t place, struct buffer *out)
 {
     size_t first = order_first(h->made, h->made_count, sizeof(*h->made), made_before, &place);
     size_t i = first;
 
-    buffer_clear(b);
+    buffer_clear(out);
     for (; i < h->made_count && h->made[i].place == place && i < first + TYPES_SHOWN; i++)
-        buffer_format(b, "%s%s", i > first ? ", " : "", held_type(h, h->made[i].class_number));
+        buffer_format(out, "%s%s", i > first ? ", " : "", held_type(h, h->made[i].class_number));
     while (i < h->made_count && h->made[i].place == place)
         i++;
     if (i > first + TYPES_SHOWN)
-        buffer_format(b, " +%zu", i - first - TYPES_SHOWN);
-    return b->failed || !b->data ? "" : b->data;
+        buffer_format(out, " +%zu", i - first - TYPES_SHOWN);
+    return out->failed || !out->data ? "" : out->data;
 }
 
 /* ---- what was asked for ---- */
@@ -481,7 +481,8 @@ static int nothing(const struct held *h, const char *what, const struct args_lis
 
 static const uint32_t wanted_groups[] = {0, 1};
 
-static int find(struct held *h, const struct held_options *o, const bool *types, const bool *places)
+static int find(struct held *h, const struct held_options *options, const bool *types,
+                const bool *places)
 {
     struct heap_grouping wanted;
     int err;
@@ -493,7 +494,7 @@ static int find(struct held *h, const struct held_options *o, const bool *types,
         h->wanted[node] = types[held_class(h, node)] && places[held_place(h, node)];
     wanted = (struct heap_grouping){h->wanted, wanted_groups, 2, 2};
     err = heap_together(&h->g, &h->d, &wanted, &h->together_objects, &h->together_bytes);
-    return err ? err : heap_paths_find(&h->g, &h->d, &wanted, o->paths, &h->paths);
+    return err ? err : heap_paths_find(&h->g, &h->d, &wanted, options->paths, &h->paths);
 }
 
 int held_find_row(struct held *h, uint32_t class_number, uint32_t place, size_t paths)
@@ -513,7 +514,7 @@ int held_find_row(struct held *h, uint32_t class_number, uint32_t place, size_t 
     return heap_paths_find(&h->g, &h->d, &wanted, paths, &h->paths);
 }
 
-int held_find(struct held *h, const struct held_options *o)
+int held_find(struct held *h, const struct held_options *options)
 {
     bool *types = memory_zalloc(h->defs.classes.count, sizeof(*types));
     bool *places = memory_zalloc(h->origins.place_count, sizeof(*places));
@@ -521,12 +522,12 @@ int held_find(struct held *h, const struct held_options *o)
 
     if (!types || !places)
         status = cli_failed(h->command, -ENOMEM);
-    else if (!choose_types(h, &o->types, types))
-        status = nothing(h, "is of a type", &o->types);
-    else if (!choose_places(h, &o->lines, places))
-        status = nothing(h, "was allocated at", &o->lines);
+    else if (!choose_types(h, &options->types, types))
+        status = nothing(h, "is of a type", &options->types);
+    else if (!choose_places(h, &options->lines, places))
+        status = nothing(h, "was allocated at", &options->lines);
     else
-        status = cli_failed(h->command, find(h, o, types, places));
+        status = cli_failed(h->command, find(h, options, types, places));
     if (!status && !h->paths.sum.objects) {
         cli_complain(h->command, "no object that is held is of such a type and from such a line");
         status = CLI_USAGE;

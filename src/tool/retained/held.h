@@ -77,15 +77,15 @@ uint32_t held_place(const struct held *h, uint32_t object); /* number of a place
 const char *held_type(const struct held *h, uint32_t class_number);
 
 /* As held_type; the runtime's arrays of static fields say so. In b. */
-const char *held_object(const struct held *h, uint32_t object, struct buffer *b);
+const char *held_object(const struct held *h, uint32_t object, struct buffer *out);
 
 /*
  * What a root is, in b: "static Cache.Items", "a pinned handle". held_handle - which kind of
  * handle, as in JSON; NULL: it is none. held_static - a static field with its full type, or NULL.
  */
-const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *b);
+const char *held_root(const struct held *h, const struct heap_root *root, struct buffer *out);
 const char *held_handle(const struct held *h, const struct heap_root *root);
-const char *held_static(const struct held *h, const struct heap_root *root, struct buffer *b);
+const char *held_static(const struct held *h, const struct heap_root *root, struct buffer *out);
 
 /*
  * held_slots - reads where objects of these paths hold the next ones, for held_link. Returns: as
@@ -94,10 +94,10 @@ const char *held_static(const struct held *h, const struct heap_root *root, stru
 int held_slots(struct held *h, const struct heap_paths *paths, size_t count);
 
 /* What leads from an object to the next: "entries", "[i].value", in b; NULL: nobody says. */
-const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct buffer *b);
+const char *held_link(const struct held *h, uint32_t from, uint32_t to, struct buffer *out);
 
 /* "static Cache.Items -> Dictionary<,>.entries -> [i].value -> Coupon", in b. */
-const char *held_chain(const struct held *h, const struct heap_path *path, struct buffer *b);
+const char *held_chain(const struct held *h, const struct heap_path *path, struct buffer *out);
 
 /*
  * The number of steps from `step` on that repeat the one or two types before it. The output
@@ -112,6 +112,6 @@ size_t held_repeats(const struct held *h, const struct heap_path *path, size_t s
 int held_rows(const struct heap_sum *sums, size_t count, uint32_t **rows, size_t *row_count);
 
 /* The types made at a place, those of most bytes first: "Order, Order[], Node +2", in b. */
-const char *held_place_types(const struct held *h, uint32_t place, struct buffer *b);
+const char *held_place_types(const struct held *h, uint32_t place, struct buffer *out);
 
 #endif

@@ -18,24 +18,24 @@ void origins_free(struct origins *o)
     origins_init(o);
 }
 
-int origins_take(struct origins *o, struct report_defs *defs, const struct report_record *r)
+int origins_take(struct origins *o, struct report_defs *defs, const struct report_record *record)
 {
-    const struct report_alloc *site = &r->alloc;
+    const struct report_alloc *site = &record->alloc;
     struct origin origin;
     uint32_t known;
     int err;
 
-    if (r->kind != SST_KIND_LIVE_SITE)
+    if (record->kind != SST_KIND_LIVE_SITE)
         return 0;
     if (o->recording != defs->recording.number)
         report_ids_free(&o->ids);
     o->recording = defs->recording.number;
     origin = (struct origin){.il = report_defs_alloc_il(defs, site)};
     err = site->inlined && !site->cut && site->call != SST_CALL_DYNAMIC
-              ? report_defs_alloc_path(defs, site, r->at, &origin.path)
-              : report_defs_path(defs, site->node, r->at, &origin.path);
+              ? report_defs_alloc_path(defs, site, record->at, &origin.path)
+              : report_defs_path(defs, site->node, record->at, &origin.path);
     if (!err)
-        err = report_defs_class(defs, site->class_id, r->at, &origin.class_number);
+        err = report_defs_class(defs, site->class_id, record->at, &origin.class_number);
     if (err)
         return err;
     known = report_ids_get(&o->ids, site->id);

@@ -19,136 +19,136 @@ static size_t shown(const struct retained_print *p, size_t count)
     return p->top && p->top < count ? (size_t)p->top : count;
 }
 
-static void place_json(const struct held *h, uint32_t number, struct json_writer *w)
+static void place_json(const struct held *h, uint32_t number, struct json_writer *json)
 {
     const struct origin_place *place = &h->origins.places[number];
 
     if (place->method)
-        jw_text(w, "method", names_method(h->names, place->method));
+        jw_text(json, "method", names_method(h->names, place->method));
     if (place->lack)
-        jw_text(w, "no_line", model_near_keys[place->lack]);
+        jw_text(json, "no_line", model_near_keys[place->lack]);
     if (!place->file)
         return;
-    jw_text(w, "file", place->file);
-    jw_unsigned(w, "line", place->line);
+    jw_text(json, "file", place->file);
+    jw_unsigned(json, "line", place->line);
 }
 
-static int types_json(const struct retained_print *p, struct json_writer *w)
+static int types_json(const struct retained_print *p, struct json_writer *json)
 {
     const struct held *h = p->held;
     uint32_t *rows;
     size_t count;
     int err = held_rows(h->types, h->defs.classes.count, &rows, &count);
 
-    jw_unsigned(w, "type_count", count);
-    jw_line_array(w, 1, "types");
+    jw_unsigned(json, "type_count", count);
+    jw_line_array(json, 1, "types");
     for (size_t i = 0; !err && i < shown(p, count); i++) {
-        jw_line_object(w, 2, NULL);
-        jw_text_if(w, "type", rows[i] ? held_type(h, rows[i]) : NULL);
-        sum_json(&h->types[rows[i]], w);
-        jw_end(w);
+        jw_line_object(json, 2, NULL);
+        jw_text_if(json, "type", rows[i] ? held_type(h, rows[i]) : NULL);
+        sum_json(&h->types[rows[i]], json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
     memory_free(rows);
     return err;
 }
 
-static int places_json(const struct retained_print *p, struct json_writer *w)
+static int places_json(const struct retained_print *p, struct json_writer *json)
 {
     const struct held *h = p->held;
     uint32_t *rows;
     size_t count;
     int err = held_rows(h->places, h->origins.place_count, &rows, &count);
 
-    jw_unsigned(w, "line_count", count);
-    jw_line_array(w, 1, "lines");
+    jw_unsigned(json, "line_count", count);
+    jw_line_array(json, 1, "lines");
     for (size_t i = 0; !err && i < shown(p, count); i++) {
-        jw_line_object(w, 2, NULL);
-        place_json(h, rows[i], w);
-        sum_json(&h->places[rows[i]], w);
-        jw_array(w, "types");
+        jw_line_object(json, 2, NULL);
+        place_json(h, rows[i], json);
+        sum_json(&h->places[rows[i]], json);
+        jw_array(json, "types");
         for (size_t m = 0; m < h->made_count; m++)
             if (h->made[m].place == rows[i]) {
-                jw_object(w, NULL);
-                jw_text(w, "type", held_type(h, h->made[m].class_number));
-                jw_unsigned(w, "bytes", h->made[m].bytes);
-                jw_end(w);
+                jw_object(json, NULL);
+                jw_text(json, "type", held_type(h, h->made[m].class_number));
+                jw_unsigned(json, "bytes", h->made[m].bytes);
+                jw_end(json);
             }
-        jw_end(w);
-        jw_end(w);
+        jw_end(json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
     memory_free(rows);
     return err;
 }
 
-static void root_json(const struct held *h, const struct heap_root *root, struct json_writer *w)
+static void root_json(const struct held *h, const struct heap_root *root, struct json_writer *json)
 {
     static const char *const words[] = {"other", "stack", "finalizer", "handle", "static"};
     uint32_t name = root && root->name < h->g.names.count ? h->named[root->name] : 0;
     struct buffer b = BUFFER_INIT;
 
-    jw_object(w, "root");
-    jw_text(w, "kind", root ? words[root->kind] : words[0]);
+    jw_object(json, "root");
+    jw_text(json, "kind", root ? words[root->kind] : words[0]);
     if (name)
-        jw_text(w, "name", names_method(h->names, name));
-    jw_text_if(w, "name", held_static(h, root, &b));
+        jw_text(json, "name", names_method(h->names, name));
+    jw_text_if(json, "name", held_static(h, root, &b));
     if (root && root->field && (h->g.statics[root->field - 1].flags & SST_HEAP_STATIC_THREAD))
-        jw_bool(w, "thread", true);
-    jw_text_if(w, "handle", held_handle(h, root));
+        jw_bool(json, "thread", true);
+    jw_text_if(json, "handle", held_handle(h, root));
     if (root && (root->flags & SST_HEAP_ROOT_PINNING))
-        jw_bool(w, "pinned", true);
-    jw_end(w);
+        jw_bool(json, "pinned", true);
+    jw_end(json);
     buffer_free(&b);
 }
 
-static void path_json(const struct held *h, const struct heap_path *path, struct json_writer *w)
+static void path_json(const struct held *h, const struct heap_path *path, struct json_writer *json)
 {
     struct buffer b = BUFFER_INIT;
 
-    root_json(h, heap_graph_root(&h->g, path->steps[0]), w);
-    jw_text(w, "chain", held_chain(h, path, &b));
-    jw_line_array(w, 3, "steps");
+    root_json(h, heap_graph_root(&h->g, path->steps[0]), json);
+    jw_text(json, "chain", held_chain(h, path, &b));
+    jw_line_array(json, 3, "steps");
     for (size_t i = 0; i < path->step_count; i++) {
         uint32_t node = path->steps[i];
 
-        jw_line_object(w, 4, NULL);
+        jw_line_object(json, 4, NULL);
         if (i)
-            jw_text_if(w, "field", held_link(h, path->steps[i - 1], node, &b));
+            jw_text_if(json, "field", held_link(h, path->steps[i - 1], node, &b));
         if (heap_graph_keeps(&h->g, node))
-            jw_bool(w, "statics", true);
+            jw_bool(json, "statics", true);
         if (held_class(h, node))
-            jw_text(w, "type", held_type(h, held_class(h, node)));
-        jw_unsigned(w, "bytes", (uint64_t)h->g.units[node] * SST_HEAP_UNIT);
-        jw_unsigned(w, "retained_bytes", h->d.retained[h->d.place[node]]);
+            jw_text(json, "type", held_type(h, held_class(h, node)));
+        jw_unsigned(json, "bytes", (uint64_t)h->g.units[node] * SST_HEAP_UNIT);
+        jw_unsigned(json, "retained_bytes", h->d.retained[h->d.place[node]]);
         if (i && heap_graph_pair(&h->g, path->steps[i - 1], node))
-            jw_bool(w, "attached", true);
+            jw_bool(json, "attached", true);
         if (path->skipped && i == path->skipped_before)
-            jw_unsigned(w, "skipped", path->skipped);
+            jw_unsigned(json, "skipped", path->skipped);
         if (held_place(h, node))
-            place_json(h, held_place(h, node), w);
-        jw_end(w);
+            place_json(h, held_place(h, node), json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
     buffer_free(&b);
 }
 
-static void paths_json(const struct held *h, struct json_writer *w)
+static void paths_json(const struct held *h, struct json_writer *json)
 {
-    jw_line_object(w, 1, "asked");
-    sum_json(&h->paths.sum, w);
-    jw_unsigned(w, "together_objects", h->together_objects);
-    jw_unsigned(w, "together_bytes", h->together_bytes);
-    jw_end(w);
-    jw_unsigned(w, "path_count", h->paths.shapes);
-    jw_line_array(w, 1, "paths");
+    jw_line_object(json, 1, "asked");
+    sum_json(&h->paths.sum, json);
+    jw_unsigned(json, "together_objects", h->together_objects);
+    jw_unsigned(json, "together_bytes", h->together_bytes);
+    jw_end(json);
+    jw_unsigned(json, "path_count", h->paths.shapes);
+    jw_line_array(json, 1, "paths");
     for (size_t i = 0; i < h->paths.count; i++) {
-        jw_line_object(w, 2, NULL);
-        sum_json(&h->paths.paths[i].sum, w);
-        path_json(h, &h->paths.paths[i], w);
-        jw_end(w);
+        jw_line_object(json, 2, NULL);
+        sum_json(&h->paths.paths[i].sum, json);
+        path_json(h, &h->paths.paths[i], json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
 }
 
 int retained_json(const struct retained_print *p, FILE *out)

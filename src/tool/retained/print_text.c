@@ -47,23 +47,23 @@ static void put_sum(const struct retained_print *p, struct table *t, const struc
 }
 
 /* "File.cs:12", or a method where no line is known, and why; in b. */
-static const char *place_text(const struct retained_print *p, uint32_t number, struct buffer *b)
+static const char *place_text(const struct retained_print *p, uint32_t number, struct buffer *out)
 {
     const struct origin_place *place = &p->held->origins.places[number];
 
-    buffer_clear(b);
+    buffer_clear(out);
     if (!number)
         return "(not known)";
     if (!place->file && !place->method)
         return report_no_frame(&p->held->defs);
     if (!place->file) {
-        buffer_format(b, "%s%s%s", names_method(p->held->names, place->method),
+        buffer_format(out, "%s%s%s", names_method(p->held->names, place->method),
                       place->lack ? " " : "", model_near_words[place->lack]);
-        return b->failed ? "?" : b->data;
+        return out->failed ? "?" : out->data;
     }
-    buffer_format(b, "%s:%u", p->wide ? place->file : path_base_name_foreign(place->file),
+    buffer_format(out, "%s:%u", p->wide ? place->file : path_base_name_foreign(place->file),
                   place->line);
-    return b->failed ? "?" : b->data;
+    return out->failed ? "?" : out->data;
 }
 
 static int print_table(const struct retained_print *p, struct table *t, size_t rows, FILE *out)

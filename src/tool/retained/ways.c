@@ -11,17 +11,17 @@ static void sum_json(const struct heap_sum *sum, struct json_writer *w)
 }
 
 /* "File.cs:12", or a method where no line is known; in b. */
-static const char *place_text(const struct held *h, uint32_t number, struct buffer *b)
+static const char *place_text(const struct held *h, uint32_t number, struct buffer *out)
 {
     const struct origin_place *place = &h->origins.places[number];
 
-    buffer_clear(b);
+    buffer_clear(out);
     if (!number)
         return "(not known)";
     if (!place->file)
         return place->method ? names_method(h->names, place->method) : report_no_frame(&h->defs);
-    buffer_format(b, "%s:%u", path_base_name_foreign(place->file), place->line);
-    return b->failed ? "?" : b->data;
+    buffer_format(out, "%s:%u", path_base_name_foreign(place->file), place->line);
+    return out->failed ? "?" : out->data;
 }
 
 /* ---- ways ---- */
@@ -34,60 +34,60 @@ static void more_json(uint64_t count, struct json_writer *w)
 }
 
 static void step_json(const struct held *h, const struct heap_path *path, size_t i,
-                      struct json_writer *w)
+                      struct json_writer *json)
 {
     uint32_t node = path->steps[i], place = held_place(h, node);
     struct buffer b = BUFFER_INIT;
 
-    jw_object(w, NULL);
-    jw_text(w, "type", held_type(h, held_class(h, node)));
-    jw_unsigned(w, "retained", h->d.retained[h->d.place[node]]);
+    jw_object(json, NULL);
+    jw_text(json, "type", held_type(h, held_class(h, node)));
+    jw_unsigned(json, "retained", h->d.retained[h->d.place[node]]);
     if (i)
-        jw_text_if(w, "field", held_link(h, path->steps[i - 1], node, &b));
+        jw_text_if(json, "field", held_link(h, path->steps[i - 1], node, &b));
     if (i && heap_graph_pair(&h->g, path->steps[i - 1], node))
-        jw_bool(w, "attached", true);
+        jw_bool(json, "attached", true);
     if (place)
-        jw_text(w, "at", place_text(h, place, &b));
-    jw_end(w);
+        jw_text(json, "at", place_text(h, place, &b));
+    jw_end(json);
     buffer_free(&b);
 }
 
 /* Repetitions are written as a count. */
-static void steps_json(const struct held *h, const struct heap_path *path, struct json_writer *w)
+static void steps_json(const struct held *h, const struct heap_path *path, struct json_writer *json)
 {
     for (size_t i = 0; i < path->step_count; i++) {
         size_t repeats = held_repeats(h, path, i), end = i + repeats;
         bool skips = path->skipped && i <= path->skipped_before && path->skipped_before < end;
 
         if (repeats) {
-            more_json(repeats + (skips ? path->skipped : 0), w);
+            more_json(repeats + (skips ? path->skipped : 0), json);
             i = end;
         } else if (path->skipped && i == path->skipped_before) {
-            more_json(path->skipped, w);
+            more_json(path->skipped, json);
         }
-        step_json(h, path, i, w);
+        step_json(h, path, i, json);
     }
 }
 
-static void put_ways(const struct held *h, const struct heap_paths *paths, struct json_writer *w)
+static void put_ways(const struct held *h, const struct heap_paths *paths, struct json_writer *json)
 {
     struct buffer b = BUFFER_INIT;
 
-    jw_unsigned(w, "shapes", paths->shapes);
-    jw_array(w, "ways");
+    jw_unsigned(json, "shapes", paths->shapes);
+    jw_array(json, "ways");
     for (size_t i = 0; i < paths->count; i++) {
         const struct heap_path *path = &paths->paths[i];
 
-        jw_object(w, NULL);
-        sum_json(&path->sum, w);
-        jw_text(w, "root", held_root(h, heap_graph_root(&h->g, path->steps[0]), &b));
-        jw_text(w, "chain", held_chain(h, path, &b));
-        jw_array(w, "steps");
-        steps_json(h, path, w);
-        jw_end(w);
-        jw_end(w);
+        jw_object(json, NULL);
+        sum_json(&path->sum, json);
+        jw_text(json, "root", held_root(h, heap_graph_root(&h->g, path->steps[0]), &b));
+        jw_text(json, "chain", held_chain(h, path, &b));
+        jw_array(json, "steps");
+        steps_json(h, path, json);
+        jw_end(json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
     buffer_free(&b);
 }
 
@@ -132,64 +132,65 @@ static void ways_free(struct ways *ways)
         heap_paths_free(&ways->of[i]);
 }
 
-static void types_json(const struct held *h, const struct ways *ways, struct json_writer *w)
+static void types_json(const struct held *h, const struct ways *ways, struct json_writer *json)
 {
-    jw_array(w, "types");
+    jw_array(json, "types");
     for (size_t i = 0; i < ways->type_count; i++) {
-        jw_object(w, NULL);
-        jw_text(w, "name", held_type(h, ways->types[i]));
-        sum_json(&h->types[ways->types[i]], w);
+        jw_object(json, NULL);
+        jw_text(json, "name", held_type(h, ways->types[i]));
+        sum_json(&h->types[ways->types[i]], json);
         if (i < WAYS_ROWS)
-            put_ways(h, &ways->of[i], w);
-        jw_end(w);
+            put_ways(h, &ways->of[i], json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
 }
 
-static void lines_json(const struct held *h, const struct ways *ways, struct json_writer *w)
+static void lines_json(const struct held *h, const struct ways *ways, struct json_writer *json)
 {
     struct buffer b = BUFFER_INIT;
 
-    jw_array(w, "lines");
+    jw_array(json, "lines");
     for (size_t i = 0; i < ways->place_count; i++) {
         uint32_t row = ways->places[i];
         const struct origin_place *place = &h->origins.places[row];
 
-        jw_object(w, NULL);
-        jw_text(w, "name", place_text(h, row, &b));
+        jw_object(json, NULL);
+        jw_text(json, "name", place_text(h, row, &b));
         if (place->file)
-            jw_text(w, "file", place->file);
-        jw_bool(w, "own", place->method && model_own_of_method(h->own, place->method) == MODEL_OWN);
-        jw_text(w, "types", held_place_types(h, row, &b));
-        sum_json(&h->places[row], w);
+            jw_text(json, "file", place->file);
+        jw_bool(json, "own",
+                place->method && model_own_of_method(h->own, place->method) == MODEL_OWN);
+        jw_text(json, "types", held_place_types(h, row, &b));
+        sum_json(&h->places[row], json);
         if (i < WAYS_ROWS && row)
-            put_ways(h, &ways->of[WAYS_ROWS + i], w);
-        jw_end(w);
+            put_ways(h, &ways->of[WAYS_ROWS + i], json);
+        jw_end(json);
     }
-    jw_end(w);
+    jw_end(json);
     buffer_free(&b);
 }
 
-int ways_json(struct held *h, struct json_writer *w)
+int ways_json(struct held *h, struct json_writer *json)
 {
     struct ways ways = {.types = NULL};
     int err = find_ways(h, &ways);
 
-    jw_object(w, "heap");
-    jw_unsigned(w, "objects", h->all.objects);
-    jw_unsigned(w, "bytes", h->all.bytes);
-    jw_unsigned(w, "loose_objects", h->loose.objects);
-    jw_unsigned(w, "loose_bytes", h->loose.bytes);
-    jw_unsigned(w, "roots", h->g.root_count);
+    jw_object(json, "heap");
+    jw_unsigned(json, "objects", h->all.objects);
+    jw_unsigned(json, "bytes", h->all.bytes);
+    jw_unsigned(json, "loose_objects", h->loose.objects);
+    jw_unsigned(json, "loose_bytes", h->loose.bytes);
+    jw_unsigned(json, "roots", h->g.root_count);
     if (h->head.collection)
-        jw_unsigned(w, "gc", h->head.collection);
-    jw_unsigned(w, "t", h->head.t);
-    jw_bool(w, "placed", h->placed);
-    jw_unsigned(w, "rows_with_ways", WAYS_ROWS);
-    types_json(h, &ways, w);
+        jw_unsigned(json, "gc", h->head.collection);
+    jw_unsigned(json, "t", h->head.t);
+    jw_bool(json, "placed", h->placed);
+    jw_unsigned(json, "rows_with_ways", WAYS_ROWS);
+    types_json(h, &ways, json);
     if (h->placed)
-        lines_json(h, &ways, w);
-    jw_end(w);
+        lines_json(h, &ways, json);
+    jw_end(json);
     ways_free(&ways);
     return err;
 }

@@ -13,6 +13,6 @@
  * ways_json - a member "heap": total, rows of types and of lines. Ways are as `retained --type` and
  * `--line` show them. h: joined; what it had found is gone. Returns: 0 or -ENOMEM.
  */
-int ways_json(struct held *h, struct json_writer *w);
+int ways_json(struct held *h, struct json_writer *json);
 
 #endif

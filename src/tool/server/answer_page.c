@@ -33,14 +33,14 @@ static int cut_to_minutes(const struct answer_ask *ask, struct traced *t, bool *
 }
 
 static void put_title(const struct answer_ask *ask, const struct traced *t, bool whole,
-                      struct buffer *b)
+                      struct buffer *out)
 {
-    buffer_clean(b, traced_program(t));
-    buffer_format(b, " (pid %ld): ", t->pid);
+    buffer_clean(out, traced_program(t));
+    buffer_format(out, " (pid %ld): ", t->pid);
     if (whole)
-        buffer_text(b, "since its start");
+        buffer_text(out, "since its start");
     else
-        buffer_format(b, "the last %llu s",
+        buffer_format(out, "the last %llu s",
                       (unsigned long long)((ask->now_ns - t->marks[0]->at_ns) / 1000000000));
 }
 

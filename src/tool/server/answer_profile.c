@@ -10,7 +10,7 @@
 #include <time.h>
 
 /* What is missing of what was recorded. A log that is being written has no end yet. */
-static int remark_gaps(const struct traced *t, struct export_profile *p)
+static int remark_gaps(const struct traced *t, struct export_profile *profile)
 {
     struct report_completeness c;
     struct buffer b = BUFFER_INIT;
@@ -22,7 +22,7 @@ static int remark_gaps(const struct traced *t, struct export_profile *p)
             continue;
         buffer_clear(&b);
         print_gap(&b, &c.gaps[i]);
-        err = b.failed ? -ENOMEM : export_profile_remark(p, "%s", b.data);
+        err = b.failed ? -ENOMEM : export_profile_remark(profile, "%s", b.data);
     }
     buffer_free(&b);
     return err;

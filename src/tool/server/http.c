@@ -126,7 +126,7 @@ static enum MHD_Result queue_text(struct MHD_Connection *c, unsigned status, con
     return result;
 }
 
-static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned status,
+static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection, unsigned status,
                               const char *text)
 {
     static const struct heading unauthorized[] = {
@@ -142,7 +142,7 @@ static enum MHD_Result refuse(struct http *h, struct MHD_Connection *c, unsigned
                                                                           : NULL;
 
     h->answers->refused++;
-    return queue_text(c, status, text, plain, more);
+    return queue_text(connection, status, text, plain, more);
 }
 
 /* Made once for all who share it. Returns: NULL: no memory. */
@@ -220,15 +220,15 @@ static const char *argument(struct MHD_Connection *c, const char *name)
     return MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, name);
 }
 
-static bool has_token(const struct http *h, struct MHD_Connection *c)
+static bool has_token(const struct http *h, struct MHD_Connection *connection)
 {
-    const char *bearer = access_bearer(header(c, "Authorization"));
+    const char *bearer = access_bearer(header(connection, "Authorization"));
     char *user, *password = NULL;
     bool is;
 
     if (bearer)
         return token_is(h->token, bearer);
-    user = MHD_basic_auth_get_username_password(c, &password);
+    user = MHD_basic_auth_get_username_password(connection, &password);
     is = password && token_is(h->token, password);
     MHD_free(user);
     MHD_free(password);
@@ -249,22 +249,22 @@ static bool is_our_user(struct MHD_Connection *c)
 }
 
 /* Returns: 0, or the status with a line in *why. */
-static unsigned check(const struct http *h, struct MHD_Connection *c, const char *method,
+static unsigned check(const struct http *h, struct MHD_Connection *connection, const char *method,
                       const char **why)
 {
-    const char *host = header(c, "Host");
+    const char *host = header(connection, "Host");
 
     *why = "this socket is another user's\n";
-    if (!h->token && !is_our_user(c))
+    if (!h->token && !is_our_user(connection))
         return MHD_HTTP_FORBIDDEN;
     *why = "unknown host: call this machine by its address, or start the server with --host NAME\n";
     if (h->token && !access_host(host, h->hosts))
         return MHD_HTTP_FORBIDDEN;
     *why = "requests of other sites are not answered\n";
-    if (!access_origin(header(c, "Origin"), header(c, "Sec-Fetch-Site"), host))
+    if (!access_origin(header(connection, "Origin"), header(connection, "Sec-Fetch-Site"), host))
         return MHD_HTTP_FORBIDDEN;
     *why = "a token is needed: `Authorization: Bearer TOKEN`, or TOKEN as the password\n";
-    if (h->token && !has_token(h, c))
+    if (h->token && !has_token(h, connection))
         return MHD_HTTP_UNAUTHORIZED;
     *why = "only GET and HEAD\n";
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
@@ -293,10 +293,10 @@ static const struct path *path_of(const char *url)
 }
 
 /* ?pid=, ?log=. Returns: 0, or the status with a line in *why. */
-static unsigned choose(const struct http *h, struct MHD_Connection *c, const struct path *path,
-                       struct traced **of, const char **why)
+static unsigned choose(const struct http *h, struct MHD_Connection *connection,
+                       const struct path *path, struct traced **of, const char **why)
 {
-    const char *pid = argument(c, "pid"), *log = argument(c, "log");
+    const char *pid = argument(connection, "pid"), *log = argument(connection, "log");
     unsigned long number;
 
     *of = NULL;
@@ -317,11 +317,11 @@ static unsigned choose(const struct http *h, struct MHD_Connection *c, const str
 }
 
 /* Returns: 0 and *key, or the status with a line in *why. */
-static unsigned understand(const struct http *h, struct MHD_Connection *c, const char *url,
+static unsigned understand(const struct http *h, struct MHD_Connection *connection, const char *url,
                            struct pending_key *key, const char **why)
 {
     const struct path *path = path_of(url);
-    const char *seconds = argument(c, "seconds"), *since = argument(c, "since");
+    const char *seconds = argument(connection, "seconds"), *since = argument(connection, "since");
     unsigned long number = 0;
     unsigned status;
 
@@ -329,7 +329,7 @@ static unsigned understand(const struct http *h, struct MHD_Connection *c, const
     if (!path)
         return MHD_HTTP_NOT_FOUND;
     *key = (struct pending_key){.kind = path->kind};
-    status = choose(h, c, path, &key->of, why);
+    status = choose(h, connection, path, &key->of, why);
     if (status)
         return status;
     if (path->kind == ANSWER_ALLOCS && seconds) {
@@ -342,7 +342,7 @@ static unsigned understand(const struct http *h, struct MHD_Connection *c, const
     if (path->kind == ANSWER_HEAP && !traced_live(key->of))
         return MHD_HTTP_NOT_FOUND;
     if (path->kind != ANSWER_ALLOCS && path->kind != ANSWER_HEAP)
-        key->gzip = access_gzip(header(c, "Accept-Encoding"));
+        key->gzip = access_gzip(header(connection, "Accept-Encoding"));
     key->whole = (path->kind == ANSWER_FLAME || path->kind == ANSWER_INDEX) && since &&
                  !strcmp(since, "start");
     return 0;
@@ -368,8 +368,8 @@ static bool may_wait(const struct http *h, const struct pending_key *key)
     return !key->seconds || timed < HTTP_TIMED;
 }
 
-static enum MHD_Result wait_for(struct http *h, struct MHD_Connection *c, struct caller *caller,
-                                struct pending *p, void **context)
+static enum MHD_Result wait_for(struct http *h, struct MHD_Connection *connection,
+                                struct caller *caller, struct pending *p, void **context)
 {
     struct request *q = memory_alloc(sizeof(*q));
 
@@ -377,7 +377,7 @@ static enum MHD_Result wait_for(struct http *h, struct MHD_Connection *c, struct
         p->waiters--;
         return MHD_NO;
     }
-    *q = (struct request){h, c, caller, p, h->requests};
+    *q = (struct request){h, connection, caller, p, h->requests};
     h->requests = q;
     *context = q;
     if (p->state == PENDING_DONE)
@@ -385,8 +385,8 @@ static enum MHD_Result wait_for(struct http *h, struct MHD_Connection *c, struct
     caller->waits = true;
     caller->timed = p->key.seconds;
     /* However long: it is we who do nothing. */
-    (void)MHD_set_connection_option(c, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
-    MHD_suspend_connection(c);
+    (void)MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);
+    MHD_suspend_connection(connection);
     return MHD_YES;
 }
 

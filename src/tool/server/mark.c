@@ -134,26 +134,26 @@ struct sliced {
 };
 
 /* What of a cell came between a mark and the next, or with `next` NULL until now. */
-static int add_slice(struct sliced *s, const struct report_cells *c, size_t i,
+static int add_slice(struct sliced *s, const struct report_cells *cells, size_t i,
                      const struct mark *from, const struct mark *next, uint32_t slice)
 {
     struct mark_sums then = sums_at(from, i),
                      now = next ? sums_at(next, i)
-                                : (struct mark_sums){c->cells[i].bytes, c->cells[i].allocs};
+                                : (struct mark_sums){cells->cells[i].bytes, cells->cells[i].allocs};
 
     if (!(now.allocs - then.allocs > 0))
         return 0;
     if (!array_reserve(&s->cells, &s->capacity, s->count + 1) ||
-        (c->sampled && !array_reserve(&s->sampled, &s->sampled_capacity, s->count + 1)))
+        (cells->sampled && !array_reserve(&s->sampled, &s->sampled_capacity, s->count + 1)))
         return -ENOMEM;
-    s->cells[s->count] = c->cells[i];
+    s->cells[s->count] = cells->cells[i];
     s->cells[s->count].slice = slice;
     s->cells[s->count].bytes = now.bytes - then.bytes;
     s->cells[s->count].allocs = now.allocs - then.allocs;
-    if (c->sampled) {
+    if (cells->sampled) {
         struct report_cell_sampled before = sampled_at(from, i);
 
-        s->sampled[s->count] = next ? sampled_at(next, i) : c->sampled[i];
+        s->sampled[s->count] = next ? sampled_at(next, i) : cells->sampled[i];
         take_away(&s->sampled[s->count], &before);
     }
     s->count++;

@@ -11,10 +11,10 @@
 #define FIRST_NS    (30 * SECOND) /* with one that is read for the first time */
 #define SETTLE_NS   SECOND        /* with half of a collection */
 
-static bool same_key(const struct pending_key *a, const struct pending_key *b)
+static bool same_key(const struct pending_key *a, const struct pending_key *key)
 {
-    return a->kind == b->kind && a->of == b->of && a->seconds == b->seconds &&
-           a->whole == b->whole && a->gzip == b->gzip;
+    return a->kind == key->kind && a->of == key->of && a->seconds == key->seconds &&
+           a->whole == key->whole && a->gzip == key->gzip;
 }
 
 /* Whether it is as good as one that would be begun now. */

@@ -46,10 +46,10 @@ static bool is_of(const struct logs_file *file, const struct report_recording *r
     return file->pid == r->pid && file->clock == r->clock;
 }
 
-static bool known_recording(const struct logs *f, const struct report_recording *r)
+static bool known_recording(const struct logs *f, const struct report_recording *recording)
 {
     for (size_t i = 0; i < f->count; i++)
-        if (is_of(&f->files[i], r))
+        if (is_of(&f->files[i], recording))
             return true;
     return false;
 }

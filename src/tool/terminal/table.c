@@ -415,7 +415,7 @@ static void put_link(struct buffer *b, const char *uri)
 
 /* A text, name or place in its column. Returns: the columns used. */
 static size_t put_text(const struct table *t, size_t column, const struct cell *cell,
-                       struct buffer *b)
+                       struct buffer *out)
 {
     size_t width = t->layout[column].width, used = 0;
     char room[BUFFER_TEXT_ROOM];
@@ -423,20 +423,20 @@ static size_t put_text(const struct table *t, size_t column, const struct cell *
     const char *text;
 
     if (cell->before != NO_TEXT)
-        used = put_before(b, text_of(t, cell->before), width);
+        used = put_before(out, text_of(t, cell->before), width);
     text = cell->fits(&fitted, text_of(t, cell->text), width - used);
     if (cell->link != NO_TEXT)
-        put_link(b, text_of(t, cell->link));
-    buffer_clean(b, text);
+        put_link(out, text_of(t, cell->link));
+    buffer_clean(out, text);
     if (cell->link != NO_TEXT)
-        buffer_text(b, "\033]8;;\033\\");
+        buffer_text(out, "\033]8;;\033\\");
     used += text_columns(text);
     buffer_free(&fitted);
     return used;
 }
 
 static size_t put_number(const struct table *t, size_t column, const struct cell *cell,
-                         struct buffer *b)
+                         struct buffer *out)
 {
     size_t width = t->layout[column].width, columns;
     struct text_number n;
@@ -446,30 +446,30 @@ static size_t put_number(const struct table *t, size_t column, const struct cell
         text = text_of(t, cell->text);
     columns = text_columns(text);
     if (columns > width) { /* no number is shown rather than a part of one */
-        put_blanks(b, width);
+        put_blanks(out, width);
         return width;
     }
-    put_blanks(b, width - columns);
-    buffer_clean(b, text);
+    put_blanks(out, width - columns);
+    buffer_clean(out, text);
     return width;
 }
 
 static size_t put_cell(const struct table *t, size_t column, const struct cell *cell,
-                       struct buffer *b)
+                       struct buffer *out)
 {
     enum table_kind kind = t->columns[column].kind;
 
     if (!cell->filled)
         return 0;
     if (is_right(kind))
-        return put_number(t, column, cell, b);
+        return put_number(t, column, cell, out);
     if (kind != TABLE_BAR)
-        return put_text(t, column, cell, b);
+        return put_text(t, column, cell, out);
     if (t->look.colour)
-        buffer_text(b, "\033[36m");
-    text_bar(b, cell->number, t->layout[column].width);
+        buffer_text(out, "\033[36m");
+    text_bar(out, cell->number, t->layout[column].width);
     if (t->look.colour)
-        buffer_text(b, "\033[39m");
+        buffer_text(out, "\033[39m");
     return t->layout[column].width;
 }
 
@@ -480,11 +480,11 @@ static const char *finished(struct buffer *b)
     return b->failed || !b->data ? "" : b->data;
 }
 
-const char *table_head(const struct table *t, struct buffer *b)
+const char *table_head(const struct table *t, struct buffer *out)
 {
     size_t at = 0;
 
-    buffer_clear(b);
+    buffer_clear(out);
     for (size_t i = 0; i < t->column_count; i++) {
         const struct layout *l = &t->layout[i];
         const char *heading = t->columns[i].heading;
@@ -493,42 +493,42 @@ const char *table_head(const struct table *t, struct buffer *b)
 
         if (!l->width)
             continue;
-        put_blanks(b, l->at - at);
+        put_blanks(out, l->at - at);
         at = l->at;
         if (columns > l->width) {
             heading = fit_text(&fitted, heading, l->width);
             columns = text_columns(heading);
         } else if (is_right(t->columns[i].kind)) {
-            put_blanks(b, l->width - columns);
+            put_blanks(out, l->width - columns);
             columns = l->width;
         }
-        buffer_text(b, heading);
+        buffer_text(out, heading);
         at += columns;
         buffer_free(&fitted);
     }
-    return finished(b);
+    return finished(out);
 }
 
-const char *table_line(const struct table *t, size_t row, struct buffer *b)
+const char *table_line(const struct table *t, size_t row, struct buffer *out)
 {
     bool strong = t->look.colour && t->strong[row];
     size_t at = 0;
 
-    buffer_clear(b);
+    buffer_clear(out);
     for (size_t i = 0; i < t->column_count; i++) {
         const struct cell *cell = &t->cells[row * t->column_count + i];
         size_t blanks = t->layout[i].at - at;
 
         if (!t->layout[i].width || !cell->filled)
             continue;
-        put_blanks(b, blanks);
+        put_blanks(out, blanks);
         if (strong)
-            buffer_text(b, "\033[1m");
-        at = t->layout[i].at + put_cell(t, i, cell, b);
+            buffer_text(out, "\033[1m");
+        at = t->layout[i].at + put_cell(t, i, cell, out);
         if (strong)
-            buffer_text(b, "\033[22m");
+            buffer_text(out, "\033[22m");
     }
-    return finished(b);
+    return finished(out);
 }
 
 void table_print(const struct table *t, FILE *out)

@@ -86,8 +86,8 @@ size_t table_column_width(const struct table *t, size_t column);
 size_t table_column_at(const struct table *t, size_t column);
 
 /* One line, without newline and without blanks at its end, in b (cleared first). */
-const char *table_head(const struct table *t, struct buffer *b);
-const char *table_line(const struct table *t, size_t row, struct buffer *b);
+const char *table_head(const struct table *t, struct buffer *out);
+const char *table_line(const struct table *t, size_t row, struct buffer *out);
 
 /* table_print - headings and all rows, each with a newline. */
 void table_print(const struct table *t, FILE *out);

@@ -104,12 +104,13 @@ static uint32_t id_in(const struct report_record *r, const char *key)
 }
 
 /* The member that is named so, if the record has it. */
-static void expect_member(struct validator *v, enum known_kind kind, const struct report_record *r)
+static void expect_member(struct validator *v, enum known_kind kind,
+                          const struct report_record *record)
 {
-    uint32_t id = id_in(r, known_names[kind]);
+    uint32_t id = id_in(record, known_names[kind]);
 
     if (id)
-        expect(v, kind, id, r->at);
+        expect(v, kind, id, record->at);
 }
 
 /* Lines of one thread are in order, and end with its end. */
@@ -131,75 +132,75 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
 
 /* Records. By here the schema holds: members are there, of their type. */
 
-static int on_named(struct validator *v, const struct report_record *r)
+static int on_named(struct validator *v, const struct report_record *record)
 {
-    enum known_kind kind = r->kind == SST_KIND_MODULE  ? MODULES
-                           : r->kind == SST_KIND_CLASS ? CLASSES
-                           : r->kind == SST_KIND_IMAGE ? IMAGES
-                                                       : METHODS;
-    const char *name = report_text_in(r, r->kind == SST_KIND_IMAGE ? "path" : "name");
+    enum known_kind kind = record->kind == SST_KIND_MODULE  ? MODULES
+                           : record->kind == SST_KIND_CLASS ? CLASSES
+                           : record->kind == SST_KIND_IMAGE ? IMAGES
+                                                            : METHODS;
+    const char *name = report_text_in(record, record->kind == SST_KIND_IMAGE ? "path" : "name");
 
-    expect_member(v, MODULES, r);
-    return define(v, kind, id_in(r, "id"), hash_bytes(name, strlen(name)), r->at);
+    expect_member(v, MODULES, record);
+    return define(v, kind, id_in(record, "id"), hash_bytes(name, strlen(name)), record->at);
 }
 
-static int on_thread(struct validator *v, const struct report_record *r)
+static int on_thread(struct validator *v, const struct report_record *record)
 {
-    uint32_t id = id_in(r, "id");
+    uint32_t id = id_in(record, "id");
     uint64_t end = 0;
-    int err = define(v, THREADS, id, report_count_in(r->json, "os"), r->at);
+    int err = define(v, THREADS, id, report_count_in(record->json, "os"), record->at);
 
     if (err)
         return err;
     if (!array_reserve_zeroed(&v->thread, &v->thread_capacity, v->known[THREADS].count))
         return -ENOMEM;
-    if (report_member_count(r->json, "end", &end))
+    if (report_member_count(record->json, "end", &end))
         return 0;
-    at_time(v, id, end, r->at);
+    at_time(v, id, end, record->at);
     v->thread[report_ids_get(&v->known[THREADS].ids, id) - 1].ended = true;
     return 0;
 }
 
-static int on_node(struct validator *v, const struct report_record *r)
+static int on_node(struct validator *v, const struct report_record *record)
 {
-    const struct report_node *n = &r->node;
+    const struct report_node *n = &record->node;
     uint64_t fact = hash_mix((uint64_t)n->parent << 32 | n->method,
                              (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
 
     fact = n->begun ? hash_mix(fact, n->begun) : fact;
     if (n->begun)
-        expect(v, NODES, n->begun, r->at);
+        expect(v, NODES, n->begun, record->at);
     if (n->parent != SST_NODE_EMPTY)
-        expect(v, NODES, n->parent, r->at);
-    expect(v, METHODS, n->method, r->at);
-    return define(v, NODES, n->id, fact, r->at);
+        expect(v, NODES, n->parent, record->at);
+    expect(v, METHODS, n->method, record->at);
+    return define(v, NODES, n->id, fact, record->at);
 }
 
-static int on_alloc(struct validator *v, const struct report_record *r)
+static int on_alloc(struct validator *v, const struct report_record *record)
 {
-    const struct report_alloc *a = &r->alloc;
+    const struct report_alloc *a = &record->alloc;
 
     v->allocs += a->allocs;
     v->bytes += a->bytes;
-    expect(v, CLASSES, a->class_id, r->at);
+    expect(v, CLASSES, a->class_id, record->at);
     if (!a->stack && a->node != SST_NODE_EMPTY)
-        expect(v, NODES, a->node, r->at);
-    if (r->kind == SST_KIND_ALLOC)
-        at_time(v, a->thread, a->t, r->at);
+        expect(v, NODES, a->node, record->at);
+    if (record->kind == SST_KIND_ALLOC)
+        at_time(v, a->thread, a->t, record->at);
     else if (a->thread)
-        expect(v, THREADS, a->thread, r->at);
+        expect(v, THREADS, a->thread, record->at);
     return 0;
 }
 
-static void expect_methods(struct validator *v, const struct report_record *r, const char *key)
+static void expect_methods(struct validator *v, const struct report_record *record, const char *key)
 {
     const json_t *id;
     size_t i;
 
-    json_array_foreach(json_object_get(r->json, key), i, id)
+    json_array_foreach(json_object_get(record->json, key), i, id)
     {
         if (json_integer_value(id) > 0)
-            expect(v, METHODS, (uint32_t)json_integer_value(id), r->at);
+            expect(v, METHODS, (uint32_t)json_integer_value(id), record->at);
     }
 }
 
@@ -216,55 +217,56 @@ static void expect_image(struct validator *v, const json_t *frame, struct report
         expect(v, IMAGES, (uint32_t)id, at);
 }
 
-static void expect_images(struct validator *v, const struct report_record *r)
+static void expect_images(struct validator *v, const struct report_record *record)
 {
-    const json_t *runs = json_object_get(r->json, "native"), *run, *frame;
+    const json_t *runs = json_object_get(record->json, "native"), *run, *frame;
     size_t stack = json_array_size(
-        json_object_get(r->json, r->kind == SST_KIND_SNAPSHOT ? "stack" : "snapshot"));
+        json_object_get(record->json, record->kind == SST_KIND_SNAPSHOT ? "stack" : "snapshot"));
     size_t i, k;
 
     json_array_foreach(runs, i, run)
     {
         if (report_count_in(run, "at") > stack)
-            report_problem(v->problems, r->at, "native: at %" PRIu64 ", but there are %zu frames",
+            report_problem(v->problems, record->at,
+                           "native: at %" PRIu64 ", but there are %zu frames",
                            report_count_in(run, "at"), stack);
         json_array_foreach(json_object_get(run, "frames"), k, frame)
         {
-            expect_image(v, frame, r->at);
+            expect_image(v, frame, record->at);
         }
     }
 }
 
-static int on_stack(struct validator *v, const struct report_record *r)
+static int on_stack(struct validator *v, const struct report_record *record)
 {
-    at_time(v, id_in(r, "thread"), report_count_in(r->json, "t"), r->at);
-    expect_member(v, CLASSES, r);
-    expect_methods(v, r, "stack");
-    expect_methods(v, r, "shadow");
-    expect_methods(v, r, "snapshot");
-    expect_images(v, r);
+    at_time(v, id_in(record, "thread"), report_count_in(record->json, "t"), record->at);
+    expect_member(v, CLASSES, record);
+    expect_methods(v, record, "stack");
+    expect_methods(v, record, "shadow");
+    expect_methods(v, record, "snapshot");
+    expect_images(v, record);
     return 0;
 }
 
-static int on_mismatch(struct validator *v, const struct report_record *r)
+static int on_mismatch(struct validator *v, const struct report_record *record)
 {
-    const json_t *shadow = json_object_get(r->json, "shadow");
-    const json_t *snapshot = json_object_get(r->json, "snapshot");
+    const json_t *shadow = json_object_get(record->json, "shadow");
+    const json_t *snapshot = json_object_get(record->json, "snapshot");
     size_t a = json_array_size(shadow), b = json_array_size(snapshot), first = 0;
 
-    if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
+    if (!json_object_get(record->json, "stopped") && !json_object_get(record->json, "in_call"))
         v->mismatches++;
-    on_stack(v, r);
+    on_stack(v, record);
     while (
         first < a && first < b &&
         json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
         first++;
     if (first == a && first == b)
-        report_problem(v->problems, r->at, "mismatch: both stacks are the same");
-    else if (first != report_count_in(r->json, "first"))
-        report_problem(v->problems, r->at,
+        report_problem(v->problems, record->at, "mismatch: both stacks are the same");
+    else if (first != report_count_in(record->json, "first"))
+        report_problem(v->problems, record->at,
                        "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
-                       report_count_in(r->json, "first"), first);
+                       report_count_in(record->json, "first"), first);
     return 0;
 }
 
@@ -272,8 +274,8 @@ static int on_mismatch(struct validator *v, const struct report_record *r)
  * The sums that check records and the end record have in common. A check record is written while
  * other threads compare: each may be counted in one member and not yet in another.
  */
-static void check_counts(struct validator *v, const struct report_record *r, const json_t *counts,
-                         uint64_t slack)
+static void check_counts(struct validator *v, const struct report_record *record,
+                         const json_t *counts, uint64_t slack)
 {
     uint64_t compared = report_count_in(counts, "compared");
     uint64_t others = report_count_in(counts, "refused") + report_count_in(counts, "ended_early");
@@ -283,112 +285,112 @@ static void check_counts(struct validator *v, const struct report_record *r, con
 
         /* What is unfinished is finished later. */
         if (now < v->counts[i] && strcmp(count_keys[i], "unfinished") != 0)
-            report_problem(v->problems, r->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
-                           report_kind_name(r->kind), count_keys[i], v->counts[i], now);
+            report_problem(v->problems, record->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
+                           report_kind_name(record->kind), count_keys[i], v->counts[i], now);
         v->counts[i] = now;
     }
     if (compared != report_count_in(counts, "equal") + report_count_in(counts, "mismatched"))
-        report_problem(v->problems, r->at, "%s: compared is not equal + mismatched",
-                       report_kind_name(r->kind));
+        report_problem(v->problems, record->at, "%s: compared is not equal + mismatched",
+                       report_kind_name(record->kind));
     if (compared + others > report_count_in(counts, "taken") + slack)
-        report_problem(v->problems, r->at,
+        report_problem(v->problems, record->at,
                        "%s: compared + refused + ended_early is more than taken",
-                       report_kind_name(r->kind));
+                       report_kind_name(record->kind));
 }
 
-static int on_check(struct validator *v, const struct report_record *r)
+static int on_check(struct validator *v, const struct report_record *record)
 {
-    check_counts(v, r, r->json, v->known[THREADS].count);
+    check_counts(v, record, record->json, v->known[THREADS].count);
     return 0;
 }
 
-static int on_check_thread(struct validator *v, const struct report_record *r)
+static int on_check_thread(struct validator *v, const struct report_record *record)
 {
-    expect_member(v, THREADS, r);
-    if (report_count_in(r->json, "equal") > report_count_in(r->json, "compared"))
-        report_problem(v->problems, r->at, "check_thread: equal is more than compared");
+    expect_member(v, THREADS, record);
+    if (report_count_in(record->json, "equal") > report_count_in(record->json, "compared"))
+        report_problem(v->problems, record->at, "check_thread: equal is more than compared");
     return 0;
 }
 
-static int on_count(struct validator *v, const struct report_record *r)
+static int on_count(struct validator *v, const struct report_record *record)
 {
-    json_t **counts = r->kind == SST_KIND_LOST ? &v->lost : &v->repairs;
-    const char *reason = report_text_in(r, "reason");
-    uint64_t count = report_count_in(r->json, "count");
+    json_t **counts = record->kind == SST_KIND_LOST ? &v->lost : &v->repairs;
+    const char *reason = report_text_in(record, "reason");
+    uint64_t count = report_count_in(record->json, "count");
 
     if (count < report_count_in(*counts, reason))
-        report_problem(v->problems, r->at, "%s: the count of %s falls", report_kind_name(r->kind),
-                       reason);
+        report_problem(v->problems, record->at, "%s: the count of %s falls",
+                       report_kind_name(record->kind), reason);
     return report_counts_set(counts, reason, count);
 }
 
-static void total(struct validator *v, const struct report_record *r, const char *key,
+static void total(struct validator *v, const struct report_record *record, const char *key,
                   uint64_t found, const char *where)
 {
-    uint64_t said = report_count_in(r->json, key);
+    uint64_t said = report_count_in(record->json, key);
 
     if (said != found)
-        report_problem(v->problems, r->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key, said,
-                       found, where);
+        report_problem(v->problems, record->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key,
+                       said, found, where);
 }
 
 /* Counts logged on the way may not be above the final ones. */
-static void final_counts(struct validator *v, const struct report_record *r, const char *key,
+static void final_counts(struct validator *v, const struct report_record *record, const char *key,
                          const json_t *logged)
 {
-    const json_t *said = json_object_get(r->json, key);
+    const json_t *said = json_object_get(record->json, key);
     const char *reason;
     json_t *count;
 
     REPORT_EACH_COUNT(logged, reason, count)
     {
         if (report_count_in(said, reason) < report_count_in(logged, reason))
-            report_problem(v->problems, r->at, "end: %s says less of %s than the log before", key,
-                           reason);
+            report_problem(v->problems, record->at, "end: %s says less of %s than the log before",
+                           key, reason);
     }
 }
 
 /* An event of a family: all that it refers to is defined. */
-static int on_family(struct validator *v, const struct report_record *r)
+static int on_family(struct validator *v, const struct report_record *record)
 {
-    v->families[r->kind]++;
-    at_time(v, id_in(r, "thread"), report_count_in(r->json, "t"), r->at);
-    expect_member(v, NODES, r);
-    expect_member(v, CLASSES, r);
-    expect_member(v, METHODS, r);
+    v->families[record->kind]++;
+    at_time(v, id_in(record, "thread"), report_count_in(record->json, "t"), record->at);
+    expect_member(v, NODES, record);
+    expect_member(v, CLASSES, record);
+    expect_member(v, METHODS, record);
     return 0;
 }
 
 /* Calls of one thread: every end has its call. */
-static int on_calls(struct validator *v, const struct report_record *r)
+static int on_calls(struct validator *v, const struct report_record *record)
 {
-    const char *open = r->calls.open, *events = r->calls.events;
-    uint32_t found = report_ids_get(&v->known[THREADS].ids, r->calls.thread);
-    uint64_t depth = r->calls.depth, listed = 0;
+    const char *open = record->calls.open, *events = record->calls.events;
+    uint32_t found = report_ids_get(&v->known[THREADS].ids, record->calls.thread);
+    uint64_t depth = record->calls.depth, listed = 0;
     int64_t code, number;
 
-    at_time(v, r->calls.thread, r->calls.t, r->at);
+    at_time(v, record->calls.thread, record->calls.t, record->at);
     for (; open && report_call_next(&open, &code, &number); listed++)
-        expect(v, METHODS, (uint32_t)code, r->at);
-    if (r->calls.open && listed != depth)
-        report_problem(v->problems, r->at,
+        expect(v, METHODS, (uint32_t)code, record->at);
+    if (record->calls.open && listed != depth)
+        report_problem(v->problems, record->at,
                        "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
-    else if (!r->calls.open && found && v->thread[found - 1].open != depth)
-        report_problem(v->problems, r->at,
+    else if (!record->calls.open && found && v->thread[found - 1].open != depth)
+        report_problem(v->problems, record->at,
                        "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
-                       depth, v->thread[found - 1].open, r->calls.thread);
+                       depth, v->thread[found - 1].open, record->calls.thread);
     while (report_call_next(&events, &code, &number)) {
         if (code == SST_CALL_MISSING || code == SST_CALL_VALUES)
             continue;
         if (code > 0) {
-            expect(v, METHODS, code > UINT32_MAX - 1 ? 0 : (uint32_t)code, r->at);
+            expect(v, METHODS, code > UINT32_MAX - 1 ? 0 : (uint32_t)code, record->at);
             v->entered++;
             depth++;
         } else if (depth) {
             v->calls_ended++;
             depth--;
         } else {
-            report_problem(v->problems, r->at, "calls: a call ends, and none is open");
+            report_problem(v->problems, record->at, "calls: a call ends, and none is open");
             break;
         }
     }
@@ -397,9 +399,9 @@ static int on_calls(struct validator *v, const struct report_record *r)
     return 0;
 }
 
-static void end_calls(struct validator *v, const struct report_record *r)
+static void end_calls(struct validator *v, const struct report_record *record)
 {
-    const json_t *said = json_object_get(r->json, "calls"),
+    const json_t *said = json_object_get(record->json, "calls"),
                  *missing = json_object_get(said, "not_written");
 #define AND_ENDED(form, member, label) +report_count_in(said, #member)
     uint64_t entered = report_count_in(said, "entered");
@@ -408,37 +410,38 @@ static void end_calls(struct validator *v, const struct report_record *r)
     if (!said)
         return;
     if (entered != ended + report_count_in(said, "open"))
-        report_problem(v->problems, r->at, "end: the sums of calls do not add up");
+        report_problem(v->problems, record->at, "end: the sums of calls do not add up");
     entered -= report_count_in(missing, "entered");
     ended -= report_count_in(missing, "ended");
-    if (!json_object_get(r->json, "part") && (entered != v->entered || ended != v->calls_ended))
-        report_problem(v->problems, r->at,
+    if (!json_object_get(record->json, "part") &&
+        (entered != v->entered || ended != v->calls_ended))
+        report_problem(v->problems, record->at,
                        "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
                        " are in the log",
                        entered, ended, v->entered, v->calls_ended);
 }
 
 /* Lines by kind, unless other parts have some of them. */
-static void end_records(struct validator *v, const struct report_record *r)
+static void end_records(struct validator *v, const struct report_record *record)
 {
-    const json_t *said = json_object_get(r->json, "records");
+    const json_t *said = json_object_get(record->json, "records");
 
-    if (!said || json_object_get(r->json, "part"))
+    if (!said || json_object_get(record->json, "part"))
         return;
     for (enum sst_kind kind = SST_KIND_HEADER; kind < SST_KIND_END; kind++) {
         uint64_t count = report_count_in(said, report_kind_name(kind));
 
         if (count != v->out->records[kind])
-            report_problem(v->problems, r->at,
+            report_problem(v->problems, record->at,
                            "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
                            report_kind_name(kind), v->out->records[kind]);
     }
 }
 
 /* What the end says of the families. Lines of the log are of one kind for each family. */
-static void end_families(struct validator *v, const struct report_record *r)
+static void end_families(struct validator *v, const struct report_record *record)
 {
-    const json_t *events = json_object_get(r->json, "events");
+    const json_t *events = json_object_get(record->json, "events");
 
     for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++) {
         const json_t *said = json_object_get(events, report_family_kinds[i].family);
@@ -446,35 +449,35 @@ static void end_families(struct validator *v, const struct report_record *r)
 
         if (report_count_in(said, "seen") != written + lost ||
             report_counts_sum(json_object_get(said, "lost_by")) != lost)
-            report_problem(v->problems, r->at, "end: the sums of %s do not add up",
+            report_problem(v->problems, record->at, "end: the sums of %s do not add up",
                            report_family_kinds[i].family);
-        if (!json_object_get(r->json, "part") &&
+        if (!json_object_get(record->json, "part") &&
             written != v->families[report_family_kinds[i].kind])
-            report_problem(v->problems, r->at,
+            report_problem(v->problems, record->at,
                            "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
                            report_family_kinds[i].family, v->families[report_family_kinds[i].kind]);
     }
 }
 
-static void end_snapshots(struct validator *v, const struct report_record *r, const json_t *s)
+static void end_snapshots(struct validator *v, const struct report_record *record, const json_t *s)
 {
     const json_t *by = json_object_get(s, "mismatched_by"), *refused_by;
     uint64_t with_frames = report_count_in(by, "refused_with_frames");
 
-    check_counts(v, r, s, 0);
+    check_counts(v, record, s, 0);
     if (by && report_counts_sum(by) != report_count_in(s, "mismatched"))
-        report_problem(v->problems, r->at, "end: mismatched_by does not add up to mismatched");
+        report_problem(v->problems, record->at, "end: mismatched_by does not add up to mismatched");
     refused_by = json_object_get(s, "refused_by");
     if (refused_by && report_counts_sum(refused_by) != report_count_in(s, "refused") + with_frames)
-        report_problem(v->problems, r->at, "end: refused_by does not add up to the refusals");
+        report_problem(v->problems, record->at, "end: refused_by does not add up to the refusals");
     if (v->mismatches > report_count_in(s, "mismatched"))
-        report_problem(v->problems, r->at, "end: more mismatch records than mismatches");
+        report_problem(v->problems, record->at, "end: more mismatch records than mismatches");
 }
 
-static int on_family_lost(struct validator *v, const struct report_record *r)
+static int on_family_lost(struct validator *v, const struct report_record *record)
 {
-    return report_counts_set(&v->others, report_text_in(r, "family"),
-                             report_count_in(r->json, "lost"));
+    return report_counts_set(&v->others, report_text_in(record, "family"),
+                             report_count_in(record->json, "lost"));
 }
 
 /* What the end record says was lost of other events than allocations. */
@@ -513,51 +516,54 @@ static int settle(struct validator *v, const json_t *end)
     return err;
 }
 
-static int on_end(struct validator *v, const struct report_record *r)
+static int on_end(struct validator *v, const struct report_record *record)
 {
-    const json_t *snapshots = json_object_get(r->json, "snapshots");
-    uint64_t lost = report_count_in(r->json, "lost"), nodes = 0, threads = 0;
+    const json_t *snapshots = json_object_get(record->json, "snapshots");
+    uint64_t lost = report_count_in(record->json, "lost"), nodes = 0, threads = 0;
 
-    total(v, r, "seen", report_count_in(r->json, "written") + lost, "were written or lost");
-    total(v, r, "lost", report_counts_sum(json_object_get(r->json, "lost_by")),
+    total(v, record, "seen", report_count_in(record->json, "written") + lost,
+          "were written or lost");
+    total(v, record, "lost", report_counts_sum(json_object_get(record->json, "lost_by")),
           "are the sum of lost_by");
-    if (!json_object_get(r->json, "part")) { /* else the sums are of all parts */
-        total(v, r, "written", v->allocs, "are in the log");
-        total(v, r, "bytes", v->bytes, "are in the log");
+    if (!json_object_get(record->json, "part")) { /* else the sums are of all parts */
+        total(v, record, "written", v->allocs, "are in the log");
+        total(v, record, "bytes", v->bytes, "are in the log");
     }
-    if (!report_member_count(r->json, "nodes", &nodes) && v->known[NODES].count > nodes)
-        report_problem(v->problems, r->at, "end: the log defines more nodes than there were");
-    if (!report_member_count(r->json, "threads", &threads) && v->known[THREADS].count > threads)
-        report_problem(v->problems, r->at, "end: the log defines more threads than there were");
-    final_counts(v, r, "lost_by", v->lost);
-    if (json_object_get(r->json, "repairs"))
-        final_counts(v, r, "repairs", v->repairs);
+    if (!report_member_count(record->json, "nodes", &nodes) && v->known[NODES].count > nodes)
+        report_problem(v->problems, record->at, "end: the log defines more nodes than there were");
+    if (!report_member_count(record->json, "threads", &threads) &&
+        v->known[THREADS].count > threads)
+        report_problem(v->problems, record->at,
+                       "end: the log defines more threads than there were");
+    final_counts(v, record, "lost_by", v->lost);
+    if (json_object_get(record->json, "repairs"))
+        final_counts(v, record, "repairs", v->repairs);
     if (snapshots)
-        end_snapshots(v, r, snapshots);
-    end_families(v, r);
-    end_calls(v, r);
-    end_records(v, r);
+        end_snapshots(v, record, snapshots);
+    end_families(v, record);
+    end_calls(v, record);
+    end_records(v, record);
     v->out->ended = true;
-    return settle(v, r->json);
+    return settle(v, record->json);
 }
 
-static int on_not_written(struct validator *v, const struct report_record *r)
+static int on_not_written(struct validator *v, const struct report_record *record)
 {
-    const json_t *records = json_object_get(r->json, "records");
+    const json_t *records = json_object_get(record->json, "records");
 
     return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
 }
 
-static int on_unhandled(struct validator *v, const struct report_record *r)
+static int on_unhandled(struct validator *v, const struct report_record *record)
 {
-    return report_json_keep(&v->unhandled, r->json);
+    return report_json_keep(&v->unhandled, record->json);
 }
 
 /* A part opens with what is alive, whatever was before. */
-static void live_begin(struct validator *v, const struct report_record *r)
+static void live_begin(struct validator *v, const struct report_record *record)
 {
-    bool opening = json_is_true(json_object_get(r->json, "opening"));
-    uint64_t collection = report_count_in(r->json, "gc");
+    bool opening = json_is_true(json_object_get(record->json, "opening"));
+    uint64_t collection = report_count_in(record->json, "gc");
 
     if (opening && !v->opening) {
         v->alive = (struct live_sum){0, 0};
@@ -566,8 +572,8 @@ static void live_begin(struct validator *v, const struct report_record *r)
     }
     v->opening = opening;
     if (collection < v->collection)
-        report_problem(v->problems, r->at, "%s: gc falls from %" PRIu64 " to %" PRIu64,
-                       report_kind_name(r->kind), v->collection, collection);
+        report_problem(v->problems, record->at, "%s: gc falls from %" PRIu64 " to %" PRIu64,
+                       report_kind_name(record->kind), v->collection, collection);
     v->collection = collection;
 }
 
@@ -581,15 +587,15 @@ static bool live_take(struct live_sum *from, uint64_t allocs, uint64_t bytes)
 }
 
 /* What a line says of the objects of a site. */
-static void on_objects(struct validator *v, const struct report_record *r, uint32_t site)
+static void on_objects(struct validator *v, const struct report_record *record, uint32_t site)
 {
-    uint32_t found = expect(v, LIVE_SITES, site, r->at);
-    uint64_t survived = report_count_in(r->json, "survived");
-    uint64_t bytes = report_count_in(r->json, "survived_bytes");
-    const json_t *died = json_object_get(r->json, "died"), *row;
+    uint32_t found = expect(v, LIVE_SITES, site, record->at);
+    uint64_t survived = report_count_in(record->json, "survived");
+    uint64_t bytes = report_count_in(record->json, "survived_bytes");
+    const json_t *died = json_object_get(record->json, "died"), *row;
     size_t i;
 
-    live_begin(v, r);
+    live_begin(v, record);
     if (!found)
         return;
     v->live[found - 1].allocs += survived;
@@ -603,73 +609,75 @@ static void on_objects(struct validator *v, const struct report_record *r, uint3
         for (size_t k = 0; k < COUNT_OF(cell); k++)
             cell[k] = (uint64_t)json_integer_value(json_array_get(row, k));
         if (cell[0] > 4 || cell[1] < 1 || cell[1] > 15)
-            report_problem(v->problems, r->at, "live: died is of no generation or age");
+            report_problem(v->problems, record->at, "live: died is of no generation or age");
         if (!live_take(&v->live[found - 1], cell[2], cell[3]) ||
             !live_take(&v->alive, cell[2], cell[3]))
-            report_problem(v->problems, r->at, "live: more of a site died than was alive");
+            report_problem(v->problems, record->at, "live: more of a site died than was alive");
     }
 }
 
-static int on_live_site(struct validator *v, const struct report_record *r)
+static int on_live_site(struct validator *v, const struct report_record *record)
 {
-    uint32_t node = id_in(r, "node"), class_id = id_in(r, "class"), id = id_in(r, "id");
-    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, report_count_in(r->json, "il"));
+    uint32_t node = id_in(record, "node"), class_id = id_in(record, "class"),
+             id = id_in(record, "id");
+    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, report_count_in(record->json, "il"));
     int err;
 
-    expect(v, CLASSES, class_id, r->at);
+    expect(v, CLASSES, class_id, record->at);
     if (node != SST_NODE_EMPTY)
-        expect(v, NODES, node, r->at);
-    err = define(v, LIVE_SITES, id, fact, r->at);
+        expect(v, NODES, node, record->at);
+    err = define(v, LIVE_SITES, id, fact, record->at);
     if (!err && !array_reserve_zeroed(&v->live, &v->live_capacity, v->known[LIVE_SITES].count))
         err = -ENOMEM;
-    if (!err && json_object_get(r->json, "gc"))
-        on_objects(v, r, id);
-    else if (json_object_get(r->json, "survived") || json_object_get(r->json, "died"))
-        report_problem(v->problems, r->at, "live_site: what became of objects has a gc");
+    if (!err && json_object_get(record->json, "gc"))
+        on_objects(v, record, id);
+    else if (json_object_get(record->json, "survived") || json_object_get(record->json, "died"))
+        report_problem(v->problems, record->at, "live_site: what became of objects has a gc");
     return err;
 }
 
-static int on_live(struct validator *v, const struct report_record *r)
+static int on_live(struct validator *v, const struct report_record *record)
 {
-    on_objects(v, r, id_in(r, "site"));
+    on_objects(v, record, id_in(record, "site"));
     return 0;
 }
 
-static void on_grows(struct validator *v, const struct report_record *r)
+static void on_grows(struct validator *v, const struct report_record *record)
 {
     const json_t *row;
     size_t i;
 
-    json_array_foreach(json_object_get(r->json, "grows"), i, row)
+    json_array_foreach(json_object_get(record->json, "grows"), i, row)
     {
-        expect(v, LIVE_SITES, (uint32_t)json_integer_value(json_array_get(row, 0)), r->at);
+        expect(v, LIVE_SITES, (uint32_t)json_integer_value(json_array_get(row, 0)), record->at);
         if (json_integer_value(json_array_get(row, 2)) < json_integer_value(json_array_get(row, 1)))
-            report_problem(v->problems, r->at, "live_total: what grows rises at each look");
+            report_problem(v->problems, record->at, "live_total: what grows rises at each look");
     }
 }
 
-static int on_live_total(struct validator *v, const struct report_record *r)
+static int on_live_total(struct validator *v, const struct report_record *record)
 {
-    live_begin(v, r);
+    live_begin(v, record);
     v->opening = false;
-    if (report_count_in(r->json, "allocs") != v->alive.allocs ||
-        report_count_in(r->json, "bytes") != v->alive.bytes)
-        report_problem(v->problems, r->at,
+    if (report_count_in(record->json, "allocs") != v->alive.allocs ||
+        report_count_in(record->json, "bytes") != v->alive.bytes)
+        report_problem(v->problems, record->at,
                        "live_total: %" PRIu64 " objects, %" PRIu64
                        " bytes, but by the lines before "
                        "%" PRIu64 " and %" PRIu64 " are alive",
-                       report_count_in(r->json, "allocs"), report_count_in(r->json, "bytes"),
-                       v->alive.allocs, v->alive.bytes);
-    if (json_is_true(json_object_get(r->json, "exact")) == !!json_object_get(r->json, "why"))
-        report_problem(v->problems, r->at, "live_total: what is not exact says why");
-    on_grows(v, r);
+                       report_count_in(record->json, "allocs"),
+                       report_count_in(record->json, "bytes"), v->alive.allocs, v->alive.bytes);
+    if (json_is_true(json_object_get(record->json, "exact")) ==
+        !!json_object_get(record->json, "why"))
+        report_problem(v->problems, record->at, "live_total: what is not exact says why");
+    on_grows(v, record);
     return 0;
 }
 
-static int on_header(struct validator *v, const struct report_record *r)
+static int on_header(struct validator *v, const struct report_record *record)
 {
-    if (r->at.line != 1)
-        report_problem(v->problems, r->at, "a header that is not the first line");
+    if (record->at.line != 1)
+        report_problem(v->problems, record->at, "a header that is not the first line");
     return 0;
 }
 
@@ -711,20 +719,22 @@ static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct r
 /* Lines. */
 
 /* The hand-written reader is as strict as the shipped schema but for these. */
-static bool by_hand(struct validator *v, const struct report_line *line, struct report_record *r)
+static bool by_hand(struct validator *v, const struct report_line *line,
+                    struct report_record *record)
 {
     uint64_t unknown = v->parser.unknown_members;
 
-    if (!v->shipped || !report_parse_by_hand(&v->parser, line, r) ||
+    if (!v->shipped || !report_parse_by_hand(&v->parser, line, record) ||
         v->parser.unknown_members != unknown)
         return false;
-    if (r->kind == SST_KIND_LIVE || r->kind == SST_KIND_LIVE_SITE)
+    if (record->kind == SST_KIND_LIVE || record->kind == SST_KIND_LIVE_SITE)
         return false; /* what they say is looked at member by member */
-    if (r->kind == SST_KIND_NODE || r->kind == SST_KIND_CALLS)
+    if (record->kind == SST_KIND_NODE || record->kind == SST_KIND_CALLS)
         return true;
-    return r->alloc.class_id && r->alloc.bytes % 8 == 0 && r->alloc.allocs > 0 &&
-           !(r->alloc.stack && memmem(r->alloc.stack, r->alloc.stack_size, "\"\"", 2)) &&
-           r->alloc.type_size != 2;
+    return record->alloc.class_id && record->alloc.bytes % 8 == 0 && record->alloc.allocs > 0 &&
+           !(record->alloc.stack &&
+             memmem(record->alloc.stack, record->alloc.stack_size, "\"\"", 2)) &&
+           record->alloc.type_size != 2;
 }
 
 /* Refuse a log of a later version before holding it against a schema that is not its own. */
@@ -767,7 +777,8 @@ static bool small_integers(const json_t *value, int depth)
 }
 
 /* Returns: 1 the record may be used; 0 a problem was noted, or there is nothing to use; -errno. */
-static int by_schema(struct validator *v, const struct report_line *line, struct report_record *r)
+static int by_schema(struct validator *v, const struct report_line *line,
+                     struct report_record *record)
 {
     char why[200];
     json_error_t error;
@@ -795,7 +806,7 @@ static int by_schema(struct validator *v, const struct report_line *line, struct
     } else if (!err) {
         if (line->size < 8 || memcmp(line->text, "{\"kind\":", 8) != 0)
             report_problem(v->problems, line->at, "\"kind\" is not the first member");
-        err = report_parse_any(&v->parser, line, r);
+        err = report_parse_any(&v->parser, line, record);
         if (!err)
             err = 1;
         else if (err == -EBADMSG) { /* a schema of the user's own may let this through */

@@ -146,24 +146,24 @@ static bool is_good_for_more(const struct stack_copied_thread *t, uint32_t most)
 
 /* One thread of a dump, as given before or anew: `before` (NULL: none) becomes `to`. */
 static struct stack_seen take_thread(struct dump *d, const struct control_config *config,
-                                     const struct stack_copied_thread *t,
+                                     const struct stack_copied_thread *thread,
                                      struct kept_thread *before, struct kept_thread *to,
                                      struct buffer *out)
 {
-    struct stack_seen seen = {t->number, t->state, t->dispatching};
+    struct stack_seen seen = {thread->number, thread->state, thread->dispatching};
     size_t from = out->size;
 
     if (before) {
         *to = *before;
         *before = (struct kept_thread){.text = NULL};
     }
-    if (t->unchanged) {
+    if (thread->unchanged) {
         buffer_append(out, to->text, to->size);
         return seen;
     }
     to->methods.count = 0;
-    put_thread(config, t, d, &to->methods, out);
-    if (!is_good_for_more(t, d->as.most) || !keep_text(to, out, from))
+    put_thread(config, thread, d, &to->methods, out);
+    if (!is_good_for_more(thread, d->as.most) || !keep_text(to, out, from))
         seen.state = STACK_SEEN_NEVER;
     return seen;
 }

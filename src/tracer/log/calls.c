@@ -248,13 +248,14 @@ size_t log_write_calls(struct log *log, struct log_thread *thread, const struct 
     return done;
 }
 
-static void put_head(struct buffer *b, const struct log_thread *thread, const struct log_calls *c)
+static void put_head(struct buffer *b, const struct log_thread *thread,
+                     const struct log_calls *calls)
 {
-    log_line_begin(b, "calls", c->t, thread);
-    log_put_number(b, ",\"depth\":", c->depth);
-    if (c->says_open) {
+    log_line_begin(b, "calls", calls->t, thread);
+    log_put_number(b, ",\"depth\":", calls->depth);
+    if (calls->says_open) {
         buffer_text(b, ",\"open\":[");
-        buffer_append(b, c->at_start.data, c->at_start.size);
+        buffer_append(b, calls->at_start.data, calls->at_start.size);
         buffer_char(b, ']');
     }
 }

@@ -595,18 +595,18 @@ static const struct values_type *read_token_type(struct reading *r,
 /* ---- blobs ---- */
 
 static const struct values_type *read_next(struct reading *r, const struct values_scope *scope,
-                                           struct clr_blob *c)
+                                           struct clr_blob *blob)
 {
-    const struct values_type *type = read_type(r, scope, &c->at, c->end);
+    const struct values_type *type = read_type(r, scope, &blob->at, blob->end);
 
-    c->bad |= !type || c->at > c->end;
+    blob->bad |= !type || blob->at > blob->end;
     return type ? type : &values_unknown;
 }
 
-static void pass(struct reading *r, const struct values_scope *scope, struct clr_blob *c)
+static void pass(struct reading *r, const struct values_scope *scope, struct clr_blob *blob)
 {
     r->passing++;
-    read_next(r, scope, c);
+    read_next(r, scope, blob);
     r->passing--;
 }
 
@@ -622,45 +622,46 @@ static const struct values_type *indirect(struct reading *r, enum values_kind ki
 }
 
 static const struct values_type *read_generic(struct reading *r, const struct values_scope *scope,
-                                              struct clr_blob *c)
+                                              struct clr_blob *blob)
 {
     const struct values_type *arg[ARGS_MAX];
-    uint32_t kind = clr_blob_byte(c), token, count;
+    uint32_t kind = clr_blob_byte(blob), token, count;
 
     if (kind != ELEMENT_TYPE_CLASS && kind != ELEMENT_TYPE_VALUETYPE)
-        c->bad = true;
-    token = clr_blob_token(c);
-    count = clr_blob_number(c);
+        blob->bad = true;
+    token = clr_blob_token(blob);
+    count = clr_blob_number(blob);
     if (!count || count > ARGS_MAX)
-        c->bad = true;
+        blob->bad = true;
     r->passing += kind == ELEMENT_TYPE_CLASS;
-    for (uint32_t i = 0; i < count && !c->bad; i++)
-        arg[i] = read_next(r, scope, c);
+    for (uint32_t i = 0; i < count && !blob->bad; i++)
+        arg[i] = read_next(r, scope, blob);
     r->passing -= kind == ELEMENT_TYPE_CLASS;
-    if (c->bad)
+    if (blob->bad)
         return &values_unknown;
     return kind == ELEMENT_TYPE_CLASS ? reference(r) : read_token_type(r, scope, token, arg, count);
 }
 
-static void skip_array(struct reading *r, const struct values_scope *scope, struct clr_blob *c)
+static void skip_array(struct reading *r, const struct values_scope *scope, struct clr_blob *blob)
 {
-    pass(r, scope, c);
-    clr_blob_number(c);
+    pass(r, scope, blob);
+    clr_blob_number(blob);
     for (int part = 0; part < 2; part++) /* sizes, then lower bounds */
-        for (uint32_t numbers = clr_blob_number(c); numbers && !c->bad; numbers--)
-            clr_blob_number(c);
+        for (uint32_t numbers = clr_blob_number(blob); numbers && !blob->bad; numbers--)
+            clr_blob_number(blob);
 }
 
-static void skip_function(struct reading *r, const struct values_scope *scope, struct clr_blob *c)
+static void skip_function(struct reading *r, const struct values_scope *scope,
+                          struct clr_blob *blob)
 {
-    uint32_t convention = clr_blob_byte(c), count;
+    uint32_t convention = clr_blob_byte(blob), count;
 
     if (convention & IMAGE_CEE_CS_CALLCONV_GENERIC)
-        clr_blob_number(c);
-    count = clr_blob_number(c);
-    pass(r, scope, c);
-    while (count-- && !c->bad)
-        pass(r, scope, c);
+        clr_blob_number(blob);
+    count = clr_blob_number(blob);
+    pass(r, scope, blob);
+    while (count-- && !blob->bad)
+        pass(r, scope, blob);
 }
 
 static const struct values_type *variable(const struct values_type *const *arg, uint32_t args,
@@ -670,7 +671,7 @@ static const struct values_type *variable(const struct values_type *const *arg, 
 }
 
 static const struct values_type *read_kind(struct reading *r, const struct values_scope *scope,
-                                           struct clr_blob *c, uint8_t kind)
+                                           struct clr_blob *blob, uint8_t kind)
 {
     switch (kind) {
     case ELEMENT_TYPE_VOID:
@@ -679,38 +680,38 @@ static const struct values_type *read_kind(struct reading *r, const struct value
     case ELEMENT_TYPE_OBJECT:
         return reference(r);
     case ELEMENT_TYPE_CLASS:
-        clr_blob_token(c);
+        clr_blob_token(blob);
         return reference(r);
     case ELEMENT_TYPE_SZARRAY:
-        pass(r, scope, c);
+        pass(r, scope, blob);
         return reference(r);
     case ELEMENT_TYPE_ARRAY:
-        skip_array(r, scope, c);
+        skip_array(r, scope, blob);
         return reference(r);
     case ELEMENT_TYPE_VALUETYPE:
-        return read_token_type(r, scope, clr_blob_token(c), NULL, 0);
+        return read_token_type(r, scope, clr_blob_token(blob), NULL, 0);
     case ELEMENT_TYPE_GENERICINST:
-        return read_generic(r, scope, c);
+        return read_generic(r, scope, blob);
     case ELEMENT_TYPE_VAR:
-        return variable(scope->type_arg, scope->type_args, clr_blob_number(c));
+        return variable(scope->type_arg, scope->type_args, clr_blob_number(blob));
     case ELEMENT_TYPE_MVAR:
-        return variable(scope->method_arg, scope->method_args, clr_blob_number(c));
+        return variable(scope->method_arg, scope->method_args, clr_blob_number(blob));
     case ELEMENT_TYPE_BYREF:
-        return indirect(r, VALUES_BYREF, read_next(r, scope, c));
+        return indirect(r, VALUES_BYREF, read_next(r, scope, blob));
     case ELEMENT_TYPE_PTR:
-        return indirect(r, VALUES_POINTER, read_next(r, scope, c));
+        return indirect(r, VALUES_POINTER, read_next(r, scope, blob));
     case ELEMENT_TYPE_FNPTR:
-        skip_function(r, scope, c);
+        skip_function(r, scope, blob);
         return indirect(r, VALUES_POINTER, &nothing);
     case ELEMENT_TYPE_CMOD_REQD:
     case ELEMENT_TYPE_CMOD_OPT:
-        clr_blob_token(c);
-        return read_next(r, scope, c);
+        clr_blob_token(blob);
+        return read_next(r, scope, blob);
     case ELEMENT_TYPE_PINNED:
     case ELEMENT_TYPE_SENTINEL:
-        return read_next(r, scope, c);
+        return read_next(r, scope, blob);
     default:
-        c->bad |= kind == ELEMENT_TYPE_TYPEDBYREF || kind > ELEMENT_TYPE_MAX;
+        blob->bad |= kind == ELEMENT_TYPE_TYPEDBYREF || kind > ELEMENT_TYPE_MAX;
         return primitive(r, kind);
     }
 }
