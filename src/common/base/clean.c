@@ -36,7 +36,9 @@ uint32_t clean_number(const char *text)
     const unsigned char *at = (const unsigned char *)text;
     size_t length = utf8_length(text);
 
-    return *at < 0x80 ? *at : length == 2 || length == 3 ? number_of(at, length) : 0xfffd;
+    if (*at < 0x80)
+        return *at;
+    return length == 2 || length == 3 ? number_of(at, length) : 0xfffd;
 }
 
 void clean_in_place(char *text)

@@ -33,22 +33,30 @@ void memory_fail_after(long count)
 
 void *memory_alloc(size_t size)
 {
-    return must_fail() ? NULL : scope_open() ? scope_alloc(size) : malloc(size);
+    if (must_fail())
+        return NULL;
+    return scope_open() ? scope_alloc(size) : malloc(size);
 }
 
 void *memory_zalloc(size_t count, size_t size)
 {
-    return must_fail() ? NULL : scope_open() ? scope_zalloc(count, size) : calloc(count, size);
+    if (must_fail())
+        return NULL;
+    return scope_open() ? scope_zalloc(count, size) : calloc(count, size);
 }
 
 void *memory_realloc(void *block, size_t size)
 {
-    return must_fail() ? NULL : scope_open() ? scope_realloc(block, size) : realloc(block, size);
+    if (must_fail())
+        return NULL;
+    return scope_open() ? scope_realloc(block, size) : realloc(block, size);
 }
 
 char *memory_strdup(const char *text)
 {
-    return must_fail() ? NULL : scope_open() ? scope_strdup(text) : strdup(text);
+    if (must_fail())
+        return NULL;
+    return scope_open() ? scope_strdup(text) : strdup(text);
 }
 
 void memory_free(void *block)

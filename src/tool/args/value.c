@@ -37,7 +37,9 @@ enum args_kind args_number_kind(const struct args_option *row)
 
     if (!f)
         return row->kind;
-    return row->unit ? ARGS_DURATION : f->kind == OPTIONS_KIND_BYTES ? ARGS_BYTES : ARGS_COUNT;
+    if (row->unit)
+        return ARGS_DURATION;
+    return f->kind == OPTIONS_KIND_BYTES ? ARGS_BYTES : ARGS_COUNT;
 }
 
 const char *const *args_words(const struct args_option *row)

@@ -390,7 +390,9 @@ static int arrange_threads(struct top *t)
 
 static double worth(const struct top_row *row, enum top_order order)
 {
-    return order == TOP_BY_RATE ? row->rate : order == TOP_BY_COUNT ? row->count_rate : row->total;
+    if (order == TOP_BY_RATE)
+        return row->rate;
+    return order == TOP_BY_COUNT ? row->count_rate : row->total;
 }
 
 static int compare_rows(const void *a, const void *b, void *context)

@@ -56,10 +56,10 @@ static void take_line(struct editor *e, size_t at, enum form form, uint32_t line
 int editor_command(struct editor *e, const char *visual, const char *editor, const char *file,
                    uint32_t line)
 {
-    const char *command = visual && *visual ? visual : editor && *editor ? editor : NULL;
+    const char *command = visual && *visual ? visual : editor;
     enum form form;
 
-    if (!command)
+    if (!command || !*command)
         return -ENOENT;
     if (words_split(command, &e->command) || !e->command.count || !*e->command.word[0])
         return -EINVAL;

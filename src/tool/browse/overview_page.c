@@ -403,7 +403,9 @@ static enum page_answer key(struct page *page, int key)
     if (key != KEY_ENTER && key != ' ' && key != KEY_RIGHT && key != 'l')
         return PAGE_NOT_MINE;
     page_target(page, &t);
-    return t.kind == TARGET_NONE ? PAGE_TREE : t.kind == TARGET_LINE ? PAGE_SOURCE : PAGE_CALLERS;
+    if (t.kind == TARGET_NONE)
+        return PAGE_TREE;
+    return t.kind == TARGET_LINE ? PAGE_SOURCE : PAGE_CALLERS;
 }
 
 static void fini(struct page *page)

@@ -93,5 +93,7 @@ int export_events_next(struct export_events *e, struct export_allocation *out)
         out->bytes = out->object_bytes = export_step(&e->told, event.bytes);
         return 1;
     }
-    return !ferror(e->file) ? 0 : errno ? -errno : -EIO;
+    if (!ferror(e->file))
+        return 0;
+    return errno ? -errno : -EIO;
 }

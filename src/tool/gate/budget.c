@@ -304,7 +304,7 @@ static int load(const char *path, char **text, size_t *size)
     *text = err ? NULL : buffer_take(&b);
     if (err)
         buffer_free(&b);
-    return err ? err : *text ? 0 : -ENOMEM;
+    return err || *text ? err : -ENOMEM;
 }
 
 int budget_read(const char *path, struct budget *b, char *why, size_t why_size)

@@ -85,7 +85,8 @@ static int by_method(const void *left, const void *right, void *context)
     int order = strcmp(a->method, b->method);
 
     order = order ? order : strcmp(x->file, y->file);
-    return order ? order : x->line != y->line ? ORDER(x->line, y->line) : ORDER(a->line, b->line);
+    order = order ? order : ORDER(x->line, y->line);
+    return order ? order : ORDER(a->line, b->line);
 }
 
 /* Each pair of method and line once, in order; a line is called by its first method. */

@@ -80,6 +80,13 @@ static void put_changes(const struct gate_print *p, struct buffer *scratch, stru
     put_more(out, c->count);
 }
 
+static const char *verdict_of(const struct gate_judgement *j)
+{
+    if (j->verdicts[GATE_BROKEN])
+        return "Broken";
+    return j->verdicts[GATE_NOT_JUDGED] ? "Not judged" : "Held";
+}
+
 int print_markdown(const struct gate_print *p, FILE *out)
 {
     struct buffer b = BUFFER_INIT, scratch = BUFFER_INIT;
@@ -92,11 +99,7 @@ int print_markdown(const struct gate_print *p, FILE *out)
     buffer_char(&b, '\n');
     if (p->j) {
         print_outcome(p->j, &scratch);
-        buffer_format(&b, "\n**%s**: %s.\n",
-                      p->j->verdicts[GATE_BROKEN]       ? "Broken"
-                      : p->j->verdicts[GATE_NOT_JUDGED] ? "Not judged"
-                                                        : "Held",
-                      scratch.data ? scratch.data : "");
+        buffer_format(&b, "\n**%s**: %s.\n", verdict_of(p->j), scratch.data ? scratch.data : "");
         buffer_clear(&scratch);
         put_findings(p, &scratch, &b);
     }

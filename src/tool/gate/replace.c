@@ -17,8 +17,10 @@ static int failed(const struct cli_command *command, const char *path, int error
 /* All of it is in the file. Returns: 0 or an errno. */
 static int fill(FILE *file, const struct budget *b)
 {
-    int error = budget_write(b, file) ? ENOMEM : ferror(file) ? EIO : 0;
+    int error = budget_write(b, file) ? ENOMEM : 0;
 
+    if (!error && ferror(file))
+        error = EIO;
     if (fflush(file) && !error)
         error = errno;
     if (!error && fsync(fileno(file)) && errno != EINVAL)

@@ -1,5 +1,7 @@
 #include "page/encode.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 
 #define PAGE_COLUMN_NAME(name, text) text,
@@ -62,7 +64,7 @@ static int by_name(const void *a, const void *b, void *of)
     const struct union_name *names = of;
     int order = strcmp(names[*(const uint32_t *)a].full, names[*(const uint32_t *)b].full);
 
-    return order ? order : *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+    return order ? order : ORDER(*(const uint32_t *)a, *(const uint32_t *)b);
 }
 
 static int order_table(void *records, size_t count, int (*by)(const void *, const void *, void *),

@@ -110,7 +110,9 @@ static uint32_t slice_of(const struct live *l, uint64_t t)
     uint64_t each = model_slice_ns(m), slice = t && each ? (t - 1) / each : 0;
     unsigned count = model_slice_count(m);
 
-    return slice < count ? (uint32_t)slice : count ? count - 1 : 0;
+    if (slice < count)
+        return (uint32_t)slice;
+    return count ? count - 1 : 0;
 }
 
 static int put_over_time(struct live *l)

@@ -238,7 +238,9 @@ static int wait_for(const struct client *c, short events, uint64_t until_ns)
     do
         n = poll(&fd, 1, now < until_ns ? (int)((until_ns - now) / 1000000) : 0);
     while (n < 0 && errno == EINTR && (now = clock_ns()) < until_ns);
-    return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
+    if (n < 0)
+        return -errno;
+    return n > 0 ? 0 : -ETIMEDOUT;
 }
 
 static int send_all(const struct client *c, const char *text, size_t size, uint64_t until_ns)

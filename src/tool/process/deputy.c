@@ -176,7 +176,9 @@ static int wait_for(int socket, unsigned seconds)
     do
         n = poll(&fd, 1, (int)seconds * 1000);
     while (n < 0 && errno == EINTR);
-    return n > 0 ? 0 : n < 0 ? -errno : -ETIMEDOUT;
+    if (n < 0)
+        return -errno;
+    return n > 0 ? 0 : -ETIMEDOUT;
 }
 
 int deputy_run(const struct deputy *d, unsigned seconds, deputy_work *work, void *context, int *out)

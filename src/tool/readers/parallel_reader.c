@@ -182,7 +182,10 @@ int parallel_reader_new(struct report_lines *lines, unsigned threads, struct par
     struct parallel_reader *a = memory_zalloc(1, sizeof(*a));
 
     *out = NULL;
-    threads = threads < 1 ? 1 : threads > THREADS_MAX ? THREADS_MAX : threads;
+    if (threads < 1)
+        threads = 1;
+    if (threads > THREADS_MAX)
+        threads = THREADS_MAX;
     if (a)
         a->works = memory_zalloc(2 * (size_t)threads + 1, sizeof(*a->works));
     if (!a || !a->works) {

@@ -28,7 +28,9 @@ static void make_printable(char *text, size_t room)
     size_t size;
 
     buffer_utf8(&utf8, text);
-    size = utf8.failed ? 0 : utf8.size < room ? utf8.size : room - 1;
+    size = utf8.size < room ? utf8.size : room - 1;
+    if (utf8.failed)
+        size = 0;
     while (size > 0 && size < utf8.size && ((unsigned char)utf8.data[size] & 0xC0) == 0x80)
         size--;
     if (size)

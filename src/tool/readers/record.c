@@ -280,7 +280,9 @@ static const char *hand_unknown(const char *at, uint64_t *unknown)
 static const char *hand_bool(const char *at, bool *value)
 {
     *value = *at == 't';
-    return strncmp(at, "true", 4) == 0 ? at + 4 : strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
+    if (*value)
+        return strncmp(at, "true", 4) == 0 ? at + 4 : NULL;
+    return strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
 }
 
 static const char *hand_heap(const char *at, enum sst_heap *out)
@@ -645,7 +647,9 @@ int report_member_text(const json_t *record, const char *key, const char **out)
 
     if (json_is_string(member))
         *out = json_string_value(member);
-    return json_is_string(member) ? 0 : member ? -EBADMSG : -ENOENT;
+    if (!member)
+        return -ENOENT;
+    return json_is_string(member) ? 0 : -EBADMSG;
 }
 
 int report_member_number(const json_t *record, const char *key, double *out)
@@ -654,7 +658,9 @@ int report_member_number(const json_t *record, const char *key, double *out)
 
     if (json_is_number(member))
         *out = json_number_value(member);
-    return json_is_number(member) ? 0 : member ? -EBADMSG : -ENOENT;
+    if (!member)
+        return -ENOENT;
+    return json_is_number(member) ? 0 : -EBADMSG;
 }
 
 static struct report_recording recording_of(const json_t *header)

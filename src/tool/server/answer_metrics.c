@@ -91,7 +91,7 @@ static int by_bytes(const void *left, const void *right)
 {
     const struct row *a = left, *b = right;
 
-    return a->bytes > b->bytes ? -1 : a->bytes < b->bytes ? 1 : strcmp(a->labels, b->labels);
+    return a->bytes != b->bytes ? ORDER(b->bytes, a->bytes) : strcmp(a->labels, b->labels);
 }
 
 static void keep_top(struct rows *r, uint64_t top)

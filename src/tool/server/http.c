@@ -310,9 +310,12 @@ static unsigned choose(const struct http *h, struct MHD_Connection *connection,
     } else if (path->one) {
         *of = traced_default(h->answers->traced);
     }
-    *why = pid   ? "no such traced process: / lists those that there are\n"
-           : log ? "no such log: / lists those that there are\n"
-                 : "there is no traced process: `shadowtrace record -- COMMAND` starts one\n";
+    if (pid)
+        *why = "no such traced process: / lists those that there are\n";
+    else if (log)
+        *why = "no such log: / lists those that there are\n";
+    else
+        *why = "there is no traced process: `shadowtrace record -- COMMAND` starts one\n";
     return !*of && (pid || log || path->one) ? MHD_HTTP_NOT_FOUND : 0;
 }
 

@@ -56,10 +56,10 @@ static int is_served(const struct sockaddr_un *at)
 
     if (fd < 0)
         return -errno;
-    served = connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0 ? 1
-             : errno == ECONNREFUSED                                    ? 0
-             : errno == EAGAIN                                          ? 1
-                                                                        : -errno;
+    if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) == 0 || errno == EAGAIN)
+        served = 1;
+    else
+        served = errno == ECONNREFUSED ? 0 : -errno;
     close(fd);
     return served;
 }

@@ -34,7 +34,9 @@ static int write_new(int fd)
         snprintf(text + 2 * i, 3, "%02x", chance[i]);
     text[2 * TOKEN_BYTES] = '\n';
     errno = 0;
-    return write(fd, text, 2 * TOKEN_BYTES + 1) == 2 * TOKEN_BYTES + 1 ? 0 : errno ? -errno : -EIO;
+    if (write(fd, text, 2 * TOKEN_BYTES + 1) == 2 * TOKEN_BYTES + 1)
+        return 0;
+    return errno ? -errno : -EIO;
 }
 
 /*

@@ -124,7 +124,9 @@ static int read_sections(struct symbols_elf *e, const char *build_id)
     if (err)
         return err;
     SORT(e->functions, e->count, by_address);
-    return !any ? -EBADMSG : !right ? -ESTALE : 0;
+    if (!any)
+        return -EBADMSG;
+    return right ? 0 : -ESTALE;
 }
 
 /* The descriptor is the caller's to close whatever is wrong with the file. */

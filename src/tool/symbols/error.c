@@ -17,9 +17,10 @@ int symbols_fail(struct symbols_error *error, enum symbols_reason reason, const 
                                  [SYMBOLS_DAMAGED] = -EBADMSG,     [SYMBOLS_FORGED] = -EBADMSG,
                                  [SYMBOLS_TOO_LARGE] = -EFBIG,     [SYMBOLS_UNREADABLE] = -EIO,
                                  [SYMBOLS_MEMORY] = -ENOMEM};
-    const char *prefix = reason == SYMBOLS_TRUNCATED ? "truncated: "
-                         : reason == SYMBOLS_DAMAGED ? "damaged: "
-                                                     : "";
+    static const char *const prefixes[] = {[SYMBOLS_TRUNCATED] = "truncated: ",
+                                           [SYMBOLS_DAMAGED] = "damaged: ",
+                                           [SYMBOLS_MEMORY] = NULL}; /* the last one */
+    const char *prefix = prefixes[reason] ? prefixes[reason] : "";
     size_t used = (size_t)snprintf(error->text, sizeof(error->text), "%s", prefix);
     va_list arguments;
 

@@ -360,7 +360,9 @@ static int checkable(const struct symbols *symbols, uint32_t document, struct sy
 {
     int err = symbols_document(symbols, document, out);
 
-    return err ? err : out->hash_kind == SYMBOLS_HASH_SHA256 ? 0 : -ENOTSUP;
+    if (err)
+        return err;
+    return out->hash_kind == SYMBOLS_HASH_SHA256 ? 0 : -ENOTSUP;
 }
 
 int symbols_source_checkable(const struct symbols *symbols, uint32_t document)

@@ -82,5 +82,7 @@ int key_read(struct key_source *from, int milliseconds)
         return sequence(from);
     if (c >= 0x80 && c <= 0xff)
         return letter(from, c);
-    return c == '\n' ? KEY_ENTER : c == 8 ? KEY_BACKSPACE : c;
+    if (c == '\n')
+        return KEY_ENTER;
+    return c == 8 ? KEY_BACKSPACE : c;
 }

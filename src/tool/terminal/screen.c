@@ -175,7 +175,9 @@ static int size_or(unsigned short size, const char *variable, int otherwise)
     const char *text = getenv(variable);
     int given = text ? atoi(text) : 0;
 
-    return size ? size : given > 0 && given < 10000 ? given : otherwise;
+    if (size)
+        return size;
+    return given > 0 && given < 10000 ? given : otherwise;
 }
 
 struct canvas *screen_begin(struct screen *s)

@@ -25,11 +25,12 @@ const char *text_count(struct text_number *to, uint64_t value)
 
 const char *text_change(struct text_number *to, uint64_t before, uint64_t after)
 {
-    const char *sign = after > before ? "+" : after < before ? "-" : "";
+    const char *sign = after > before ? "+" : "-";
     struct text_number n;
 
     text_count(&n, after > before ? after - before : before - after);
-    snprintf(to->text, sizeof(to->text), "%s%.*s", sign, (int)sizeof(to->text) - 2, n.text);
+    snprintf(to->text, sizeof(to->text), "%s%.*s", after == before ? "" : sign,
+             (int)sizeof(to->text) - 2, n.text);
     return to->text;
 }
 
