@@ -22,7 +22,8 @@ FUNCTION_MAX, COLUMN_MAX, COLUMNS_FAIL = 70, 100, True
 PHRASES = """told of|is told|are told|is had|be had|there is none|are there none|nobody asks|somebody asks|who asks|whoever
 whose it is|stands for the|stays out of|for want of|behind it|in place of what|so many|so long|so much|meets every
 given otherwise|what is no|that is none|of its own|of ours|comes of it|has it all|begin anew|start anew|begins anew|began anew
-makes? them anew|dearer|need not have been|as it is told|is meant|lies beside|goes by that|nobody waits|one behind the other"""
+makes? them anew|dearer|need not have been|as it is told|is meant|lies beside|goes by that|nobody waits|one behind the other
+told apart|all the same|if need be"""
 PLAIN = 'README.md src hooks include tests examples'.split()
 DATA = '.svg', '.webp', '.gz', '.zst', '.ndjson', '.pyc', '.heap'
 

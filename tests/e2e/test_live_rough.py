@@ -189,7 +189,7 @@ def test_children_that_are_no_runtime(t, way):
     t.note('%d equal' % numbers['equal'])
 
 
-# ---- collections beside the program, and code that is unloaded all the same
+# ---- collections beside the program, and code that is unloaded anyway
 
 @needs('Collectible')
 def test_unloaded_code_is_given_back_where_the_table_has_ended(t):

@@ -104,7 +104,7 @@ def test_logical_paths(t):
         exact, ended = check(t, r, several=elt2)
         t.true(exact >= (47 if elt2 else 89), '%s: %d exact' % (more, exact))
         t.true(elt2 or ended <= {'Logical.Pooled.InTwice', 'Logical.Pooled.InLeaf'}, '%s: %s' % (more, ended))
-        t.equal(elt2, 'Logical.Moved.ForFirst' in ended, 'without identity its callers cannot be told apart')
+        t.equal(elt2, 'Logical.Moved.ForFirst' in ended, 'without identity its callers cannot be distinguished')
         if not elt2:
             begun_anew(t, r)
     for options in ['--sample', '150'], ['--types', 'Logical.*']:

@@ -119,7 +119,7 @@ void browse_fini(struct browse *b)
 
 /* ---- what is looked at ---- */
 
-/* The data has changed: pages are made anew where they are looked at. */
+/* The data has changed: pages are made again when they are shown. */
 static void renew(struct browse *b)
 {
     size_t tab = b->tab;

@@ -5,7 +5,7 @@
  *     follow_new -> follow_step (again and again) -> follow_end (it is over) -> follow_free
  *
  * A file that is open stays so until it is read to its end, whatever becomes of its name: one that
- * is moved, removed or overwritten by a rotation is read all the same. A later part (--max-log,
+ * is moved, removed or overwritten by a rotation is read anyway. A later part (--max-log,
  * `ctl PID rotate`, a log that started again because its file was removed or cut) is opened as soon
  * as it stands at the log's path, and read when the one before is at its end; parts in between are
  * looked for beside it. What stands at the path and is of another recording is left alone.
@@ -14,8 +14,8 @@
  * overwritten: that is noticed, what was not read of it is counted, and it goes on with what is
  * there now. That is the next part of the recording, from its header on; or, where only its end was
  * cut off, what is written behind the rest. Of another recording nothing is read: it is `replaced`,
- * and its user begins with what is there anew. A copy of the log in its place that has more is read
- * on in the log's stead.
+ * and its user starts again with the current content. A copy of the log in its place that has more
+ * is read on in the log's stead.
  *
  * What cannot be read is counted where readers/ counts it: parts that were gone before they were
  * opened, and lines that were cut away from a file before they were read, are gaps

@@ -31,7 +31,7 @@ static bool ascending(const uint64_t *all, size_t count)
     return true;
 }
 
-/* Whether the digit tells any two of them apart; and where each value of it begins. */
+/* Whether the digit differs between any two of them; and where each value of it begins. */
 static bool digit_starts(const uint64_t *all, size_t count, unsigned shift,
                          size_t starts[1 << DIGIT])
 {

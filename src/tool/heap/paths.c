@@ -121,7 +121,7 @@ static void shape_nodes(struct search *s)
     }
 }
 
-/* The shape of a node, which is a new one if need be. */
+/* The shape of a node, created if needed. */
 static int shape_of(struct search *s, uint32_t node, struct shape **out)
 {
     struct shape key = {.shape = s->shape[node], .object = node};

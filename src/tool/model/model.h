@@ -46,7 +46,7 @@ enum model_weight {
     MODEL_WEIGHTS
 };
 
-/* What tells cells apart besides path, instruction and type. Each costs memory. */
+/* The key of a cell, besides path, instruction and type. Each member costs memory. */
 struct model_dimensions {
     bool threads;
     bool processes; /* not together with threads */

@@ -1,6 +1,6 @@
 /*
  * model/name_short.h - names as C# has them, from their parts and the types that a log knows:
- * keywords, tuples, `int?`, and as much of each namespace as tells its types apart. For names.c.
+ * keywords, tuples, `int?`, and as much of each namespace as distinguishes its types. For names.c.
  */
 #ifndef SHADOWTRACE_MODEL_NAME_SHORT_H
 #define SHADOWTRACE_MODEL_NAME_SHORT_H

@@ -2,8 +2,9 @@
  * model/names.h - names as a person wants to read them, made from those of the log.
  *
  * short: C# keywords (string, byte[], int?), tuples as (int, string), no namespaces where the name
- * is unambiguous without, parameters only to tell overloads apart. full: as a .NET developer writes
- * it in full, `Ns.Outer.Inner<System.String>.Method<T>(System.Int32)`. raw: as the log has it.
+ * is unambiguous without, parameters only to distinguish overloads. full: as a .NET developer
+ * writes it in full, `Ns.Outer.Inner<System.String>.Method<T>(System.Int32)`. raw: as the log has
+ * it.
  *
  * To shorten a name to a number of columns: fit_name (terminal/fit.h).
  */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* What tells frames apart. */
+/* The key of a frame. */
 struct place_frame {
     uint32_t method;
     int32_t il;

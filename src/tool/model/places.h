@@ -1,6 +1,6 @@
 /*
  * model/places.h - what nodes of a tree are of, each once: methods, lines or instructions of them,
- * types, and what stands for frames that are not told apart.
+ * types, and placeholders for frames that are not distinguished.
  */
 #ifndef SHADOWTRACE_MODEL_PLACES_H
 #define SHADOWTRACE_MODEL_PLACES_H

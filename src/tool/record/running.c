@@ -84,7 +84,7 @@ static bool is_traced(const struct dotnet_process *p, struct client *client, jso
     return false;
 }
 
-/* The library is in it: who is to be asked what it does there? */
+/* Refuses a process that has loaded the library. */
 static int check_traced(const struct dotnet_process *p, struct record_why *why)
 {
     struct client client;
@@ -95,8 +95,8 @@ static int check_traced(const struct dotnet_process *p, struct record_why *why)
         return CLI_OK;
     if (!status)
         return record_refuse(why, CLI_IO,
-                             "process %ld has " RUNNING_LIBRARY
-                             " loaded already, and does not say what for; start it anew",
+                             "process %ld has loaded " RUNNING_LIBRARY
+                             " already, and does not respond; restart it",
                              p->pid);
     attached = json_is_true(json_object_get(status, "attached"));
     record_refuse(why, CLI_IO,

@@ -61,7 +61,7 @@ struct report_cell_event {
 };
 
 struct report_cells_options {
-    bool paths, ils, types, threads, processes, sizes; /* what tells cells apart */
+    bool paths, ils, types, threads, processes, sizes; /* the key of cells */
     uint64_t slice_ns;                                 /* 0: time does not */
     unsigned slices_max; /* where there would be more, neighbours are joined; 0: 65,536 */
     /* Slices, of whole seconds, are those of the clock on the wall: the first began earlier. */

@@ -258,7 +258,7 @@ static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t 
     return &c->threads[number];
 }
 
-/* Cumulative, and of one recording: every recording numbers its threads anew. */
+/* Cumulative, and of one recording: every recording numbers its threads from the start. */
 static int on_check_thread(struct report_checks *c, const struct report_record *r)
 {
 #define IN_RECORD(form, member, label) .member = report_count_in(r->json, #member),

@@ -485,7 +485,7 @@ static int begin(struct logical *l, uint32_t method)
 
 /*
  * The parent first. One that is BUSY waits, in the end, for this path: a continuation of the method
- * began the method anew. It waits no longer, and what it becomes says that there are several.
+ * began the method again. It waits no longer, and what it becomes says that there are several.
  */
 static int ask_parent(struct logical *l, uint32_t path, uint32_t parent)
 {

@@ -260,7 +260,7 @@ bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct 
                       &a, &number);
     if (added >= 0)
         known = &s->answers[number];
-    if (added != 0) /* without memory for it an answer is found anew each time */
+    if (added != 0) /* out of memory: the answer is found again each time */
         look_up(s, known);
     *out = known->line;
     return out->file;

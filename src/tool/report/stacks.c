@@ -1,6 +1,6 @@
 #include "report/stacks.h"
 
-/* What tells frames apart. */
+/* The key of a frame. */
 struct frame_key {
     const struct report_defs *defs;
     uint32_t method, filter, lost;

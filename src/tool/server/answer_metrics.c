@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define LABEL_MAX   400                   /* bytes of a label's value; a longer name is cut */
-#define RATE_NS_MIN UINT64_C(10000000000) /* of a rate, at least; shorter if need be */
+#define RATE_NS_MIN UINT64_C(10000000000) /* of a rate, at least; shorter if needed */
 
 /* A row with a name: the labels as they are written, so that each is written once. */
 struct row {

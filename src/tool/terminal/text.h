@@ -46,7 +46,7 @@ size_t text_columns(const char *text);
 size_t text_letter(const char *text, bool *safe, size_t *columns);
 
 /*
- * text_elide - print text in at most `width` columns, the middle left out if need be. Returns: the
+ * text_elide - print text in at most `width` columns, the middle left out if needed. Returns: the
  * columns used.
  */
 size_t text_elide(FILE *out, const char *text, size_t width);

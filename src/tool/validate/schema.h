@@ -31,9 +31,9 @@ void report_schema_free(struct report_schema *schema);
 bool report_schema_is_shipped(const struct report_schema *schema);
 
 /*
- * report_schema_check - hold a value against the schema. Where a oneOf tells its branches apart by
- * the constant that each gives one member ("kind"), the complaint is that of the branch which the
- * value chose.
+ * report_schema_check - hold a value against the schema. Where a oneOf distinguishes its branches
+ * by the constant that each gives one member ("kind"), the complaint is that of the branch which
+ * the value chose.
  * Returns: whether it holds; if not, one line in why: where in the value, and what is wrong.
  * Threads: any, also at once.
  */

@@ -1,8 +1,8 @@
 /*
- * clr/readytorun.h - what a loaded image has code for, compiled ahead of time.
+ * clr/readytorun.h - which methods of a loaded image have precompiled code.
  *
- * A runtime that calls enter and leave hooks compiles everything anew; the tables are there all the
- * same. Source: dotnet/runtime docs/design/coreclr/botr/readytorun-format.md, and their reader,
+ * A runtime that calls enter and leave hooks compiles everything again, but the tables are there.
+ * Source: dotnet/runtime docs/design/coreclr/botr/readytorun-format.md, and their reader,
  * src/coreclr/vm/nativeformatreader.h.
  */
 #ifndef SHADOWTRACE_CLR_READYTORUN_H

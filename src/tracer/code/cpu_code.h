@@ -16,7 +16,7 @@
 /* Of the calls in a piece of code those that go where the one in question goes. */
 struct cpu_rank {
     uint32_t place; /* of the one in question: 0 is the first */
-    uint32_t count; /* 0: not known; UINT32_MAX: too many to be told apart */
+    uint32_t count; /* 0: unknown; UINT32_MAX: too many to distinguish */
     bool ordered;   /* no jump passes one of them: they lie in the order in which they run */
 };
 

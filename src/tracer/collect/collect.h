@@ -52,7 +52,7 @@ int collect_new(const struct collect_config *config, struct collect **out); /* 0
  * collect_ask - a blocking collection of all generations, and what goes with it.
  * Returns: 0 and *out; -EBUSY: one that was asked for is under way; -ESHUTDOWN: the recording ends;
  *          -errno: there is no memory or no thread for it.
- * Owns:    *out is the caller's, until collect_drop(), at any time: the work is done all the same.
+ * Owns:    *out is the caller's, until collect_drop(), at any time: the work is done anyway.
  * Threads: any; waits for nothing. Not in a hook or callback, but that of Shutdown.
  */
 int collect_ask(struct collect *collect, const struct collect_request *request,

@@ -144,7 +144,7 @@ static bool is_good_for_more(const struct stack_copied_thread *t, uint32_t most)
     return t->exact && t->tries == 1 && t->count == (t->depth < most ? t->depth : most);
 }
 
-/* One thread of a dump, as given before or anew: `before` (NULL: none) becomes `to`. */
+/* One thread of a dump, as given before or again: `before` (NULL: none) becomes `to`. */
 static struct stack_seen take_thread(struct dump *d, const struct control_config *config,
                                      const struct stack_copied_thread *thread,
                                      struct kept_thread *before, struct kept_thread *to,

@@ -27,7 +27,7 @@
 #include <stdbool.h>
 
 #define LIVE_GENERATIONS 5          /* 0, 1, 2, large objects, pinned ones */
-#define LIVE_AGE_MOST    15         /* collections survived; more are not told apart */
+#define LIVE_AGE_MOST    15         /* collections survived; more are not distinguished */
 #define LIVE_OPEN        UINT32_MAX /* class of an entry whose key is not known yet */
 
 struct live;

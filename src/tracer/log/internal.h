@@ -165,7 +165,7 @@ struct log {
     uint64_t born;
     struct log_thread *threads;
     struct log_ids defined_threads;
-    uint32_t part; /* 1, 2, ...: everything is defined anew in each; see `written` of records */
+    uint32_t part; /* 1, 2, ...: each defines everything again; see `written` of records */
     struct log_images images;
     bool headless;      /* this part has no header yet: the writer begins it, or memory ran out */
     bool unadopted;     /* a ring waits for the same reason */
@@ -468,7 +468,7 @@ json_t *log_sampling_json(const struct log *log);
  * log_write_calls - events of calls, up to the first of another kind. Returns: how many were taken;
  *                   *err is 0, or why the next one was not, as define.c.
  * log_calls_any_retired - is a call open of code that was unloaded? log_calls_part - a new part:
- *                         what is open is said anew.
+ *                         what is open is written again.
  */
 size_t log_write_calls(struct log *log, struct log_thread *thread, const struct event *events,
                        size_t count, int *err);
@@ -510,7 +510,7 @@ void log_sites_thaw(struct log *log);
  * live.c: --live
  * log_live_write  - what the table has, at most once a second. Returns: false: some waits for a
  *                   name, for a ring that is new, or for the file. log_live_finish: all of it.
- * log_live_part   - a part begins: what is alive is said anew. log_live_forget: as log_forget.
+ * log_live_part   - a part begins: what is alive is written again. log_live_forget: as log_forget.
  */
 int log_live_new(uint32_t grows_after, uint32_t max_nodes, struct log_live **out);
 void log_live_free(struct log_live *live); /* NULL is fine */
@@ -527,7 +527,7 @@ int log_begin(struct log *log);
 
 /* part.c: the next part begins; 0 or -errno, then the present one goes on */
 int log_part_next(struct log *log, bool keep);
-void log_part_begin(struct log *log); /* its header; everything is to be defined anew */
+void log_part_begin(struct log *log); /* its header; everything must be defined again */
 
 /*
  * fate.c: what others do to the file. log_fate_look - between rounds: checks the file, and starts

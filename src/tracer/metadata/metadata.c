@@ -304,7 +304,7 @@ bool metadata_module_is_others(struct metadata *metadata, uintptr_t module_id)
     return others;
 }
 
-/* Modules loaded now; an id of an unloaded one is asked for anew. */
+/* Modules loaded now; an id of an unloaded one is looked up again. */
 int metadata_module_get(struct metadata *metadata, uintptr_t module_id,
                         struct metadata_module **out)
 {

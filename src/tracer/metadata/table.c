@@ -9,7 +9,7 @@
 #define ADDRESS_BITS 48
 
 /*
- * A slot tells most keys apart without a look at the entry, a cache miss: above the address (48
+ * A slot distinguishes most keys without reading the entry, a cache miss: above the address (48
  * bits in user space) lie bits of the key's hash. 0: free.
  */
 struct metadata_slots {

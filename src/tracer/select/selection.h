@@ -8,7 +8,7 @@
  * wanted method is refused one by one (JITCachedFunctionSearchStarted), so that it is compiled, and
  * hooked by the mapper. While such a method is compiled the flag is up, until the mapper's call. A
  * module that another thread loads then may lose its precompiled code, which costs time; a method
- * without hooks would make stacks wrong. Should one be compiled without hooks all the same, it is
+ * without hooks would make stacks wrong. Should one be compiled without hooks anyway, it is
  * counted, and the resolver has it compiled again.
  */
 #ifndef SHADOWTRACE_SELECT_SELECTION_H

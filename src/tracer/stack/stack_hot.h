@@ -362,7 +362,7 @@ void stack_swallowed(struct stack *s);
 void stack_supersede(struct stack *s, uint32_t depth);
 
 /* registry.c */
-/* For an Enter: the stack, made if need be; NULL: none, or it would begin in the middle. */
+/* For an Enter: the stack, created if needed; NULL: none, or it would begin in the middle. */
 struct stack *stack_entered(uintptr_t sp);
 void stack_count_without(enum stack_repair why); /* on a thread without a stack */
 

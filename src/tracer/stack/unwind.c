@@ -10,7 +10,7 @@
  *
  * .NET 8 runs both passes on through native frames of the runtime; later ones begin a new dispatch
  * beyond them. 10.0.12 leaves out reports of frames of the method whose funclet it reported last,
- * all of a pass if need be.
+ * all of a pass if needed.
  */
 #include "stack/stack_hot.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The entry of a thread, made if need be. Under the lock. */
+/* The entry of a thread, created if needed. Under the lock. */
 static struct thread_name *entry(struct thread_names *names, uintptr_t thread_id)
 {
     struct thread_name *found = names->first;

@@ -79,7 +79,7 @@ static int teardown(void **state)
 
 TEST_EACH(setup, teardown);
 
-/* A region of a generation with room; a new one if need be. */
+/* A region of a generation with room; a new one if needed. */
 static uint32_t region_of(uint32_t generation, uint32_t size, uint32_t not_below)
 {
     uint32_t freed = REGIONS;

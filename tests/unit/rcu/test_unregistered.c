@@ -1,4 +1,4 @@
-/* Where no thread registers: sections are waited for all the same. */
+/* No thread registers: sections are waited for anyway. */
 #include "rcu/grace.h"
 
 #include "base/atomics.h"

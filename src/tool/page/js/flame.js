@@ -57,7 +57,7 @@ class Flame {
         this.draw();
     }
 
-    // Boxes anew; the picture is as high as they are.
+    // Builds the boxes again; the picture is as high as they are.
     lay() {
         const {paper} = this;
         this.width = paper ? PAPER : this.scroller.clientWidth;

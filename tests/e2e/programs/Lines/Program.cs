@@ -4,7 +4,7 @@
 //                        TYPE*N each round, TYPE=N in the whole run, TYPE? as often as it likes.
 //   // F: TYPE           allocated by the framework on behalf of that line, with the same counts; `*`: whatever it likes.
 //   // C: METHOD; ...    calls of methods of the class Called, made by that line, in this order, with the same counts.
-//   // N: NAME           an allocation or a call without a line: not in this method's code, or not to be told apart in its
+//   // N: NAME           an allocation or a call without a line: not in this method's code, or not distinguishable in its
 //                        optimised code from another.
 //   // S: TYPE           one of the lines on the stack of all objects of that type, from Program.Run's callee inwards.
 //
