@@ -31,7 +31,8 @@ CPU := $(firstword $(subst -, ,$(or $(CROSS),$(shell uname -m))))
 VERSION := 0.1.0
 
 comma := ,
-BUILD := build$(if $(CROSS),/$(CPU))$(if $(SAN),/san-$(subst $(comma),-,$(SAN)))$(if $(FUZZING),/fuzzing)$(if $(NEGATIVE),/negative)
+SAN_FOLDER := $(if $(SAN),/san-$(subst $(comma),-,$(SAN)))
+BUILD := build$(if $(CROSS),/$(CPU))$(SAN_FOLDER)$(if $(FUZZING),/fuzzing)$(if $(NEGATIVE),/negative)
 Q := $(if $(filter 1,$(V)),,@)
 say = $(if $(filter 1,$(V)),,@printf '  %-7s %s\n' '$(1)' '$(2)';)
 MAKEFLAGS += --no-print-directory
@@ -64,8 +65,8 @@ OPT ?= -O2 -g
 # Tests compile in half the time. The code that they test is compiled as it is shipped.
 OPT_TESTS := $(if $(filter -O2,$(OPT)),-O1)
 # TLS descriptors: glibc places the library's thread-local data in static TLS if there is room. musl has no room for a
-# library that is loaded later, and refuses the initial-exec model (hooks/x86_64/near.c). On arm64 compilers use descriptors
-# by default.
+# library that is loaded later, and refuses the initial-exec model (hooks/x86_64/near.c). On arm64 compilers use
+# descriptors by default.
 TLS := -ftls-model=global-dynamic $(if $(filter x86_64,$(CPU)),-mtls-dialect=gnu2)
 FOR_FUZZING := $(if $(FUZZING),-fsanitize-coverage=trace-pc '-DREPORT_LINE_MAX=((size_t)16384)')
 PKG_CFLAGS := $(shell pkg-config --cflags $(sort $(PKGS_LIB) $(PKGS_CMD) $(PKG_SERVE) $(PKG_SHIP)) 2>/dev/null)
@@ -123,7 +124,8 @@ clean:
 
 # ---- The flags of the last build: what was compiled or linked with other flags is rebuilt.
 
-COMPILED_WITH = $(CC) $(filter-out -I$(BUILD)/gen,$(CPPFLAGS_ALL)) $(CFLAGS_ALL) $(foreach wing,$(WINGS),$(FLAGS_$(wing)))
+COMPILED_WITH = $(CC) $(filter-out -I$(BUILD)/gen,$(CPPFLAGS_ALL)) $(CFLAGS_ALL) \
+                $(foreach wing,$(WINGS),$(FLAGS_$(wing)))
 LINKED_WITH = $(CC) $(LDFLAGS_ALL) $(LIBS_LIB) $(LIBS_CMD) $(call libs,$(PKG_SERVE)) $(call libs,$(PKG_SHIP))
 
 # stamp(file, flags)
@@ -222,7 +224,8 @@ ARM64 := build/aarch64
 ARM64_LIBRARIES := libc6 liburcu libjansson zlib1g libzstd libelf libunwind libcmocka
 .PHONY: arm64
 arm64: $(ARM64)/sysroot/done
-	$(Q)PKG_CONFIG_LIBDIR=$(CURDIR)/$(<D)/usr/lib/aarch64-linux-gnu/pkgconfig PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(<D) \
+	$(Q)PKG_CONFIG_LIBDIR=$(CURDIR)/$(<D)/usr/lib/aarch64-linux-gnu/pkgconfig \
+	  PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(<D) \
 	  $(MAKE) CROSS=aarch64-linux-gnu- SYSROOT=$(CURDIR)/$(<D) $(or $(ARM64_GOALS),all)
 
 $(ARM64)/sysroot/done: src/package/cross/sysroot.sh

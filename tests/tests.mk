@@ -1,6 +1,7 @@
 # The rules of tests, benchmarks and lint. Included by the Makefile.
 
-.PHONY: check check-all test-programs unit fuzz fuzz-programs negative packed e2e-programs copies soak demo bench lint lint-sources
+.PHONY: check check-all test-programs unit fuzz fuzz-programs negative packed e2e-programs copies soak demo bench
+.PHONY: lint lint-sources
 
 # ---- One program per tests/unit/ROOM/test_*.c, linked with every object but main(). The code that tests share
 # (tests/support, and the other .c files of tests/unit) is compiled once; it has main().
@@ -19,7 +20,8 @@ TESTED := $(SUPPORT) $(BUILD)/liball.a
 $(BUILD)/liball.a: $(ALL_OBJ)
 $(SUPPORT): $(patsubst %,$(BUILD)/obj/%.o,$(basename $(SUPPORT_SRC)))
 
-test_command = $(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) $(OPT_TESTS) -Itests -MMD -MP -MF $@.d -MT $@ -o $@ \
+test_command = $(call say,LD,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_all) $(CFLAGS_ALL) $(OPT_TESTS) -Itests \
+               -MMD -MP -MF $@.d -MT $@ -o $@ \
                $< $(filter %.o,$^) $(filter %.a,$^) $(LDFLAGS_ALL) $(LIBS_TEST)
 
 $(BUILD)/unit/%: tests/unit/%.c $(TESTED) $(BUILD)/linked_with
@@ -98,8 +100,10 @@ bench: deps
 lint-sources:
 	$(Q)python3 tests/lint.py --objects $(BUILD)/obj
 
-LINT := $(addsuffix /*.[ch],src/*/* src/*/*/* hooks hooks/* include/shadowtrace include/shadowtrace/* tests/* tests/unit/* tests/unit/*/*)
+LINT := $(addsuffix /*.[ch],src/*/* src/*/*/* hooks hooks/* include/shadowtrace include/shadowtrace/* tests/* \
+        tests/unit/* tests/unit/*/*)
+TIDY := $(wildcard $(addsuffix /*.c,src/*/* src/*/*/$(CPU) hooks hooks/$(CPU)))
 lint: lint-sources
 	$(call need,clang-format,clang-format)$(Q)clang-format --dry-run --Werror $(wildcard $(LINT))
-	$(call need,clang-tidy,clang-tidy)$(Q)clang-tidy --quiet $(wildcard $(addsuffix /*.c,src/*/* src/*/*/$(CPU) hooks hooks/$(CPU))) -- \
+	$(call need,clang-tidy,clang-tidy)$(Q)clang-tidy --quiet $(TIDY) -- \
 	  -std=c11 $(CPPFLAGS_ALL) $(SEES_all) $(PKG_CFLAGS)

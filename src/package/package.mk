@@ -90,7 +90,8 @@ PACKED := $(addprefix $(NATIVE)/,shadowtrace libshadowtrace.so) $(NEEDED)
 # Needed libraries are found in the same directory. libpthread and libdl are empty today, but not in older glibcs.
 PACKAGE_FLAGS = $(LDFLAGS) -L$(dir $(STUBS)) -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN' \
                 -Wl,--no-as-needed -lpthread -ldl -Wl,--as-needed
-package_link = $(call say,LD,$@)CC='$(CC)' OBJCOPY=$(CROSS)objcopy sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug $(CC)
+package_link = $(call say,LD,$@)CC='$(CC)' OBJCOPY=$(CROSS)objcopy \
+               sh $(NUGET)/link.sh $(@F) $(NATIVE) $(PACKAGE)/debug $(CC)
 
 nupkg: $(NUPKG) $(SYMBOLS)
 
