@@ -22,17 +22,17 @@
     X(PARTS, "parts_missing")        /* parts of the recording that were not read; what: which */ \
     X(ROTATED_OUT, "rotated_out")    /* parts that are gone; of: allocations in them */ \
     X(MISSING, "missing")            /* what: the kind; count of `of` are not there */ \
-    X(EXTRA, "extra")             /* what: the kind; so many beyond the `of` that were written */ \
-    X(UNDEFINED, "undefined")     /* ids that lines name and nothing defines */ \
-    X(LOST, "lost")               /* what: alloc or an event category; by: the reason */ \
-    X(NOT_WRITTEN, "not_written") /* what: the kind of lines */ \
-    X(PATHS, "paths_not_kept")    /* allocations without their call path; of: paths refused */ \
-    X(NAMES, "names_failed")      /* names that the runtime did not give */ \
-    X(OFF, "off")                 /* what: a feature that this runtime turned off */ \
-    X(UNPATCHED, "unpatched")     /* parts of CoreLib's allocation path that are unknown */ \
-    X(INLINED, "inlined_unknown") /* bodies of own code whose inlined methods are unknown */ \
-    X(SAMPLER, "no_sampler")      /* the runtime took no samples; what: why not */ \
-    X(FILE, "file")               /* what: removed, replaced, truncated; count: bytes */
+    X(EXTRA, "extra")                /* what: the kind; count beyond the `of` that were written */ \
+    X(UNDEFINED, "undefined")        /* ids that lines name and nothing defines */ \
+    X(LOST, "lost")                  /* what: alloc or an event category; by: the reason */ \
+    X(NOT_WRITTEN, "not_written")    /* what: the kind of lines */ \
+    X(PATHS, "paths_not_kept")       /* allocations without their call path; of: paths refused */ \
+    X(NAMES, "names_failed")         /* names that the runtime did not give */ \
+    X(OFF, "off")                    /* what: a feature that this runtime turned off */ \
+    X(UNPATCHED, "unpatched")        /* parts of CoreLib's allocation path that are unknown */ \
+    X(INLINED, "inlined_unknown")    /* bodies of own code whose inlined methods are unknown */ \
+    X(SAMPLER, "no_sampler")         /* the runtime took no samples; what: why not */ \
+    X(FILE, "file")                  /* what: removed, replaced, truncated; count: bytes */
 
 #define REPORT_GAP_ENUMERATOR(name, word) REPORT_GAP_##name,
 enum report_gap_kind { REPORT_GAPS(REPORT_GAP_ENUMERATOR) REPORT_GAP_COUNT };

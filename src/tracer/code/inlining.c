@@ -105,9 +105,8 @@ static void find_fits(const struct metadata_method *method, const struct il_piec
     found->count = 0;
     for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
         struct il_instruction *instruction = &pieces->reach[i];
-        unsigned fit = in_range(&range, instruction->at)
-                           ? il_match_fit(&match, instruction, false)
-                           : 0;
+        unsigned fit =
+            in_range(&range, instruction->at) ? il_match_fit(&match, instruction, false) : 0;
 
         if (fit < found->fit)
             continue;
@@ -212,8 +211,8 @@ static bool is_mapped(const struct inlining *in, uint32_t node, const struct il_
 }
 
 /*
- * A part of a statement, and the statements beside it without code of their own: theirs may be
- * computed where this one uses the result, or runs on behind it.
+ * A part of a statement, and the statements next to it that have no code: their values may be
+ * computed where this one uses the result, or after it.
  */
 static struct range extent_of(const struct inlining *in, uint32_t node,
                               const struct il_pieces *pieces, struct range part)
@@ -294,7 +293,7 @@ static bool is_below(const struct inlining *in, uint32_t node, uint32_t above,
 }
 
 /*
- * What was inlined into a part of a node's method and has no code of its own. Returns: how many
+ * What was inlined into a part of a node's method and has no code. Returns: how many
  * instructions; *below and *found: the last of them.
  */
 static uint32_t find_below(const struct inlining *in, uint32_t node, const struct range *part,
@@ -443,8 +442,7 @@ static bool in_own_code(const struct inlining *in, uint32_t node)
 
         if (node == RICH_NONE ||
             metadata_method_map(in->metadata, in->body->node[node].function, &method) ||
-            !method->module ||
-            !metadata_module_is_others(in->metadata, method->module->module_id))
+            !method->module || !metadata_module_is_others(in->metadata, method->module->module_id))
             return true;
         node = in->body->node[node].parent;
     }
@@ -466,7 +464,7 @@ static bool may_be_own(const struct inlining *in, const struct il_target *target
     return false;
 }
 
-/* Can a node's method call anything in a statement without code of its own, but what is inlined? */
+/* Can a node's method call anything but inlined methods in a statement that has no code? */
 static bool calls_unmapped(const struct inlining *in, uint32_t node)
 {
     struct metadata_method *method = method_of(in, node);

@@ -33,7 +33,7 @@ bool registers_left_as_expected(void *context, uintptr_t method, uintptr_t sp)
 {
     struct profiler *p = context;
 
-    if (!load_relaxed(&p->guard.hooks) && is_client_id(p, method) && elt3_expected(sp))
+    if (!load_relaxed(&p->guard.hooks) && is_client_id(p, method) && elt3_expected(frame_at(sp)))
         return true;
     add_relaxed(&p->guard.hooks, 1);
     return false;

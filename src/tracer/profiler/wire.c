@@ -83,7 +83,8 @@ static int stacks_open(struct profiler *p)
         .suspends = options_elt2(o) || p->runtime.major < 10 ? NULL : suspends,
         .begun = begun,
         .expected = unverified ? registers_expected : NULL,
-        .left_as_expected = unverified ? registers_left_as_expected : NULL,
+        /* A Leave knows its frame record only where it is next to the caller's stack pointer. */
+        .left_as_expected = unverified && !CPU_RECORD_APART ? registers_left_as_expected : NULL,
         .unannounced = p->attached,
         .call_interval = options_hooked(o) ? o->check_calls : 0,
         .called = called,

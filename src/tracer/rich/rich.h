@@ -41,7 +41,7 @@ enum rich_lost { RICH_DAMAGED, RICH_NO_MEMORY, RICH_LATE, RICH_LOST_REASONS };
 struct rich_counts {
     _Atomic(uint64_t) bodies, bytes;
     _Atomic(uint64_t) lost[RICH_LOST_REASONS];
-    _Atomic(uint64_t) awaited; /* bodies that ran before their info was there */
+    _Atomic(uint64_t) awaited;                  /* bodies that ran before their info was there */
     _Atomic(uint64_t) left_out, left_out_bytes; /* objects that are not recorded: rich_caused() */
 };
 const char *rich_lost_name(enum rich_lost reason); /* in the log */
@@ -83,7 +83,7 @@ struct rich {
 bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime,
                bool asked);
 
-/* rich_start - the session; if there is none, rich->why_not says why. Threads: initialize. */
+/* rich_start - the session; if it fails, rich->why_not says why. Threads: initialize. */
 void rich_start(struct rich *rich);
 
 /*
