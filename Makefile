@@ -219,18 +219,6 @@ $(BUILD)/gen/stack_offsets.h: $(addprefix src/tracer/stack/,offsets.c stack_hot.
 	$(call say,GEN,$@)$(CC) $(CPPFLAGS_ALL) $(SEES_tracer) $(filter-out -fsanitize=%,$(CFLAGS_ALL)) -S -o $@.s $<
 	$(Q)sed -n 's/^.*->\([A-Z_]*\) \([0-9]*\).*$$/#define \1 \2/p' $@.s >$@
 
-# For arm64: compiled with Debian's cross compiler and its libraries of that architecture. ARM64_GOALS: all.
-ARM64 := build/aarch64
-ARM64_LIBRARIES := libc6 liburcu libjansson zlib1g libzstd libelf libunwind libcmocka
-.PHONY: arm64
-arm64: $(ARM64)/sysroot/done
-	$(Q)PKG_CONFIG_LIBDIR=$(CURDIR)/$(<D)/usr/lib/aarch64-linux-gnu/pkgconfig \
-	  PKG_CONFIG_SYSROOT_DIR=$(CURDIR)/$(<D) \
-	  $(MAKE) CROSS=aarch64-linux-gnu- SYSROOT=$(CURDIR)/$(<D) $(or $(ARM64_GOALS),all)
-
-$(ARM64)/sysroot/done: src/package/cross/sysroot.sh
-	$(call say,GET,$(@D))sh $< arm64 $(@D) $(ARM64_LIBRARIES:%=%-dev) libstdc++6 libgcc-s1 && touch $@
-
 # Files that are embedded into the command.
 $(PLAIN)/obj/src/tool/validate/schema_text.o: include/shadowtrace/log_schema.json
 $(PLAIN)/obj/src/tool/gate/schema_text.o: include/shadowtrace/budget_schema.json
@@ -257,4 +245,4 @@ deps-tests:
 # need(program, Debian package): fails if the program is not installed.
 need = $(if $(shell command -v $(1)),,$(error $(1) is missing: apt-get install $(2)))
 
-include tests/tests.mk src/package/package.mk
+include tests/tests.mk src/package/package.mk src/package/cross/cross.mk
