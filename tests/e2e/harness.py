@@ -534,7 +534,7 @@ class Programs:
                        '  <Target Name="Restore"><MSBuild Projects="@(P)" Targets="Restore" ContinueOnError="true" /></Target>\n'
                        '  <Target Name="Build"><MSBuild Projects="@(P)" Targets="%%(To)" ContinueOnError="true" '
                        'SkipNonexistentTargets="false" /></Target>\n</Project>\n' % lines)
-        # Without the commit in the version: that takes a tenth of the time.
+        # The programs need not know their commit: that takes a tenth of the time.
         result = run(['nice', 'dotnet', 'msbuild', project, '-restore', '-t:Build', '-m:1', '-nodeReuse:false', '-nologo', '-v:q',
                       '-p:EnableSourceControlManagerQueries=false', '-p:EnableSourceLink=false', '-p:Configuration=Release',
                       '-p:E2EOut=' + OUT] + self.server.properties(), timeout=1800, env=BUILDING)
