@@ -1,11 +1,13 @@
 /*
  * hooks/aarch64/near.c - where a thread's words lie is known only when the library is loaded.
  *
- * The library accesses its thread-local data by TLS descriptors, which the dynamic linker resolves
- * in one of two ways. In static TLS the data is at the same distance from the thread pointer in
- * every thread, and the second word of the descriptor holds it: there the hooks have one form,
- * which loads the distance. Dynamic TLS (musl; glibc when its surplus is used up) is unsupported.
- * Source: ELF for the Arm 64-bit Architecture (AAELF64), "Thread-local storage".
+ * The hooks have one form, which loads the distance from the thread pointer. The library reads it
+ * by the initial-exec model: so the dynamic linker has to place the library's thread-local data in
+ * static TLS, where the distance is the same in every thread. glibc has about 1.6 KB for that; of
+ * these, data that needs no static TLS may use up 512 bytes, and .NET 9 does. musl has none, and
+ * refuses to load the library.
+ * Source: ELF for the Arm 64-bit Architecture (AAELF64), "Thread-local storage"; glibc's
+ * sysdeps/aarch64/dl-machine.h (R_AARCH64_TLS_TPREL, CHECK_STATIC_TLS), elf/dl-tls.c.
  */
 #include "hooks/elt.h"
 
@@ -15,34 +17,19 @@ intptr_t hook_words_distance;
 
 static intptr_t words_distance(void)
 {
-    intptr_t words = (intptr_t)&stack_words;
+    intptr_t distance;
 
-    __asm__("" : "+r"(words)); /* no relocation expresses this difference */
-    return words - (intptr_t)__builtin_thread_pointer();
+    __asm__("adrp %0, :gottprel:stack_words\n\t"
+            "ldr %0, [%0, #:gottprel_lo12:stack_words]"
+            : "=r"(distance));
+    return distance;
 }
 
-/*
- * A linker that knows the distance replaces these instructions by ones that load it: in a program.
- * They are the beginning of the sequence that a compiler makes, for the linker to know them.
- */
-static intptr_t words_descriptor(void)
-{
-    register intptr_t descriptor __asm__("x0");
-
-    __asm__("adrp x0, :tlsdesc:stack_words\n\t"
-            "ldr x1, [x0, #:tlsdesc_lo12:stack_words]\n\t"
-            "add x0, x0, #:tlsdesc_lo12:stack_words"
-            : "=r"(descriptor)
-            :
-            : "x1");
-    return descriptor;
-}
-
+/* C reaches the words by a TLS descriptor: at the same place. */
 bool hooks_safe(void)
 {
-    intptr_t distance = words_distance(), descriptor = words_descriptor();
-
-    return descriptor == distance || ((const intptr_t *)descriptor)[1] == distance;
+    return (uintptr_t)__builtin_thread_pointer() + (uintptr_t)words_distance() ==
+           (uintptr_t)&stack_words;
 }
 
 const struct elt3_hooks *hooks_elt3(void)

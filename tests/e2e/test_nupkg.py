@@ -254,7 +254,7 @@ def test_the_same_files_make_the_same_package(t):
     again = t.path('again.nupkg')
     version = os.path.basename(file)[len('shadowtrace.'):-len('.nupkg')]
     result = run([sys.executable, os.path.join(ROOT, 'src/package/nuget/pack.py'), version, '%d.%d' % FLOOR,
-                  os.path.join(FOLDER, 'native'), os.path.join(FOLDER, 'shim'), again])
+                  os.path.join(FOLDER, 'shim'), again, 'linux-x64=' + os.path.join(FOLDER, 'native')])
     t.equal(result.status, 0, result)
     t.equal(digest(again), digest(file))
 
@@ -263,8 +263,8 @@ def test_what_needs_more_is_not_packed(t):
     """A library as it is built for this machine."""
     shutil.copy(harness.LIBRARY, t.path('libshadowtrace.so'))
     out = t.path('package.nupkg')
-    result = run([sys.executable, os.path.join(ROOT, 'src/package/nuget/pack.py'), '1.0.0', '%d.%d' % FLOOR, t.folder,
-                  os.path.join(FOLDER, 'shim'), out])
+    result = run([sys.executable, os.path.join(ROOT, 'src/package/nuget/pack.py'), '1.0.0', '%d.%d' % FLOOR,
+                  os.path.join(FOLDER, 'shim'), out, 'linux-x64=' + t.folder])
     one_line(result, 1, 'libshadowtrace.so needs glibc 2.', 'the package is for %d.%d and later' % FLOOR)
     t.true(not os.path.exists(out), 'there is a package')
 
