@@ -151,7 +151,7 @@ def compiler(framework):
 
 
 def _for_arm64(assembly):
-    """A program that brings its runtime says that it is for x86-64; its code is IL all the same."""
+    """A program that brings its runtime says that it is for x86-64; its code is IL anyway."""
     at = struct.unpack_from('<I', assembly, 60)[0] + 4
     return assembly[:at] + b'\x64\xaa' + assembly[at + 2:] if assembly[at:at + 2] == b'\x64\x86' else assembly
 
