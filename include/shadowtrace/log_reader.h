@@ -86,6 +86,12 @@
     X(PACKAGE, "package") /* of somebody else */ \
     X(OWN, "own")         /* the user's */
 
+/* Member "sort" of class: what an object of the type is, if it is no plain object. */
+#define SST_SORTS(X) \
+    X(VALUE, "value")       /* a value type: the object is a box */ \
+    X(ASYNC, "async")       /* the state machine of an async method */ \
+    X(ITERATOR, "iterator") /* that of an iterator */
+
 /* Member "cause" of mismatch. */
 #define SST_CAUSES(X) \
     X(SHADOW_EXTRA, "shadow_extra")         /* the shadow stack has frames the snapshot has not */ \
@@ -119,6 +125,7 @@
 #define SST_ENUMERATOR_CALL(name, text)  SST_CALL_##name,
 #define SST_ENUMERATOR_CAUSE(name, text) SST_CAUSE_##name,
 #define SST_ENUMERATOR_OWNER(name, text) SST_OWNER_##name,
+#define SST_ENUMERATOR_SORT(name, text)  SST_SORT_##name,
 #define SST_ENUMERATOR_LIVE(name, text)  SST_LIVE_##name,
 
 /* 0 in each: a word this version does not know, or none at all. */
@@ -126,6 +133,7 @@ enum sst_kind { SST_KIND_UNKNOWN, SST_KINDS(SST_ENUMERATOR_KIND) SST_KIND_COUNT 
 enum sst_heap { SST_HEAP_NORMAL, SST_HEAPS(SST_ENUMERATOR_HEAP) SST_HEAP_COUNT };
 enum sst_call { SST_CALL_NONE, SST_CALLS(SST_ENUMERATOR_CALL) SST_CALL_COUNT };
 enum sst_owner { SST_OWNER_UNKNOWN, SST_OWNERS(SST_ENUMERATOR_OWNER) SST_OWNER_COUNT };
+enum sst_sort { SST_SORT_NONE, SST_SORTS(SST_ENUMERATOR_SORT) SST_SORT_COUNT };
 enum sst_live_why { SST_LIVE_EXACT, SST_LIVE_WHYS(SST_ENUMERATOR_LIVE) SST_LIVE_WHY_COUNT };
 enum sst_cause { SST_CAUSE_UNKNOWN, SST_CAUSES(SST_ENUMERATOR_CAUSE) SST_CAUSE_COUNT };
 

@@ -37,7 +37,13 @@ static const char *name_of(struct names *names, enum matches_table table, uint32
 {
     return !names                     ? NULL
            : table == MATCHES_METHODS ? names_method(names, number)
-                                      : names_class(names, number);
+                                      : names_type(names, number);
+}
+
+/* What an object of a type is called; NULL: it is no type, or nobody has named it. */
+static const char *words_of(struct names *names, enum matches_table table, uint32_t number)
+{
+    return names && table == MATCHES_TYPES ? names_class(names, number) : NULL;
 }
 
 static bool any_means(const struct model *m, enum matches_table table, uint32_t number,
@@ -46,7 +52,8 @@ static bool any_means(const struct model *m, enum matches_table table, uint32_t 
     const char *logged = table_of(m, table)->defs[number].name;
     const char *const names[] = {logged, report_demangle(&b[0], logged),
                                  name_of(model_names(m, false), table, number),
-                                 name_of(model_names(m, true), table, number)};
+                                 name_of(model_names(m, true), table, number),
+                                 words_of(model_names(m, false), table, number)};
 
     for (size_t i = 0; i < globs->count; i++)
         for (size_t j = 0; j < COUNT_OF(names); j++)

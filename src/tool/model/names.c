@@ -1,6 +1,7 @@
 #include "model/names.h"
 
 #include "model/name_short.h"
+#include "model/name_words.h"
 #include "report/demangle.h"
 
 #include "base/name.h"
@@ -43,6 +44,8 @@ struct names {
     struct names *next;
     struct shown methods, classes;
     struct report_table texts[2]; /* of names_of_texts */
+    char **words;                 /* of classes, what is not their short name; NULL: not made */
+    size_t word_count;
 };
 
 INDEX_OF_BYTES(overload_kind, struct overload, name);
@@ -138,7 +141,9 @@ void names_free(struct names *n)
     *link = n->next;
     shown_free(&n->methods);
     shown_free(&n->classes);
-    memory_free_all(n->texts[0].defs, n->texts[1].defs);
+    for (size_t i = 0; n->words && i < n->word_count; i++)
+        memory_free(n->words[i]);
+    memory_free_all(n->texts[0].defs, n->texts[1].defs, n->words);
     if (n->owner) {
         struct knowledge *k = n->knowledge;
 
@@ -429,7 +434,21 @@ const char *names_method(struct names *n, uint32_t method)
     return text_of(n, &n->methods, method);
 }
 
-const char *names_class(struct names *n, uint32_t class_number)
+const char *names_type(struct names *n, uint32_t class_number)
 {
     return text_of(n, &n->classes, class_number);
+}
+
+const char *names_class(struct names *n, uint32_t class_number)
+{
+    if (n->style == NAMES_SHORT && !n->words) {
+        const struct name_words_log log = {n->classes.table, n->methods.table, names_type,
+                                           names_method, n};
+
+        n->word_count = n->classes.table->count;
+        (void)name_words_all(&log, &n->words); /* without memory: their C# names */
+    }
+    if (n->words && class_number < n->word_count && n->words[class_number])
+        return n->words[class_number];
+    return names_type(n, class_number);
 }

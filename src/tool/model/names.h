@@ -41,11 +41,15 @@ int names_of_texts(const struct names_texts *texts, enum names_style style, stru
 
 /*
  * Numbers of defs. The text is the names', made when first asked for; never NULL.
+ * names_class is what an object of the type is called: short names say "boxed int", "closure of
+ * Basket.Add" (name_words.h) in place of the names that compilers have for them. names_type is the
+ * type's name itself.
  * Two methods of one log have the same short name only if they were one in the source (an async
  * method and its state machine), or their full names are the same; types never have.
  * Where memory is short, or the name is none (brackets do not match): the full name.
  */
 const char *names_method(struct names *n, uint32_t method);
 const char *names_class(struct names *n, uint32_t class_number);
+const char *names_type(struct names *n, uint32_t class_number);
 
 #endif

@@ -6,7 +6,7 @@
 #define PAGE_SIZE  ((size_t)1 << PAGE_SHIFT)
 #define BLOCK      ((size_t)64 << 10)
 
-#define OWNER_WORD(name, text) text,
+#define WORD(name, text) text,
 
 /* Ids. */
 
@@ -407,15 +407,15 @@ int report_defs_unusable(const struct report_defs *d, const struct report_record
     return -EBADMSG;
 }
 
-/* 0: no word, or one of a later version. */
-static uint8_t owner_of(const char *word)
-{
-    static const char *const words[] = {"", SST_OWNERS(OWNER_WORD)};
-    uint8_t owner = SST_OWNER_COUNT - 1;
+static const char *const owners[] = {"", SST_OWNERS(WORD)};
+static const char *const sorts[] = {"", SST_SORTS(WORD)};
 
-    while (owner && strcmp(word, words[owner]) != 0)
-        owner--;
-    return owner;
+/* 0: no word, or one of a later version. */
+static uint8_t number_of(const char *word, const char *const *words, uint8_t count)
+{
+    while (--count && strcmp(word, words[count]) != 0)
+        ;
+    return count;
 }
 
 static int add_named(struct report_defs *d, const struct report_record *record)
@@ -423,7 +423,7 @@ static int add_named(struct report_defs *d, const struct report_record *record)
     struct report_table *t = record->kind == SST_KIND_MODULE  ? &d->modules
                              : record->kind == SST_KIND_CLASS ? &d->classes
                                                               : &d->methods;
-    const char *name = NULL, *path = "", *mvid = NULL, *owner = "";
+    const char *name = NULL, *path = "", *mvid = NULL, *owner = "", *sort = "";
     struct report_def def = {.defined = true};
     struct report_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
@@ -432,6 +432,7 @@ static int add_named(struct report_defs *d, const struct report_record *record)
                       : report_member_text(record->json, "path", &path) == -EBADMSG      ? "path"
                       : report_member_text(record->json, "mvid", &mvid) == -EBADMSG      ? "mvid"
                       : report_member_text(record->json, "owner", &owner) == -EBADMSG    ? "owner"
+                      : report_member_text(record->json, "sort", &sort) == -EBADMSG      ? "sort"
                       : report_member_id(record->json, "module", 1, &module) == -EBADMSG ? "module"
                       : report_member_id(record->json, "token", 0, &def.token) == -EBADMSG ? "token"
                                                                                            : NULL;
@@ -449,7 +450,8 @@ static int add_named(struct report_defs *d, const struct report_record *record)
     if (err)
         return err;
     def.name = text->text;
-    def.owner = owner_of(owner);
+    def.owner = number_of(owner, owners, SST_OWNER_COUNT);
+    def.sort = number_of(sort, sorts, SST_SORT_COUNT);
     found = ids_get(&t->ids, id);
     if (found && !t->defs[found - 1].defined) { /* used before: that entry gets its name now */
         t->defs[found - 1] = def;
@@ -460,6 +462,8 @@ static int add_named(struct report_defs *d, const struct report_record *record)
             err = ids_set(&t->ids, id, number);
         if (!err && def.owner)
             t->defs[number].owner = def.owner;
+        if (!err && def.sort)
+            t->defs[number].sort = def.sort;
     }
     if (!err && t == &d->methods && !text->method)
         text->method = number;

@@ -37,6 +37,7 @@ struct report_def {
     uint32_t module;  /* number; 0 for a module itself */
     uint32_t token;   /* 0: none given */
     uint8_t owner;    /* of a module: enum sst_owner; of several definitions the last that says */
+    uint8_t sort;     /* of a class: enum sst_sort */
     bool defined;     /* false: an id was used that nobody defined, name says which */
 };
 

@@ -440,7 +440,8 @@ static bool is_line(const struct origin_place *place, const char *text)
 
 static bool is_type(const struct held *h, uint32_t class_number, const char *glob)
 {
-    return class_number && (glob_match(glob, names_class(h->names, class_number)) ||
+    return class_number && (glob_match(glob, names_type(h->names, class_number)) ||
+                            glob_match(glob, names_class(h->names, class_number)) ||
                             glob_match(glob, names_class(h->others, class_number)) ||
                             glob_match(glob, report_class(&h->defs, class_number)->name));
 }

@@ -7,7 +7,7 @@
  */
 #include "code/internal.h"
 
-#include "clr/type.h"
+#include "metadata/state_machine.h"
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
@@ -136,18 +136,6 @@ static bool unoptimised(const struct metadata *metadata, struct metadata_method 
            !(metadata_method_flags(method) & miAggressiveOptimization);
 }
 
-/* Is it a value type? Its objects are boxes. */
-static bool is_value(const struct metadata_class *class)
-{
-    struct clr_metadata *import = class->module ? class->module->import : NULL;
-    uint32_t base = 0;
-
-    return import && !class->rank &&
-           import->vtbl->get_type_def_props(import, class->token, NULL, 0, NULL, NULL, &base) >=
-               0 &&
-           clr_type_is_value_base(import, base);
-}
-
 /*
  * What optimised code may do without: a box (made by `box`, or by a call behind `constrained.`),
  * and the object that stands for a field, if only the field's data is wanted (a span over
@@ -171,7 +159,8 @@ static enum code_spared spared(struct metadata *metadata, const struct metadata_
         constrained = in.opcode == OP_CONSTRAINED;
     if (in.at != (uint32_t)il)
         return CODE_SPARED_NONE;
-    return (in.opcode == OP_BOX || in.opcode == OP_CONSTRAINED || constrained) && is_value(made)
+    return (in.opcode == OP_BOX || in.opcode == OP_CONSTRAINED || constrained) &&
+                   metadata_class_is_value(made)
                ? CODE_SPARED_BOX
                : CODE_SPARED_NONE;
 }

@@ -44,6 +44,9 @@ static int define_module(struct log *log, const struct metadata_module *module)
     return err;
 }
 
+#define SORT_WORD(name, text) text,
+static const char *const sort_words[] = {"", SST_SORTS(SORT_WORD)};
+
 /* What a class and a method have. name NULL: nobody has named it yet. */
 struct named {
     enum sst_kind kind;
@@ -51,6 +54,7 @@ struct named {
     const struct metadata_module *module;
     uint32_t id, token;
     const uint32_t *written;
+    enum sst_sort sort;
 };
 
 static int define_named(struct log *log, const struct named *n)
@@ -73,6 +77,8 @@ static int define_named(struct log *log, const struct named *n)
         log_put_number(b, ",\"module\":", n->module->id);
     if (n->token)
         log_put_number(b, ",\"token\":", n->token);
+    if (n->sort)
+        put_text(b, ",\"sort\":", sort_words[n->sort]);
     err = log_line_end(log, n->kind, mark);
     if (!err)
         written_set(log, n->written);
@@ -87,7 +93,8 @@ int log_define_class(struct log *log, const struct metadata_class *class)
                                 class->module,
                                 class->id,
                                 class->token,
-                                &class->written};
+                                &class->written,
+                                (enum sst_sort)load_relaxed(&class->sort)};
 
     return define_named(log, &named);
 }
@@ -100,7 +107,8 @@ int log_define_method(struct log *log, const struct metadata_method *method)
                                 method->module,
                                 method->id,
                                 method->token,
-                                &method->written};
+                                &method->written,
+                                SST_SORT_NONE};
 
     return define_named(log, &named);
 }

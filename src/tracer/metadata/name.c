@@ -1,6 +1,7 @@
 #include "metadata/internal.h"
 
 #include "metadata/signature.h"
+#include "metadata/state_machine.h"
 
 #include "base/memory.h"
 
@@ -117,9 +118,11 @@ const char *metadata_class_resolve(struct metadata *metadata, struct metadata_cl
 {
     const char *text = metadata_class_text(class);
 
-    return text ? text
-                : publish(&class->text, class_text(metadata, class), class->collectible,
-                          metadata_class_entry(class)->fallback);
+    if (text)
+        return text;
+    store_relaxed(&class->sort, (uint8_t)metadata_class_sort(class)); /* published by the text */
+    return publish(&class->text, class_text(metadata, class), class->collectible,
+                   metadata_class_entry(class)->fallback);
 }
 
 const char *metadata_method_resolve(struct metadata *metadata, struct metadata_method *method)

@@ -39,6 +39,7 @@ struct metadata_class {
     _Atomic(uint32_t) epoch;       /* of the last check that class_id still means this */
     _Atomic(uint8_t) verdict;      /* a higher folder's: is the type recorded? 0: not asked yet */
     _Atomic(uint8_t) waits;        /* enum metadata_waits (state_machine.h), once asked */
+    _Atomic(uint8_t) sort;         /* enum sst_sort; there once the text is */
     _Atomic(const void *) layout; /* a higher folder's: how values lie in memory; NULL: not asked */
     _Atomic(const char *) text;   /* NULL until resolved; freed with the record */
 };

@@ -86,6 +86,39 @@ static enum metadata_waits box_kind(const char *name)
     return strstr(name, ".Pooling") ? METADATA_WAITS_ELSE : METADATA_WAITS_BOX;
 }
 
+bool metadata_class_is_value(const struct metadata_class *class)
+{
+    static const clr_wchar *const base_of_enums[] = {u"System.Enum"};
+    struct clr_metadata *import = class->module ? class->module->import : NULL;
+    uint32_t base = 0;
+
+    return import && !class->rank && class->token &&
+           import->vtbl->get_type_def_props(import, class->token, NULL, 0, NULL, NULL, &base) >=
+               0 &&
+           clr_type_is_value_base(import, base) &&
+           !clr_type_is(import, class->token, base_of_enums, COUNT_OF(base_of_enums));
+}
+
+enum sst_sort metadata_class_sort(const struct metadata_class *class)
+{
+    struct clr_metadata *import = class->module ? class->module->import : NULL;
+    clr_wchar wide[NAME];
+    char own[CLR_UTF8_SIZE(NAME)];
+    uint32_t length = 0;
+    hresult hr;
+
+    if (!import || class->rank || !class->token)
+        return SST_SORT_NONE;
+    hr = import->vtbl->get_type_def_props(import, class->token, wide, NAME, &length, NULL, NULL);
+    if (read_name(own, sizeof(own), wide, hr, length) && machine_named(own)) {
+        if (is_method_machine(import, class->token))
+            return SST_SORT_ASYNC;
+        if (has_field(import, class->token, u"<>2__current"))
+            return SST_SORT_ITERATOR;
+    }
+    return metadata_class_is_value(class) ? SST_SORT_VALUE : SST_SORT_NONE;
+}
+
 enum metadata_waits metadata_class_waits(struct metadata *metadata, struct metadata_class *class)
 {
     struct clr_metadata *import = class->module ? class->module->import : NULL;

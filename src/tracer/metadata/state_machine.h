@@ -12,6 +12,8 @@
 
 #include "metadata/metadata.h"
 
+#include <shadowtrace/log_reader.h>
+
 /* metadata_method.machine_at: bytes from the object to the machine in it, or: */
 #define METADATA_MACHINE_OPEN    UINT32_MAX       /* in a box that was not met yet */
 #define METADATA_MACHINE_NOWHERE (UINT32_MAX - 1) /* in a box that does not tell */
@@ -26,6 +28,14 @@ enum metadata_waits {
     METADATA_WAITS_MACHINE
 };
 enum metadata_waits metadata_class_waits(struct metadata *metadata, struct metadata_class *class);
+
+/*
+ * metadata_class_is_value - whether it is a value type: its objects are boxes.
+ * metadata_class_sort - what its objects are. Both ask the module's metadata.
+ * Threads: any that may read it.
+ */
+bool metadata_class_is_value(const struct metadata_class *class);
+enum sst_sort metadata_class_sort(const struct metadata_class *class);
 
 /*
  * metadata_machine_find - sets machine and machine_at of a method that is a machine's MoveNext.

@@ -51,7 +51,7 @@ static const char *short_class(struct log *l, const char *name)
         assert_int_equal(names_new(&l->defs, NAMES_SHORT, &l->names), 0);
     for (uint32_t i = 1; i < l->defs.classes.count; i++)
         if (strcmp(l->defs.classes.defs[i].name, name) == 0)
-            return names_class(l->names, i);
+            return names_type(l->names, i);
     fail_msg("no class %s", name);
     return NULL;
 }
@@ -595,4 +595,81 @@ TEST(every_failed_allocation_leaves_a_name)
         names_free(names);
         log_end(&l);
     }
+}
+
+/* ---- what objects are called ---- */
+
+static void expect_words(const char *const (*classes)[2], const enum sst_sort *sorts, size_t count,
+                         const char *const *methods, size_t method_count)
+{
+    struct log l;
+
+    log_begin(&l);
+    for (size_t i = 0; i < count; i++) {
+        define(&l.defs.classes, classes[i][0]);
+        l.defs.classes.defs[i + 1].sort = sorts ? (uint8_t)sorts[i] : SST_SORT_NONE;
+    }
+    for (size_t i = 0; i < method_count; i++)
+        define(&l.defs.methods, methods[i]);
+    assert_int_equal(names_new(&l.defs, NAMES_SHORT, &l.names), 0);
+    for (uint32_t i = 0; i < count; i++)
+        assert_string_equal(names_class(l.names, i + 1), classes[i][1]);
+    log_end(&l);
+}
+
+TEST(objects_of_value_types_are_boxes)
+{
+    static const char *const classes[][2] = {
+        {"Shop.Key", "boxed Key"},
+        {"System.Int32", "boxed int"},
+        {"System.Int32[]", "int[]"},
+        {"System.String", "string"},
+        {"System.Collections.Generic.List<System.Int32>.Enumerator",
+         "boxed enumerator of List<int>"},
+        {"System.Collections.Generic.List<System.String>.Enumerator", "List<string>.Enumerator"},
+        {"System.SZGenericArrayEnumerator<System.Int32>", "enumerator of int[]"},
+        {"System.Collections.Generic.KeyValuePair<System.Int32, Shop.Key>",
+         "boxed KeyValuePair<int, Key>"},
+    };
+    static const enum sst_sort sorts[COUNT(classes)] = {
+        SST_SORT_VALUE, SST_SORT_NONE, SST_SORT_NONE, SST_SORT_NONE,
+        SST_SORT_VALUE, SST_SORT_NONE, SST_SORT_NONE, SST_SORT_VALUE};
+
+    expect_words(classes, sorts, COUNT(classes), NULL, 0);
+}
+
+TEST(what_compilers_make_is_called_by_what_it_is_for)
+{
+    static const char *const classes[][2] = {
+        {"Shop.Basket.<>c__DisplayClass1_0", "closure of Basket.Add"},
+        {"Shop.Basket.<>c__DisplayClass1_1", "closure of Basket.Add (<>c__DisplayClass1_1)"},
+        {"Shop.Basket.<>c__DisplayClass2_0", "closure of Basket"}, /* of a method not in the log */
+        {"Shop.Basket.<>c", "lambdas of Basket"},
+        {"Shop.Basket.<Items>d__3", "iterator of Basket.Items"},
+        {"Shop.Basket.<Items>d__4", "iterator of Basket.Items (<Items>d__4)"},
+        {"Shop.Basket.<AddAsync>d__5", "async machine of Basket.AddAsync"},
+        {"Shop.Basket.<Old>d__6<System.Int32>", "state machine of Basket.Old<int>"},
+        {"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<System.Int32>."
+         "AsyncStateMachineBox<Shop.Basket.<PayAsync>d__7>",
+         "async state of Basket.PayAsync"},
+        {"<>f__AnonymousType0<System.Int32, Shop.Basket>", "anonymous type of int, Basket"},
+        {"Shop.Till", "Till"},
+        {"Shop.Fun", "Fun"},
+        {"Shop.Till._Closure$__1-0", "closure of Till"},
+        {"Shop.Till.VB$StateMachine_3_Work", "async machine of Till.Work"},
+        {"Shop.Fun.work@12-1", "closure of Fun.work@12-1"},
+        {"Shop.Basket.<>c__DisplayClass9_0[]", "Basket.<>c__DisplayClass9_0[]"},
+    };
+    static const enum sst_sort sorts[COUNT(classes)] = {[4] = SST_SORT_ITERATOR,
+                                                        [5] = SST_SORT_ITERATOR,
+                                                        [6] = SST_SORT_ASYNC,
+                                                        [13] = SST_SORT_ASYNC};
+    static const char *const methods[] = {
+        "Shop.Basket.<>c__DisplayClass1_0.<Add>b__0()",
+        "Shop.Basket.<>c__DisplayClass1_1.<Add>b__1(System.Int32)",
+        "Shop.Till._Closure$__1-0._Lambda$__0()",
+        "Shop.Basket.Add(System.Int32)",
+    };
+
+    expect_words(classes, sorts, COUNT(classes), methods, COUNT(methods));
 }
