@@ -75,6 +75,7 @@ const struct options_field options_fields[] = {
     FLAG(compress),
     FLAG(paused),
     FLAG(no_inline),
+    FLAG(keep_tail_calls),
     FLAG(no_lines),
     FLAG(rich),
     FLAG(no_rich),

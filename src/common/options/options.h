@@ -93,7 +93,8 @@ struct options {
     uint32_t value_length, value_items;    /* --value-length N (UTF-16 units), --value-items N */
     bool exact_generics;                   /* --exact-generics */
     bool compress, paused;                 /* --compress, --paused */
-    bool no_inline;                        /* --no-inline: COR_PRF_DISABLE_INLINING */
+    bool no_inline;                        /* --no-inline: COR_PRF_DISABLE_INLINING, and the next */
+    bool keep_tail_calls;                  /* --keep-tail-calls: the JIT makes none by itself */
     bool optimized;                        /* --optimized: no tiered compilation */
     bool no_lines;                         /* --no-lines: call paths by method, no IL offsets */
     bool rich;                             /* --rich: the default; refused with what prevents it */

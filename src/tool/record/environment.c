@@ -38,6 +38,8 @@ int record_environment_make(struct record_environment *e, const char *library,
             [RECORD_PATH] = {"CORECLR_PROFILER_PATH", memory_strdup(library)},
             [RECORD_OPTIONS] = {OPTIONS_VARIABLE, options_write(o)},
             [RECORD_RICH] = {is_rich(o) ? "DOTNET_RichDebugInfo" : NULL, memory_strdup("1")},
+            [RECORD_TAIL_CALLS] = {o->keep_tail_calls || o->no_inline ? "DOTNET_TailCallOpt" : NULL,
+                                   memory_strdup("0")},
             /* A collection beside the program frees memory that is used again before it ends. */
             [RECORD_CONCURRENT] = {(o->live && !o->sample) || o->heap_at_exit
                                        ? "DOTNET_gcConcurrent"

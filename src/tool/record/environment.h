@@ -14,6 +14,7 @@ enum {
     RECORD_PATH,
     RECORD_OPTIONS,
     RECORD_RICH,       /* not with --no-rich */
+    RECORD_TAIL_CALLS, /* only with --keep-tail-calls or --no-inline */
     RECORD_CONCURRENT, /* only with --live */
     RECORD_VARIABLES
 };

@@ -109,7 +109,12 @@ const struct args_option record_options[] = {
           "leave that out: no frames of inlined methods, more allocations without a line"),
     FIELD("optimized", NULL,
           "compile everything, your own code too, optimised from its first call: no tiers"),
-    FIELD("no-inline", NULL, "keep the JIT from inlining, so that every call is seen"),
+    FIELD("keep-tail-calls", NULL,
+          "keep callers on the stack that optimised code would leave by a tail call. Recursion may "
+          "use more stack; explicit tail calls (F#) and precompiled code keep theirs"),
+    FIELD("no-inline", NULL,
+          "keep the JIT from inlining and from making tail calls (--keep-tail-calls), so that "
+          "every call is seen; precompiled code has both"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "the first process writes FILE, others FILE with their PID before the extension; a "

@@ -181,6 +181,30 @@ TEST(a_process_takes_it_over)
     record_environment_fini(&environment);
 }
 
+TEST(tail_calls_are_kept_from_the_jit_with_inlining_or_alone)
+{
+    static const struct {
+        bool no_inline, keep_tail_calls;
+        const char *found;
+    } cases[] = {{false, false, NULL}, {true, false, "=0"}, {false, true, "=0"}};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        struct options o;
+        const char *at;
+
+        options_init(&o);
+        o.no_inline = cases[i].no_inline;
+        o.keep_tail_calls = cases[i].keep_tail_calls;
+        assert_int_equal(record_environment_make(&environment, "/lib.so", &o, &why), CLI_OK);
+        at = strstr(print(ENV_DOCKER), "DOTNET_TailCallOpt");
+        assert_int_equal(at != NULL, cases[i].found != NULL);
+        if (at)
+            assert_memory_equal(at + strlen("DOTNET_TailCallOpt"), "=0\n", 3);
+        record_environment_fini(&environment);
+        options_fini(&o);
+    }
+}
+
 TEST(a_library_whose_path_is_not_text_is_refused)
 {
     struct options o;

@@ -81,6 +81,9 @@ TEST(every_option_reaches_its_member)
     assert_int_equal(PARSE("--no-rich", "ls"), CLI_OK);
     assert_true(parsed.options.no_rich);
     record_options_free(&parsed);
+    assert_int_equal(PARSE("--keep-tail-calls", "ls"), CLI_OK);
+    assert_true(parsed.options.keep_tail_calls && !parsed.options.no_inline);
+    record_options_free(&parsed);
     assert_int_equal(PARSE("--sample", "512K", "--min-size", "85000", "--max-log", "2g", "--check",
                            "7", "--max-nodes", "4294967295", "ls"),
                      CLI_OK);
