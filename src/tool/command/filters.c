@@ -22,13 +22,15 @@ struct model_filter filters_model(const struct filters *f)
                                  .thread = f->thread,
                                  .own = f->own,
                                  .no_own = f->no_own,
+                                 .once = f->once,
+                                 .no_once = f->no_once,
                                  .steady = f->steady};
 }
 
 bool filters_any(const struct filters *f)
 {
     return f->types.count || f->methods.count || f->exclude.count || f->below.count || f->thread ||
-           f->own || f->no_own || f->steady;
+           f->own || f->no_own || f->once || f->no_once || f->steady;
 }
 
 static bool is_wanted(const struct args_list *processes, const json_t *header)

@@ -13,7 +13,7 @@ struct filters {
     struct args_list types, methods, exclude, below, own_code, processes;
     struct reading_window window;
     uint32_t thread; /* id in the log; 0 all */
-    bool own, no_own, steady;
+    bool own, no_own, once, no_once, steady;
 };
 
 #define ROW_PROCESS(into, group_) \
@@ -41,6 +41,10 @@ struct filters {
                  "only allocations without own code on the stack: (no own frame) in `report --by " \
                  "own`"), \
         ROW_OWN_CODE(filters.own_code), \
+        ARGS_ROW(FLAG, "once", NULL, filters.once, \
+                 "only what is made once: in or below static constructors, module initializers " \
+                 "and what the runtime calls before Main"), \
+        ARGS_ROW(FLAG, "no-once", NULL, filters.no_once, "leave that out"), \
         ARGS_ROW(TEXT, "from", "WHEN", filters.window.from, \
                  "only allocations after this mark (`shadowtrace ctl PID mark MARK`), or " \
                  "from this time on: 10s, 500ms, 50%"), \

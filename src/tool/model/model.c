@@ -13,7 +13,10 @@ struct model {
     struct source_lines *lines;
     struct names *names[2]; /* shown, full */
     double *module_bytes;   /* by module; NULL without own */
-    bool little_own;        /* own code makes next to nothing */
+    uint8_t *once;          /* by path; NULL: not known */
+    uint32_t once_count;
+    double once_bytes;
+    bool little_own; /* own code makes next to nothing */
     bool has_calls;
     uint32_t calls_thread;
     struct report_call_times calls;
@@ -103,7 +106,7 @@ void model_free(struct model *m)
         report_cells_fini(m->cells);
     if (m->has_calls)
         report_call_times_fini(&m->calls);
-    memory_free_all(m->module_bytes, m);
+    memory_free_all(m->module_bytes, m->once, m);
 }
 
 void model_spans(struct model *m, const struct report_live_spans *spans)
@@ -164,6 +167,49 @@ static int add_modules(struct model *m)
     return 0;
 }
 
+/* What the runtime calls as a program starts, before Main. */
+static bool runs_once(const char *method)
+{
+    static const char *const startup[] = {"System.AppContext.Setup(",
+                                          "System.StartupHookProvider.ManagedStartup("};
+
+    for (size_t i = 0; i < COUNT_OF(startup); i++)
+        if (strncmp(method, startup[i], strlen(startup[i])) == 0)
+            return true;
+    return strstr(method, "..cctor(") != NULL;
+}
+
+static int find_once(struct model *m)
+{
+    const struct report_defs *d = &m->cells->defs;
+    bool *methods = memory_zalloc(d->methods.count, sizeof(*methods));
+
+    memory_free(m->once);
+    m->once = memory_zalloc(d->path_count, sizeof(*m->once));
+    m->once_count = (uint32_t)d->path_count;
+    m->once_bytes = 0;
+    if (!methods || !m->once) {
+        memory_free(methods);
+        return -ENOMEM;
+    }
+    for (uint32_t i = 1; i < d->methods.count; i++)
+        methods[i] = runs_once(report_method(d, i)->name);
+    for (uint32_t path = REPORT_PATH_LOST + 1; path < d->path_count; path++) {
+        const struct report_path *p = report_path(d, path);
+
+        m->once[path] = m->once[p->parent] || methods[p->method];
+    }
+    for (size_t i = 0; i < m->cells->count; i++)
+        m->once_bytes += m->once[m->cells->cells[i].path] ? m->cells->cells[i].bytes : 0;
+    memory_free(methods);
+    return 0;
+}
+
+bool model_path_once(const struct model *m, uint32_t path)
+{
+    return m->once && path < m->once_count && m->once[path];
+}
+
 int model_know(struct model *m, const struct model_own *own, struct source_lines *lines)
 {
     uint32_t nearest[MODEL_OWN_NEAREST];
@@ -173,8 +219,9 @@ int model_know(struct model *m, const struct model_own *own, struct source_lines
     m->lines = lines;
     memory_free(m->module_bytes);
     m->module_bytes = NULL;
-    if (!own)
-        return 0;
+    err = find_once(m);
+    if (err || !own)
+        return err;
     err = add_modules(m);
     m->little_own = !err && model_own_nearest(own, m->module_bytes, nearest) > 0;
     return err;
@@ -287,6 +334,8 @@ double model_cell_weight(const struct model *m, size_t i, enum model_weight weig
         return m->cells->cells[i].allocs;
     case MODEL_UNOPTIMISED:
         return m->cells->cells[i].unoptimised ? m->cells->cells[i].bytes : 0;
+    case MODEL_ONCE:
+        return model_path_once(m, m->cells->cells[i].path) ? m->cells->cells[i].bytes : 0;
     case MODEL_BYTES_VARIANCE:
         return m->cells->sampled ? m->cells->sampled[i].bytes_variance : 0;
     case MODEL_ALLOCS_VARIANCE:
@@ -310,6 +359,7 @@ double model_heap_weight(const struct model *m, enum sst_heap heap, enum model_w
         [MODEL_BYTES] = sum->bytes,
         [MODEL_ALLOCS] = sum->allocs,
         [MODEL_UNOPTIMISED] = sum->unoptimised,
+        [MODEL_ONCE] = heap == SST_HEAP_NORMAL ? m->once_bytes : 0, /* not kept apart by heap */
         [MODEL_BYTES_VARIANCE] = sum->sampled.bytes_variance,
         [MODEL_ALLOCS_VARIANCE] = sum->sampled.allocs_variance,
         [MODEL_SEEN_BYTES] = sum->sampled.bytes,
@@ -338,8 +388,10 @@ void model_amount_of(const struct model *m, const double weights[MODEL_WEIGHTS],
 {
     *out = (struct model_amount){.bytes = report_whole(weights[MODEL_BYTES]),
                                  .allocs = report_whole(weights[MODEL_ALLOCS])};
-    if (weights[MODEL_BYTES] > 0)
+    if (weights[MODEL_BYTES] > 0) {
         out->unoptimised = weights[MODEL_UNOPTIMISED] / weights[MODEL_BYTES];
+        out->once = weights[MODEL_ONCE] / weights[MODEL_BYTES];
+    }
     if (!model_estimated(m))
         return;
     out->sampled = report_whole(weights[MODEL_SAMPLED]);

@@ -30,6 +30,7 @@ enum model_weight {
     MODEL_BYTES,
     MODEL_ALLOCS,
     MODEL_UNOPTIMISED, /* of the bytes: what only unoptimised code makes */
+    MODEL_ONCE,        /* the same: what is made once, by model_path_once */
     MODEL_BYTES_VARIANCE,
     MODEL_ALLOCS_VARIANCE,
     MODEL_SEEN_BYTES, /* that the log has: what an estimate rests on */
@@ -141,6 +142,12 @@ const double *model_module_bytes(const struct model *m);
  * (model_own_nearest), all that is no framework. False without own.
  */
 bool model_is_near(const struct model *m, uint32_t method);
+/*
+ * model_path_once - whether what is made on a path is made once a process: in or below a static
+ * constructor, a module's initializer, or what the runtime calls before Main. False before
+ * model_know.
+ */
+bool model_path_once(const struct model *m, uint32_t path);
 bool model_estimated(const struct model *m); /* some log was sampled */
 
 /* All cells of all logs (report/cells.h); the model's. */
@@ -163,6 +170,7 @@ struct model_amount {
     uint64_t allocs, bytes; /* rounded */
     struct report_amount allocs_range, bytes_range;
     double share; /* of a total's bytes, 0 to 1; the caller's to set */
+    double once; /* share of its bytes that is made once (model_path_once) */
     double
         unoptimised;  /* share of its bytes that only unoptimised code allocates (il0 of the log) */
     uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */

@@ -10,7 +10,8 @@ enum {
     BEGUN = 4,      /* a frame at or below the one at which stacks begin */
     BEGINS = 8,     /* its own frame is that one */
     MARKED = 16,
-    OWN = 32 /* one of own code */
+    OWN = 32, /* one of own code */
+    ONCE = 64 /* what is made on it is made once */
 };
 
 /* ---- globs ---- */
@@ -52,6 +53,8 @@ static void look_at_paths(struct selected *s)
         if ((s->filter->own || s->filter->no_own) &&
             model_own_of_method(own, p->method) == MODEL_OWN)
             flags |= OWN;
+        if (model_path_once(s->model, path))
+            flags |= ONCE;
         s->paths[path] = flags;
     }
 }
@@ -102,7 +105,8 @@ bool selected_cell(const struct selected *s, size_t i)
     return (!s->types || s->types[c->class_number]) && (!s->methods || (path & HAS_METHOD)) &&
            (!s->no_types || !(s->no_types[c->class_number] || (path & EXCLUDED))) &&
            (!s->beginnings || (path & BEGUN)) && (!s->filter->own || (path & OWN)) &&
-           !(s->filter->no_own && (path & OWN)) && has_thread(s, c) &&
+           !(s->filter->no_own && (path & OWN)) && !(s->filter->once && !(path & ONCE)) &&
+           !(s->filter->no_once && (path & ONCE)) && has_thread(s, c) &&
            !(s->filter->steady && c->unoptimised);
 }
 

@@ -22,9 +22,10 @@ struct model_filter {
     uint32_t thread; /* id in the log; 0 all; needs the dimension */
     bool has_slices; /* only slices [from_slice, to_slice); needs the dimension */
     unsigned from_slice, to_slice;
-    bool own;    /* only what own code allocates, itself or through others */
-    bool no_own; /* only what has no frame of own code on its stack */
-    bool steady; /* without what only unoptimised code makes */
+    bool own;           /* only what own code allocates, itself or through others */
+    bool no_own;        /* only what has no frame of own code on its stack */
+    bool once, no_once; /* only what is made once (model_path_once), or all but that */
+    bool steady;        /* without what only unoptimised code makes */
 };
 
 /* Frames of one node differ in no more than this. NONE: no frames, all cells are the root's. */

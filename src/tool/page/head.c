@@ -159,6 +159,10 @@ static void put_filters(struct json_writer *w, const struct side_options *option
     put_option(w, "--thread", options->filter.thread ? number : NULL);
     if (options->filter.own)
         jw_text(w, NULL, "--own");
+    if (options->filter.once)
+        jw_text(w, NULL, "--once");
+    if (options->filter.no_once)
+        jw_text(w, NULL, "--no-once");
     if (options->filter.no_own)
         jw_text(w, NULL, "--no-own");
     if (options->filter.steady)

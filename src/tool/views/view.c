@@ -96,7 +96,7 @@ static bool asks_no_paths(const struct view *v)
     const struct model_filter *f = &v->filter;
 
     return !is_on_paths(v) && v->format == READING_TEXT && !v->question && !f->methods.count &&
-           !f->exclude.count && !f->below.count && !f->own && !f->no_own;
+           !f->exclude.count && !f->below.count && !f->own && !f->no_own && !f->once && !f->no_once;
 }
 
 static int read_logs(struct view *v)
@@ -288,6 +288,8 @@ void view_amounts_json(const struct model_amount *amount, struct json_writer *w)
     jw_unsigned(w, "bytes", amount->bytes);
     if (amount->unoptimised > 0)
         jw_number(w, "unoptimised", "%.4f", amount->unoptimised);
+    if (amount->once > 0)
+        jw_number(w, "once", "%.4f", amount->once);
     if (amount->sampled) {
         jw_unsigned(w, "sampled", amount->sampled);
         if (amount->mixed)

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define TYPES_SHOWN 3
+#define ALL_ONCE    0.995
+#define SOME_ONCE   0.1
 #define SITE_INDENT "      "
 
 /* ---- what a row is of ---- */
@@ -210,6 +212,21 @@ static bool unoptimised_value(struct view_row *row, struct column_value *out)
     return row->self.unoptimised > 0;
 }
 
+/* A row whose bytes are made once, or a part of them that is worth to know. */
+bool view_value_once(struct view_row *row, struct column_value *out)
+{
+    double once = row->self.once;
+    struct text_number n;
+
+    if (once >= ALL_ONCE)
+        out->text = "[once]";
+    else if (once >= SOME_ONCE)
+        buffer_format(&out->made, "[%s once]", text_share(&n, once));
+    if (!out->text)
+        out->text = out->made.failed || !out->made.size ? "" : out->made.data;
+    return once >= SOME_ONCE;
+}
+
 static const struct column amount_columns[] = {
     VIEW_AMOUNTS(4),
     {.json = total_members, .shown = is_inclusive},
@@ -233,6 +250,7 @@ static const struct column note_columns[] = {
      .rank = TABLE_IF_FILLED + 8,
      .least = 6,
      .value = unoptimised_value},
+    VIEW_ONCE,
 };
 static const struct columns notes = COLUMNS(note_columns), none = {NULL, 0};
 

@@ -336,6 +336,7 @@ static const struct column own_columns[] = {
     {.heading = "line", .kind = TABLE_PLACE, .least = 28, .value = own_line},
     {.heading = "method", .kind = TABLE_NAME, .rank = 1, .least = 20, .value = own_method},
     {.heading = "types", .kind = TABLE_NAME, .least = 16, .value = view_value_types},
+    VIEW_ONCE,
 };
 static const struct columns columns_of_own = COLUMNS(own_columns);
 
@@ -559,6 +560,7 @@ static const struct column type_columns[] = {
      .rank = 1,
      .least = 24,
      .value = spread_value},
+    VIEW_ONCE,
 };
 static const struct columns columns_of_types = COLUMNS(type_columns);
 

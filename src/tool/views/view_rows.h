@@ -78,6 +78,13 @@ void view_amount_members(struct view_row *row, struct json_writer *w);
         .key = "share", .kind = TABLE_SHARE, .value = view_value_share \
     }
 
+bool view_value_once(struct view_row *row, struct column_value *out);
+#define VIEW_ONCE \
+    { \
+        .heading = "", .kind = TABLE_TEXT, .rank = TABLE_IF_FILLED + 8, .least = 6, \
+        .value = view_value_once \
+    }
+
 bool view_value_type(struct view_row *row, struct column_value *out);  /* rows are of types */
 bool view_value_line(struct view_row *row, struct column_value *out);  /* of lines, below, too */
 bool view_value_types(struct view_row *row, struct column_value *out); /* "Doc[], string +3" */

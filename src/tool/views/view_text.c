@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LOGS_NAMED 2 /* of several, in commands to type */
+#define ONCE_TOLD  0.1 /* of the bytes: less is no news */
+#define LOGS_NAMED 2   /* of several, in commands to type */
 
 /* ---- names ---- */
 
@@ -296,6 +297,21 @@ static void print_unoptimised(double share, FILE *out)
     buffer_free(&b);
 }
 
+static void print_once(const struct view *v, double share, FILE *out)
+{
+    struct buffer b = BUFFER_INIT;
+    struct text_number n;
+
+    if (share >= ONCE_TOLD && !v->filter.once)
+        buffer_format(&b,
+                      "%s of the bytes are made once, by static constructors and the like; "
+                      "--no-once leaves them out, --once shows them",
+                      text_share(&n, share));
+    if (b.size && !b.failed)
+        args_print_below(out, b.data, 2, terminal_width(out));
+    buffer_free(&b);
+}
+
 /* A sentence: it may be long. */
 static void print_note(const char *note, FILE *out)
 {
@@ -353,6 +369,7 @@ void view_head(const struct view *v, FILE *out)
                         "stacks are the runtime's snapshots.",
                         terminal_width(out));
     print_unoptimised(all.unoptimised, out);
+    print_once(v, all.once, out);
     if (v->read.own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
         print_note(v->read.own_note.data, out);
 }

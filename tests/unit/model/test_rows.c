@@ -149,3 +149,42 @@ TEST(each_cell_knows_its_row)
         assert_int_equal(rows.rows[of[i]].what, model_cell(model, i)->class_number);
     memory_free(of);
 }
+
+static const char once_log[] =
+    HEADER "{\"kind\":\"method\",\"id\":1,\"name\":\"App.Program.Main()\"}\n"
+           "{\"kind\":\"method\",\"id\":2,\"name\":\"App.Table..cctor()\"}\n"
+           "{\"kind\":\"method\",\"id\":3,\"name\":\"App.Table.Fill()\"}\n"
+           "{\"kind\":\"method\",\"id\":4,\"name\":\"System.AppContext.Setup(System.Char**)\"}\n"
+           "{\"kind\":\"class\",\"id\":1,\"name\":\"A\"}\n"
+           "{\"kind\":\"thread\",\"id\":1}\n"
+           "{\"kind\":\"thread\",\"id\":2}\n"
+           "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}\n"
+           "{\"kind\":\"node\",\"id\":2,\"parent\":1,\"method\":2}\n"
+           "{\"kind\":\"node\",\"id\":3,\"parent\":2,\"method\":3}\n"
+           "{\"kind\":\"node\",\"id\":4,\"parent\":1,\"method\":3}\n"
+           "{\"kind\":\"node\",\"id\":5,\"parent\":0,\"method\":4}\n"
+           "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":24,\"node\":3}\n"
+           "{\"kind\":\"alloc\",\"t\":2,\"thread\":1,\"class\":1,\"bytes\":72,\"node\":4}\n"
+           "{\"kind\":\"alloc\",\"t\":3,\"thread\":1,\"class\":1,\"bytes\":40,\"node\":5}\n";
+
+TEST(what_static_constructors_make_is_told_apart)
+{
+    static const struct model_filter parts[] = {{.once = true}, {.no_once = true}};
+    static const double bytes[] = {64, 72};
+    const struct model_shape shape = {.grain = MODEL_GRAIN_METHOD};
+
+    model_text(&options, once_log);
+    assert_false(model_path_once(model, model_cell(model, 0)->path));
+    assert_int_equal(model_know(model, NULL, NULL), 0);
+    assert_true(model_weight_total(model, MODEL_ONCE) == 64);
+    assert_int_equal(model_tree_of(&everything, &shape), 0);
+    make(&(struct model_rows_options){.key = MODEL_BY_METHOD});
+    expect_methods("Fill() 96/96, Char**) 40/40, Main() 0/96, cctor() 0/24");
+    assert_true(model_row_self(&rows, &rows.rows[0], MODEL_ONCE) == 24);
+    assert_true(model_row_self(&rows, &rows.rows[1], MODEL_ONCE) == 40);
+    for (size_t i = 0; i < 2; i++) {
+        model_rows_fini(&rows);
+        assert_int_equal(model_tree_of(&parts[i], &shape), 0);
+        assert_true(tree->total[MODEL_BYTES][0] == bytes[i]);
+    }
+}
