@@ -14,6 +14,7 @@ struct filters {
     struct reading_window window;
     uint32_t thread; /* id in the log; 0 all */
     bool own, no_own, once, no_once, steady;
+    bool generated; /* generated code is as what was written by hand: model/near.h */
 };
 
 #define ROW_PROCESS(into, group_) \
@@ -41,6 +42,10 @@ struct filters {
                  "only allocations without own code on the stack: (no own frame) in `report --by " \
                  "own`"), \
         ROW_OWN_CODE(filters.own_code), \
+        ARGS_ROW( \
+            FLAG, "generated", NULL, filters.generated, \
+            "lines that a program wrote (source generators, gRPC, *.g.cs, obj/) stand as own " \
+            "lines; by default the nearest line that was written by hand does"), \
         ARGS_ROW(FLAG, "once", NULL, filters.once, \
                  "only what is made once: in or below static constructors, module initializers " \
                  "and what the runtime calls before Main"), \

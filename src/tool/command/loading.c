@@ -112,6 +112,8 @@ int loading_know(const struct cli_command *command, const struct loading_options
     const struct args_list *own = &o->filters->own_code;
     int err = o->no_lines ? 0 : reading_source_lines(command, l->defs, o->symbols, log, &l->lines);
 
+    if (o->filters->generated)
+        source_lines_show_generated(l->lines);
     if (!err)
         err = from_rows_give(&l->rows, l->defs, l->lines);
     if (!err)

@@ -370,7 +370,7 @@ static int find_near(struct writing *w)
     int err = model_near_init(&rule, w->defs, model_own_code(m), model_source_lines(m));
 
     if (!err)
-        err = model_near_nodes(&rule, w->t, &w->near);
+        err = model_near_nodes(&rule, w->t, &w->near, NULL);
     model_near_fini(&rule);
     return err;
 }

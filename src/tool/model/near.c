@@ -4,9 +4,10 @@
 
 enum rank {
     NOT_ASKED,
-    OTHER,   /* it is not own code */
-    UNLINED, /* a frame outwards that holds goes before it */
-    HOLDS    /* own code that has lines */
+    OTHER,     /* it is not own code */
+    UNLINED,   /* a frame outwards that has lines goes before it */
+    GENERATED, /* own code that a program wrote: one that a person wrote goes before it */
+    HOLDS      /* own code that has lines */
 };
 
 const char *const model_near_keys[MODEL_NEAR_LACKS] = {
@@ -37,9 +38,9 @@ static enum rank find_rank(const struct model_near *n, uint32_t method)
         return OTHER;
     if (!n->any && model_own_of_method(n->own, method) != MODEL_OWN)
         return OTHER;
-    if (source_line_any(n->lines, method))
-        return HOLDS;
-    return n->any ? OTHER : UNLINED;
+    if (!source_line_any(n->lines, method))
+        return n->any ? OTHER : UNLINED;
+    return !n->any && source_line_generated(n->lines, method) ? GENERATED : HOLDS;
 }
 
 static enum rank rank_of(struct model_near *n, uint32_t method)
@@ -84,12 +85,24 @@ bool model_near_find(struct model_near *n, uint32_t path, int32_t il, struct mod
     return best != OTHER;
 }
 
-int model_near_nodes(struct model_near *n, const struct model_tree *t, uint32_t **out)
+/* The node of generated code that an outer, written one goes before; 0: none. */
+static uint32_t passed_over(const uint32_t *near, const uint32_t *passed, uint32_t node,
+                            uint32_t outer, enum rank rank)
+{
+    if (near[node] == node) /* it counts for itself: what is below may have passed it over */
+        return 0;
+    return rank == GENERATED ? node : passed[outer];
+}
+
+int model_near_nodes(struct model_near *n, const struct model_tree *t, uint32_t **out,
+                     uint32_t **passed)
 {
     uint8_t *ranks = memory_zalloc(t->node_count, sizeof(*ranks)); /* of what a node counts for */
     uint32_t *near = *out = memory_zalloc(t->node_count, sizeof(*near));
 
-    if (!ranks || !near) {
+    if (passed)
+        *passed = memory_zalloc(t->node_count, sizeof(**passed));
+    if (!ranks || !near || (passed && !*passed)) {
         memory_free(ranks);
         return -ENOMEM;
     }
@@ -98,10 +111,12 @@ int model_near_nodes(struct model_near *n, const struct model_tree *t, uint32_t 
         const struct model_place *place = &t->places[t->nodes[i].place];
         uint32_t outer = t->nodes[i].parent;
         enum rank rank = place->kind == MODEL_PLACE_METHOD ? rank_of(n, place->method) : OTHER;
-        bool takes = rank == HOLDS || (rank == UNLINED && ranks[outer] != HOLDS);
+        bool takes = rank != OTHER && rank >= ranks[outer];
 
         near[i] = takes ? i : near[outer];
         ranks[i] = takes ? (uint8_t)rank : ranks[outer];
+        if (passed)
+            (*passed)[i] = passed_over(near, *passed, i, outer, rank);
     }
     memory_free(ranks);
     return 0;

@@ -8,6 +8,10 @@
  * line stands in for it. Methods without any lines, such as those that the compiler adds, leave the
  * allocation to a frame outwards. If no own frame has lines, the innermost one holds it.
  *
+ * Code that a program wrote (report/generated.h: source generators, gRPC, designers) is own, but no
+ * line that a person can change: a frame outwards that was written by hand holds the allocation,
+ * and the generated one is what model_near_nodes passed over. If there is none, it holds it itself.
+ *
  * Ask model_near_find for a call path, model_near_nodes for all nodes of a tree.
  */
 #ifndef SHADOWTRACE_MODEL_NEAR_H
@@ -60,9 +64,11 @@ bool model_near_find(struct model_near *n, uint32_t path, int32_t il, struct mod
 
 /*
  * model_near_nodes - by node: the node, it or one above it, that its allocations count for; 0: none
- * is own code. Returns: 0 or -ENOMEM; *out is to be freed with memory_free.
+ * is own code. passed: the innermost node of generated code between the two, 0 none; NULL: not
+ * needed. Returns: 0 or -ENOMEM; *out and *passed are to be freed with memory_free, even then.
  */
-int model_near_nodes(struct model_near *n, const struct model_tree *t, uint32_t **out);
+int model_near_nodes(struct model_near *n, const struct model_tree *t, uint32_t **out,
+                     uint32_t **passed);
 
 /*
  * model_near_lack - why a frame of that method that has no line has none. MODEL_NEAR_LACKS_NOTHING:

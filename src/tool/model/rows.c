@@ -37,6 +37,7 @@ static bool has_totals(const struct model_rows *r)
 }
 
 INDEX_OF_BYTES(row_kind, struct model_row, key);
+INDEX_OF_BYTES(passed_kind, struct model_row_passed, row);
 INDEX_OF_BYTES(type_kind, struct model_row_type, class_number);
 
 /* Returns: NONE without memory. */
@@ -175,7 +176,7 @@ static int find_near(struct model_rows *r)
     int err = model_near_init(&r->rule, model_defs(m), model_own_code(m), model_source_lines(m));
 
     r->rule.any = r->options.key != MODEL_BY_OWN;
-    return err ? err : model_near_nodes(&r->rule, r->tree, &r->near);
+    return err ? err : model_near_nodes(&r->rule, r->tree, &r->near, &r->passed);
 }
 
 /* ---- adding up ---- */
@@ -191,6 +192,30 @@ static int add_type(struct model_rows *r, uint32_t row, size_t cell)
     r->types[number].bytes += model_cell_weight(r->tree->model, cell, MODEL_BYTES);
     r->types[number].allocs += model_cell_weight(r->tree->model, cell, MODEL_ALLOCS);
     return 0;
+}
+
+/* Generated code that the row's line goes before. */
+static int add_passed(struct model_rows *r, uint32_t row, uint32_t node, uint32_t cell)
+{
+    const struct model_row_passed key = {place_of(r, r->passed[node]), row, 0, 0};
+    uint32_t number;
+
+    if (index_add(&r->passed_index, &passed_kind, &r->all_passed, &r->passed_count,
+                  &r->passed_capacity, &key, &number) < 0)
+        return -ENOMEM;
+    r->all_passed[number].bytes += model_cell_weight(r->tree->model, cell, MODEL_BYTES);
+    return 0;
+}
+
+const struct model_row_passed *model_row_passed(const struct model_rows *r,
+                                                const struct model_row *row)
+{
+    const struct model_row_passed *most = NULL;
+
+    for (size_t i = 0; i < r->passed_count; i++)
+        if (r->all_passed[i].row + 1 == row->sums && (!most || r->all_passed[i].bytes > most->bytes))
+            most = &r->all_passed[i];
+    return most;
 }
 
 static int add_cell(struct model_rows *r, uint32_t row, uint32_t cell)
@@ -243,6 +268,8 @@ static int add_cells(struct model_rows *r)
             if (each || i == from)
                 row = row_of_cell(r, node, t->cells[i]);
             err = add_cell(r, row, t->cells[i]);
+            if (!err && r->passed && r->passed[node])
+                err = add_passed(r, row, node, t->cells[i]);
         }
     }
     return err;
@@ -418,7 +445,8 @@ int model_rows_init(struct model_rows *r, const struct model_tree *t,
 
 void model_rows_fini(struct model_rows *r)
 {
-    memory_free_all(r->rows, r->sums, r->types, r->near, r->of_cells);
+    memory_free_all(r->rows, r->sums, r->types, r->near, r->of_cells, r->passed, r->all_passed);
+    index_free(&r->passed_index);
     index_free(&r->index);
     index_free(&r->type_index);
     namespaces_fini(&r->names);

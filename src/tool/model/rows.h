@@ -71,6 +71,14 @@ struct model_row {
     size_t first_type, type_count;   /* of model_rows.types, most bytes first */
 };
 
+/* Of a line of own code: generated code that it goes before (model/near.h), most bytes of it. */
+struct model_row_passed {
+    const struct model_place *place;
+    uint32_t row;      /* model_row.sums - 1 */
+    uint32_t reserved; /* 0 */
+    double bytes;
+};
+
 struct model_rows {
     const struct model_tree *tree;
     struct model_rows_options options;
@@ -92,7 +100,11 @@ struct model_rows {
     struct namespaces names;
     struct model_near rule; /* of lines and own */
     uint32_t *near;         /* by node: of lines and own the node that its allocations count for */
-    uint32_t *of_cells;     /* by cell of the model: model_row.sums - 1 */
+    uint32_t *passed;       /* by node: see model_near_nodes */
+    struct model_row_passed *all_passed;
+    size_t passed_count, passed_capacity;
+    struct index passed_index;
+    uint32_t *of_cells; /* by cell of the model: model_row.sums - 1 */
 };
 
 /* Returns: 0 or -ENOMEM; *r is for model_rows_fini even then. Owns: the tree is borrowed. */
@@ -117,6 +129,9 @@ size_t model_rows_shown(const struct model_rows *r);
 
 /* Of own lines: whether it is the row of what has no own frame on its stack. */
 bool model_row_foreign(const struct model_rows *r, const struct model_row *row);
+/* Of own lines: the generated code that makes most of what the row has; NULL: none. */
+const struct model_row_passed *model_row_passed(const struct model_rows *r,
+                                                const struct model_row *row);
 /* Of lines: why the row has none; MODEL_NEAR_LACKS_NOTHING: it has, or is of no line. */
 enum model_near_lack model_row_lack(const struct model_rows *r, const struct model_row *row);
 

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/path.h"
 #include "readers/header.h"
+#include "report/generated.h"
 #include "symbols/mvid.h"
 #include "symbols/symbols.h"
 
@@ -26,7 +27,12 @@ struct module_lines {
     json_t *json;               /* Source Link, once asked for */
     struct symbols_link *links;
     size_t link_count;
+    uint8_t *origins; /* by document: enum origin; NULL: nobody has asked */
+    bool all_placed;  /* all documents lie in a folder called obj: that says nothing */
 };
+
+/* Who wrote a document. */
+enum origin { ORIGIN_OPEN, ORIGIN_WRITTEN, ORIGIN_GENERATED };
 
 /* What was asked before. */
 struct answer {
@@ -48,7 +54,8 @@ struct source_lines {
     struct answer *answers;
     size_t answer_count, answer_capacity;
     struct index index;
-    struct buffer notes; /* lines for stderr, kept until what they would fall into is printed */
+    bool shows_generated; /* as if it had been written by hand */
+    struct buffer notes;  /* lines for stderr, kept until what they would fall into is printed */
 };
 
 int source_lines_new(const struct report_defs *defs, const char *const *dirs, size_t ndirs,
@@ -96,7 +103,7 @@ void source_lines_free(struct source_lines *s)
     for (size_t i = 0; i < s->module_count; i++) {
         symbols_free(s->modules[i].symbols);
         json_decref(s->modules[i].json);
-        memory_free(s->modules[i].links);
+        memory_free_all(s->modules[i].links, s->modules[i].origins);
     }
     memory_free_all(s->modules, s->answers);
     index_free(&s->index);
@@ -291,6 +298,62 @@ bool source_lines_of_module(struct source_lines *s, uint32_t module)
     if (!s || module >= s->module_count)
         return false;
     return s->modules[module].given || module_of(s, module);
+}
+
+/* ---- who wrote it ---- */
+
+void source_lines_show_generated(struct source_lines *s)
+{
+    if (s)
+        s->shows_generated = true;
+}
+
+static bool prepare_origins(struct module_lines *module)
+{
+    uint32_t count = module->symbols ? symbols_document_count(module->symbols) : 0;
+    struct symbols_document document;
+
+    if (module->origins || !count)
+        return module->origins;
+    module->origins = memory_zalloc(count + 1, sizeof(*module->origins));
+    module->all_placed = true;
+    for (uint32_t i = 1; i <= count && module->all_placed; i++)
+        module->all_placed =
+            symbols_document(module->symbols, i, &document) == 0 && generated_placed(document.file);
+    return module->origins;
+}
+
+static enum origin find_origin(struct source_lines *s, const struct module_lines *module,
+                               const struct source_line *line)
+{
+    char *text = NULL;
+    size_t size = 0;
+    bool marked;
+
+    if (generated_named(line->file) || (!module->all_placed && generated_placed(line->file)))
+        return ORIGIN_GENERATED;
+    if (source_lines_text(s, line, NULL, &text, &size))
+        return ORIGIN_WRITTEN;
+    marked = generated_marked(text, size);
+    memory_free(text);
+    return marked ? ORIGIN_GENERATED : ORIGIN_WRITTEN;
+}
+
+bool source_line_generated(struct source_lines *s, uint32_t method)
+{
+    struct module_lines *module;
+    struct source_line line;
+
+    if (!s || s->shows_generated || !source_line_of(s, method, SOURCE_LINE_LAST, &line))
+        return false;
+    if (!line.document) /* given: all that is known is its name */
+        return generated_named(line.file) || generated_placed(line.file);
+    module = &s->modules[line.module];
+    if (!prepare_origins(module))
+        return false;
+    if (module->origins[line.document] == ORIGIN_OPEN)
+        module->origins[line.document] = (uint8_t)find_origin(s, module, &line);
+    return module->origins[line.document] == ORIGIN_GENERATED;
 }
 
 /* ---- addresses ---- */

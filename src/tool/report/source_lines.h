@@ -53,6 +53,14 @@ int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const
 /* source_line_any - whether a method (number in defs) has lines at all. s NULL: it has none. */
 bool source_line_any(struct source_lines *s, uint32_t method);
 
+/*
+ * source_line_generated - whether a program wrote the source of a method (number in defs): by the
+ * name and folder of the file that its last line is in, and by what the file's first comments say.
+ * False once source_lines_show_generated was called. s NULL: false.
+ */
+bool source_line_generated(struct source_lines *s, uint32_t method);
+void source_lines_show_generated(struct source_lines *s);
+
 /* source_lines_of_module - whether lines of a module (number in defs) are known. s NULL: none. */
 bool source_lines_of_module(struct source_lines *s, uint32_t module);
 

@@ -129,7 +129,7 @@ void columns_print(const struct columns_text *c, FILE *out)
         if (!c->rows->below)
             continue;
         row_at(c->rows, i, &row);
-        c->rows->below(row.of->view, row.row, out);
+        c->rows->below(row.of, row.row, out);
     }
     buffer_free(&line);
 }

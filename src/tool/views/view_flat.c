@@ -362,6 +362,7 @@ static void place_members(struct view_row *at, struct json_writer *w)
 {
     const struct view_rows *r = at->of;
     enum model_near_lack lack = model_row_lack(&r->rows, at->row);
+    const struct model_row_passed *passed = model_row_passed(&r->rows, at->row);
 
     if (!at->row->what)
         jw_null(w, "method");
@@ -369,6 +370,11 @@ static void place_members(struct view_row *at, struct json_writer *w)
         view_place_json(r->view, at->row->place, w);
     if (lack)
         jw_text(w, "no_line", model_near_keys[lack]);
+    if (passed) {
+        jw_object(w, "generated");
+        view_place_json(r->view, passed->place, w);
+        jw_end(w);
+    }
     if (model_row_foreign(&r->rows, at->row))
         jw_bool(w, "no_own_frame", true);
 }
@@ -551,14 +557,34 @@ static const struct column size_columns[] = {
     {.heading = "heap", .kind = TABLE_TEXT, .least = 6, .value = heap_value},
     NAME_COLUMN("bytes of an object", size_value, size_json)};
 
-static void below_line(const struct view *v, const struct model_row *row, FILE *out)
+void view_print_passed(const struct view_rows *r, const struct model_row *row, size_t indent,
+                       FILE *out)
 {
-    if (row->place)
-        view_url(v, row->place, strlen(SITE_INDENT), out);
+    const struct model_row_passed *passed = model_row_passed(&r->rows, row);
+    struct buffer where = BUFFER_INIT, name = BUFFER_INIT;
+
+    if (!passed)
+        return;
+    fprintf(out, "%*sin generated code: ", (int)indent, "");
+    text_print(out, view_place(r->view, passed->place, &name));
+    text_print(out, passed->place->file ? " in " : "");
+    text_print(out, view_where(r->view, passed->place->file, passed->place->line, &where));
+    putc('\n', out);
+    buffer_free(&where);
+    buffer_free(&name);
 }
 
-static void below_site(const struct view *v, const struct model_row *row, FILE *out)
+static void below_line(const struct view_rows *r, const struct model_row *row, FILE *out)
 {
+    view_print_passed(r, row, strlen(SITE_INDENT), out);
+    if (row->place)
+        view_url(r->view, row->place, strlen(SITE_INDENT), out);
+}
+
+static void below_site(const struct view_rows *r, const struct model_row *row, FILE *out)
+{
+    const struct view *v = r->view;
+
     if (v->lenient && !row->depth) /* by key: every frame, and who called async methods */
         print_stack_text(&v->stack, row->what, row->il, SITE_INDENT, out);
     else

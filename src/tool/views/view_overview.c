@@ -449,6 +449,7 @@ static size_t print_own_row(const struct columns_text *c, size_t number, size_t 
 
     fprintf(out, "%s\n", table_line(c->table, number, &b));
     if (row->place && !model_row_foreign(&c->rows->rows, row)) {
+        view_print_passed(c->rows, row, at, out);
         view_url(v, row->place, at, out);
         source = source_of(v, row, &b);
         if (*source && width > at + 20) {

@@ -13,7 +13,8 @@ struct columns;
 struct view_row;
 
 /* What follows a row in text, such as its stack. */
-typedef void view_below(const struct view *v, const struct model_row *row, FILE *out);
+struct view_rows;
+typedef void view_below(const struct view_rows *r, const struct model_row *row, FILE *out);
 
 enum { VIEW_COLUMNS_AMOUNTS, VIEW_COLUMNS_WHAT, VIEW_COLUMNS_NOTES, VIEW_COLUMN_SETS };
 
@@ -78,6 +79,9 @@ void view_amount_members(struct view_row *row, struct json_writer *w);
         .key = "share", .kind = TABLE_SHARE, .value = view_value_share \
     }
 
+/* The generated code that makes most of what a row of own lines has, in a line. */
+void view_print_passed(const struct view_rows *r, const struct model_row *row, size_t indent,
+                       FILE *out);
 bool view_value_once(struct view_row *row, struct column_value *out);
 #define VIEW_ONCE \
     { \

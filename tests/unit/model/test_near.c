@@ -15,6 +15,7 @@
 #include "browse/ranking.h"
 #include "gate/gate.h"
 #include "model/near.h"
+#include "model/rows.h"
 #include "report/frames.h"
 #include "server/answer.h"
 
@@ -120,7 +121,7 @@ TEST(nodes_of_a_tree_are_as_paths)
     know(NULL, 0);
     assert_int_equal(model_tree_of(&everything, &shape), 0);
     assert_int_equal(model_near_init(&near, model_defs(model), own, lines), 0);
-    assert_int_equal(model_near_nodes(&near, tree, &nodes), 0);
+    assert_int_equal(model_near_nodes(&near, tree, &nodes, NULL), 0);
     for (uint32_t node = 0; node < tree->node_count; node++)
         for (uint32_t i = tree->first_cell[node]; i < tree->first_cell[node + 1]; i++) {
             const struct report_cell *cell = model_cell(model, tree->cells[i]);
@@ -137,6 +138,89 @@ TEST(nodes_of_a_tree_are_as_paths)
         }
     memory_free(nodes);
     model_near_fini(&near);
+}
+
+/* ---- generated code ---- */
+
+/*
+ * Main (written) calls Scan (generated), which calls Next (generated) and Add (written):
+ *     100 bytes in Next, 20 in Scan, 3 in Add, and 4,000 in Scan as the outermost.
+ */
+static const char generated_log[] = HEADER
+    "{\"kind\":\"module\",\"id\":1,\"name\":\"App\",\"owner\":\"own\"}\n"
+    "{\"kind\":\"method\",\"id\":1,\"name\":\"Main\",\"module\":1,\"token\":1}\n"
+    "{\"kind\":\"method\",\"id\":2,\"name\":\"Scan\",\"module\":1,\"token\":2}\n"
+    "{\"kind\":\"method\",\"id\":3,\"name\":\"Next\",\"module\":1,\"token\":3}\n"
+    "{\"kind\":\"method\",\"id\":4,\"name\":\"Add\",\"module\":1,\"token\":4}\n"
+    "{\"kind\":\"class\",\"id\":1,\"name\":\"A\"}\n"
+    "{\"kind\":\"thread\",\"id\":1}\n"
+    "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}\n"
+    "{\"kind\":\"node\",\"id\":2,\"parent\":1,\"method\":2,\"il\":1}\n"
+    "{\"kind\":\"node\",\"id\":3,\"parent\":2,\"method\":3,\"il\":1}\n"
+    "{\"kind\":\"node\",\"id\":4,\"parent\":2,\"method\":4,\"il\":1}\n"
+    "{\"kind\":\"node\",\"id\":5,\"parent\":0,\"method\":2}\n"
+    "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":1,\"bytes\":100,\"node\":3,\"il\":1}\n"
+    "{\"kind\":\"alloc\",\"t\":2,\"thread\":1,\"class\":1,\"bytes\":20,\"node\":2,\"il\":1}\n"
+    "{\"kind\":\"alloc\",\"t\":3,\"thread\":1,\"class\":1,\"bytes\":3,\"node\":4,\"il\":1}\n"
+    "{\"kind\":\"alloc\",\"t\":4,\"thread\":1,\"class\":1,\"bytes\":4000,\"node\":5,\"il\":1}\n";
+
+static void know_generated(void)
+{
+    static const char *const files[] = {"Main.cs", "obj/Regex.g.cs", "obj/Regex.g.cs", "Add.cs"};
+
+    model_text(&plain_options, generated_log);
+    assert_int_equal(source_lines_new(model_defs(model), NULL, 0, NULL, NULL, NULL, &lines), 0);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(source_lines_give(lines, i + 1, 1, files[i], 10 * (i + 1)), 0);
+        assert_int_equal(source_lines_give(lines, i + 1, SOURCE_LINE_LAST, files[i], 99), 0);
+    }
+    assert_int_equal(
+        model_own_new(model_defs(model), model_log(model), lines, NULL, 0, &own, why, sizeof(why)),
+        0);
+    assert_int_equal(model_know(model, own, lines), 0);
+}
+
+/* "Main.cs:10 120 Next", by line: its bytes, and the generated code that it goes before. */
+static void expect_lines(const char *expected)
+{
+    const struct model_shape shape = {.grain = MODEL_GRAIN_LINE};
+    struct model_rows rows;
+    char text[300] = "";
+
+    assert_int_equal(model_tree_of(&everything, &shape), 0);
+    assert_int_equal(
+        model_rows_init(&rows, tree, &(struct model_rows_options){.key = MODEL_BY_OWN}), 0);
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct model_row *row = &rows.rows[i];
+        const struct model_row_passed *passed = model_row_passed(&rows, row);
+        size_t at = strlen(text);
+
+        if (model_row_self(&rows, row, MODEL_BYTES) > 0)
+            snprintf(text + at, sizeof(text) - at, "%s:%u %.0f %s\n", row->place->file,
+                     row->place->line, model_row_self(&rows, row, MODEL_BYTES),
+                     passed ? report_method(model_defs(model), passed->place->method)->name : "-");
+    }
+    assert_string_equal(text, expected);
+    model_rows_fini(&rows);
+}
+
+TEST(the_nearest_written_line_goes_before_generated_code)
+{
+    static const double bytes[] = {100, 20, 3, 4000};
+    static const uint32_t numbers[] = {10, 10, 40, 20};
+    struct model_near_place at;
+    struct model_near near;
+
+    know_generated();
+    assert_int_equal(model_near_init(&near, model_defs(model), own, lines), 0);
+    for (size_t i = 0; i < 4; i++) {
+        assert_true(place_of(&near, bytes[i], &at));
+        assert_int_equal(at.line.line, numbers[i]);
+    }
+    model_near_fini(&near);
+    expect_lines("obj/Regex.g.cs:20 4000 -\nMain.cs:10 120 Next\nAdd.cs:40 3 -\n");
+    source_lines_show_generated(lines);
+    expect_lines("obj/Regex.g.cs:20 4020 -\nobj/Regex.g.cs:30 100 -\nAdd.cs:40 3 -\n");
 }
 
 /* ---- everybody says the same ---- */
