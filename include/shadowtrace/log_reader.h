@@ -24,6 +24,7 @@
 #define SST_KINDS(X) \
     X(HEADER, "header") \
     X(MODULE, "module") \
+    X(SYMBOLS, "symbols") \
     X(CLASS, "class") \
     X(METHOD, "method") \
     X(IMAGE, "image") \

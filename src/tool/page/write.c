@@ -4,35 +4,32 @@
 #include "page/files.h"
 #include "symbols/sha256.h"
 
+#include "base/base64.h"
+
 #define SCRIPT_BEGIN "\n'use strict';\n(() => {\n"
 #define SCRIPT_END   "})();\n"
 
-static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 /* ---- Base64, piece by piece ---- */
 
-struct base64 {
+struct pieces {
     FILE *out;
     uint8_t held[3];
     size_t count; /* of held */
 };
 
-static void put_group(struct base64 *b)
+static void put_group(struct pieces *b)
 {
-    uint32_t bits = (uint32_t)b->held[0] << 16 | (uint32_t)b->held[1] << 8 | b->held[2];
     char group[4];
 
-    for (int i = 0; i < 4; i++)
-        group[i] = i <= (int)b->count ? letters[bits >> (18 - 6 * i) & 63] : '=';
+    base64_group(b->held, b->count, group);
     fwrite(group, 1, sizeof(group), b->out);
     b->count = 0;
-    memset(b->held, 0, sizeof(b->held));
 }
 
 /* As gzip_sink. */
-static int base64_put(void *context, const void *data, size_t size)
+static int pieces_put(void *context, const void *data, size_t size)
 {
-    struct base64 *b = context;
+    struct pieces *b = context;
 
     for (size_t i = 0; i < size; i++) {
         b->held[b->count++] = ((const uint8_t *)data)[i];
@@ -42,7 +39,7 @@ static int base64_put(void *context, const void *data, size_t size)
     return 0;
 }
 
-static void base64_end(struct base64 *b)
+static void pieces_end(struct pieces *b)
 {
     if (b->count)
         put_group(b);
@@ -53,12 +50,12 @@ static void base64_end(struct base64 *b)
 static void put_hash(FILE *out, struct symbols_sha256 *hash)
 {
     uint8_t digest[SYMBOLS_SHA256_SIZE];
-    struct base64 b = {out, {0}, 0};
+    struct pieces b = {out, {0}, 0};
 
     symbols_sha256_fini(hash, digest);
     fputs("'sha256-", out);
-    base64_put(&b, digest, sizeof(digest));
-    base64_end(&b);
+    pieces_put(&b, digest, sizeof(digest));
+    pieces_end(&b);
     fputs("'", out);
 }
 
@@ -109,12 +106,12 @@ static void put_escaped(FILE *out, const char *text)
 static int put_data(const struct page_columns *c, const char *head, FILE *out)
 {
     static const char magic[] = "STPAGE1\n";
-    struct base64 b = {out, {0}, 0};
+    struct pieces b = {out, {0}, 0};
     size_t size = strlen(head);
     const uint8_t bytes[4] = {(uint8_t)size, (uint8_t)(size >> 8), (uint8_t)(size >> 16),
                               (uint8_t)(size >> 24)};
     struct gzip *g;
-    int err = gzip_new(GZIP_FRAME, GZIP_SMALLEST, base64_put, &b, &g);
+    int err = gzip_new(GZIP_FRAME, GZIP_SMALLEST, pieces_put, &b, &g);
 
     if (err)
         return err;
@@ -125,7 +122,7 @@ static int put_data(const struct page_columns *c, const char *head, FILE *out)
         gzip_write(g, c->column[i].bytes.data, c->column[i].bytes.size);
     err = gzip_finish(g);
     gzip_free(g);
-    base64_end(&b);
+    pieces_end(&b);
     return err;
 }
 

@@ -1,5 +1,7 @@
 #include "readers/defs.h"
 
+#include "base/base64.h"
+
 #include <stdio.h>
 
 #define PAGE_SHIFT 12
@@ -379,12 +381,20 @@ int report_defs_init(struct report_defs *d, struct report_problems *problems)
     return err;
 }
 
+static void pdb_free(struct report_pdb *pdb)
+{
+    memory_free(pdb->bytes);
+    *pdb = (struct report_pdb){.module = pdb->module};
+}
+
 void report_defs_fini(struct report_defs *d)
 {
     table_free(&d->modules);
     table_free(&d->classes);
     table_free(&d->methods);
-    memory_free(d->threads);
+    for (size_t i = 0; i < d->pdb_count; i++)
+        pdb_free(&d->pdbs[i]);
+    memory_free_all(d->threads, d->pdbs);
     report_ids_free(&d->thread_ids);
     memory_free_all(d->paths, d->plain, d->frames);
     index_free(&d->path_index);
@@ -468,6 +478,60 @@ static int add_named(struct report_defs *d, const struct report_record *record)
     if (!err && t == &d->methods && !text->method)
         text->method = number;
     return err;
+}
+
+/* The first of a module counts. Returns: NULL: no memory. */
+static struct report_pdb *pdb_of(struct report_defs *d, uint32_t module)
+{
+    for (size_t i = 0; i < d->pdb_count; i++)
+        if (d->pdbs[i].module == module)
+            return &d->pdbs[i];
+    if (!array_reserve(&d->pdbs, &d->pdb_capacity, d->pdb_count + 1))
+        return NULL;
+    d->pdbs[d->pdb_count] = (struct report_pdb){.module = module};
+    return &d->pdbs[d->pdb_count++];
+}
+
+static int add_symbols(struct report_defs *d, const struct report_record *r)
+{
+    const char *pdb = NULL, *packed = NULL;
+    uint32_t id = 0, module = 0;
+    struct report_pdb *kept;
+    uint64_t size = 0;
+    const char *bad = report_member_id(r->json, "module", 1, &id)                  ? "module"
+                      : report_member_text(r->json, "pdb", &pdb) == -EBADMSG       ? "pdb"
+                      : report_member_text(r->json, "packed", &packed) == -EBADMSG ? "packed"
+                      : report_member_count(r->json, "size", &size) == -EBADMSG    ? "size"
+                      : !pdb == !packed                                            ? "pdb"
+                                                                                   : NULL;
+    int err =
+        bad ? report_defs_unusable(d, r, bad) : table_number(d, &d->modules, id, r->at, &module);
+
+    if (err)
+        return err;
+    pdb = pdb ? pdb : packed;
+    kept = pdb_of(d, module);
+    if (!kept)
+        return -ENOMEM;
+    if (kept->bytes)
+        return 0;
+    kept->packed = packed != NULL;
+    kept->unpacked_size = size;
+    kept->bytes = memory_alloc(strlen(pdb) / 4 * 3 + 1);
+    if (!kept->bytes)
+        return -ENOMEM;
+    if (base64_read(pdb, strlen(pdb), kept->bytes, &kept->size))
+        return 0;
+    pdb_free(kept);
+    return report_defs_unusable(d, r, packed ? "packed" : "pdb");
+}
+
+const struct report_pdb *report_defs_pdb(const struct report_defs *d, uint32_t module)
+{
+    for (size_t i = 0; i < d->pdb_count; i++)
+        if (d->pdbs[i].module == module && d->pdbs[i].bytes)
+            return &d->pdbs[i];
+    return NULL;
 }
 
 static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
@@ -627,10 +691,10 @@ static int add_header(struct report_defs *d, const struct report_record *record)
 int report_defs_add(struct report_defs *d, const struct report_record *record)
 {
     static int (*const add[SST_KIND_COUNT])(struct report_defs *, const struct report_record *) = {
-        [SST_KIND_HEADER] = add_header,  [SST_KIND_MODULE] = add_named,
-        [SST_KIND_CLASS] = add_named,    [SST_KIND_METHOD] = add_named,
-        [SST_KIND_THREAD] = add_thread,  [SST_KIND_NODE] = add_node,
-        [SST_KIND_INLINED] = add_inlined};
+        [SST_KIND_HEADER] = add_header,   [SST_KIND_MODULE] = add_named,
+        [SST_KIND_CLASS] = add_named,     [SST_KIND_METHOD] = add_named,
+        [SST_KIND_THREAD] = add_thread,   [SST_KIND_NODE] = add_node,
+        [SST_KIND_INLINED] = add_inlined, [SST_KIND_SYMBOLS] = add_symbols};
 
     return add[record->kind] ? add[record->kind](d, record) : 0;
 }
@@ -721,6 +785,7 @@ int report_defs_expect(struct report_defs *d, const struct report_record *record
     case SST_KIND_IMAGE:
     case SST_KIND_THREAD:
     case SST_KIND_INLINED:
+    case SST_KIND_SYMBOLS:
     case SST_KIND_NODE: /* what these name they look up themselves */
     case SST_KIND_LIVE:
     case SST_KIND_LIVE_TOTAL:

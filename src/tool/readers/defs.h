@@ -49,6 +49,15 @@ struct report_table {
     struct report_ids ids;
 };
 
+/* A module's PDB, as the log has it. */
+struct report_pdb {
+    uint32_t module; /* number */
+    bool packed;     /* by deflate; then unpacked_size is what the log says */
+    uint8_t *bytes;
+    size_t size;
+    uint64_t unpacked_size;
+};
+
 struct report_thread {
     uint32_t id, os;    /* os 0: never said */
     uint32_t recording; /* number of the recording that it is of: from 1; 0: it has no header */
@@ -90,6 +99,8 @@ struct report_string {
 
 struct report_defs {
     struct report_table modules, classes, methods;
+    struct report_pdb *pdbs;
+    size_t pdb_count, pdb_capacity;
     struct report_thread *threads;
     size_t thread_count, thread_capacity;
     struct report_ids thread_ids;
@@ -129,6 +140,9 @@ void report_defs_fini(struct report_defs *d); /* also after a failed init */
  * unusable, noted as a problem; -ENOMEM.
  */
 int report_defs_add(struct report_defs *d, const struct report_record *record);
+
+/* report_defs_pdb - the PDB of a module (number) that the log has; NULL: it has none. */
+const struct report_pdb *report_defs_pdb(const struct report_defs *d, uint32_t module);
 
 /* report_defs_unusable - notes that a record lacks this member. Returns: -EBADMSG. */
 int report_defs_unusable(const struct report_defs *d, const struct report_record *record,

@@ -943,6 +943,7 @@ static const char *const known_members[SST_KIND_COUNT][32] = {
                          "attached",  "born",        "parents",    "uncompressed", "sampling",
                          "no_inlined"},
     [SST_KIND_MODULE] = {"id", "name", "path", "mvid", "owner"},
+    [SST_KIND_SYMBOLS] = {"module", "pdb", "packed", "size"},
     [SST_KIND_CLASS] = {"id", "name", "module", "token", "sort"},
     [SST_KIND_METHOD] = {"id", "name", "module", "token"},
     [SST_KIND_IMAGE] = {"id", "path", "base", "build_id"},

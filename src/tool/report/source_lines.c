@@ -144,6 +144,19 @@ static void note(struct source_lines *s, const char *format, const char *what)
     buffer_char(&s->notes, '\n');
 }
 
+/* The PDB that the log has. Returns: whether it has one that can be used. */
+static bool open_recorded(const struct source_lines *s, uint32_t number,
+                          struct module_lines *module)
+{
+    const struct report_pdb *pdb = report_defs_pdb(s->defs, number);
+    struct symbols_error error;
+
+    if (pdb)
+        (void)symbols_of_pdb(pdb->bytes, pdb->size, pdb->packed, (size_t)pdb->unpacked_size,
+                             &module->symbols, &error);
+    return module->symbols;
+}
+
 static void open_module(struct source_lines *s, const struct report_def *def,
                         struct module_lines *module)
 {
@@ -153,6 +166,8 @@ static void open_module(struct source_lines *s, const struct report_def *def,
     struct stat st;
 
     module->tried = true;
+    if (open_recorded(s, (uint32_t)(module - s->modules), module))
+        return;
     /* Made in memory; with another machine's path; or, with a name alone, part of a single file. */
     if (!def->path[0] || (def->path[0] != '/' && (strpbrk(def->path, "/\\") || !s->bundle)))
         return;
@@ -298,6 +313,12 @@ bool source_lines_of_module(struct source_lines *s, uint32_t module)
     if (!s || module >= s->module_count)
         return false;
     return s->modules[module].given || module_of(s, module);
+}
+
+bool source_lines_rebuilt(const struct source_lines *s, uint32_t module)
+{
+    return s && module < s->module_count && !s->modules[module].symbols &&
+           s->modules[module].reason == SYMBOLS_OTHER_BUILD;
 }
 
 /* ---- who wrote it ---- */

@@ -64,6 +64,9 @@ void source_lines_show_generated(struct source_lines *s);
 /* source_lines_of_module - whether lines of a module (number in defs) are known. s NULL: none. */
 bool source_lines_of_module(struct source_lines *s, uint32_t module);
 
+/* source_lines_rebuilt - whether a module (number in defs) has no lines as it was built again. */
+bool source_lines_rebuilt(const struct source_lines *s, uint32_t module);
+
 /*
  * source_lines_missing - tells of symbols that cannot be used, a line for each module, then in one
  * line of all modules asked about that have none; wanted NULL: of all, else of those it is true of.

@@ -50,22 +50,39 @@ static void search_take(struct search *search, struct symbols *symbols, const ch
     search->err = err;
 }
 
-static int search_unpack(const struct symbols_image *image, struct symbols **out,
-                         struct symbols_error *error)
+/* image: what the assembly says of its PDB, or NULL. */
+static int unpack(struct symbols_span packed, size_t size, const struct symbols_image *image,
+                  struct symbols **out, struct symbols_error *error)
 {
     uint8_t *data;
     int err;
 
-    if (image->embedded_size > SYMBOLS_MAX_FILE)
+    *out = NULL;
+    if (size > SYMBOLS_MAX_FILE)
         return symbols_fail(error, SYMBOLS_TOO_LARGE, "its embedded PDB is larger than 1 GiB");
-    err = symbols_inflate(image->embedded, image->embedded_size, &data);
+    err = symbols_inflate(packed, size, &data);
     if (err == -ENOMEM)
         return symbols_fail(error, SYMBOLS_MEMORY, "out of memory for its embedded PDB");
     if (err == -ENODATA)
         return symbols_fail(error, SYMBOLS_TRUNCATED, "its embedded PDB ends too soon");
     if (err)
         return symbols_fail(error, SYMBOLS_DAMAGED, "its embedded PDB cannot be unpacked");
-    return symbols_new(data, image->embedded_size, image, out, error);
+    return symbols_new(data, size, image, out, error);
+}
+
+int symbols_of_pdb(const uint8_t *data, size_t size, bool packed, size_t unpacked_size,
+                   struct symbols **out, struct symbols_error *error)
+{
+    uint8_t *copy;
+
+    if (packed)
+        return unpack((struct symbols_span){data, size}, unpacked_size, NULL, out, error);
+    *out = NULL;
+    copy = memory_alloc(size + 1);
+    if (!copy)
+        return symbols_fail(error, SYMBOLS_MEMORY, "out of memory");
+    memcpy(copy, data, size);
+    return symbols_new(copy, size, NULL, out, error);
 }
 
 static void search_embedded(struct search *search)
@@ -76,7 +93,8 @@ static void search_embedded(struct search *search)
 
     if (!search->image->embedded.data)
         return;
-    err = search_unpack(search->image, &symbols, &error);
+    err = unpack(search->image->embedded, search->image->embedded_size, search->image, &symbols,
+                 &error);
     if (symbols)
         symbols->embedded = true;
     search_take(search, symbols, search->assembly, err, &error);

@@ -72,6 +72,14 @@ int symbols_open_bundled(const char *bundle, const char *name, const char *const
                          size_t ndirs, const uint8_t *mvid, struct symbols **out,
                          struct symbols_error *error);
 
+/*
+ * symbols_of_pdb - of a PDB in memory that belongs to the assembly, as somebody else has checked.
+ * packed: by deflate, to unpack to unpacked_size bytes.
+ * Returns: as symbols_open. Owns: data is borrowed; *out is the caller's until symbols_free.
+ */
+int symbols_of_pdb(const uint8_t *data, size_t size, bool packed, size_t unpacked_size,
+                   struct symbols **out, struct symbols_error *error);
+
 /* NULL is fine. Every text and pointer got from it is gone too. */
 void symbols_free(struct symbols *symbols);
 

@@ -297,6 +297,26 @@ static void print_unoptimised(double share, FILE *out)
     buffer_free(&b);
 }
 
+/* Own code whose lines are those of another build: its rows have none. */
+static void print_rebuilt(const struct view *v, FILE *out)
+{
+    const struct report_defs *d = v->read.defs;
+    struct buffer b = BUFFER_INIT;
+
+    for (uint32_t i = 1; i < d->modules.count; i++)
+        if (model_own_of_module(v->read.own, i) == MODEL_OWN &&
+            source_lines_rebuilt(v->read.lines, i)) {
+            buffer_text(&b, b.size ? ", " : "No lines of ");
+            buffer_clean(&b, report_module(d, i)->name);
+        }
+    if (b.size)
+        buffer_text(&b, ": it was built again since. --symbols DIR looks for the PDB of the build "
+                        "that was recorded.");
+    if (b.size && !b.failed)
+        args_print_below(out, b.data, 2, terminal_width(out));
+    buffer_free(&b);
+}
+
 static void print_once(const struct view *v, double share, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
@@ -370,6 +390,7 @@ void view_head(const struct view *v, FILE *out)
                         terminal_width(out));
     print_unoptimised(all.unoptimised, out);
     print_once(v, all.once, out);
+    print_rebuilt(v, out);
     if (v->read.own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
         print_note(v->read.own_note.data, out);
 }

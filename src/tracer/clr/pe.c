@@ -11,6 +11,7 @@ enum {
     OPTIONAL_MAGIC_64 = 0x20b,
     DIRECTORIES_32 = 96, /* in the optional header */
     DIRECTORIES_64 = 112,
+    DEBUG_DIRECTORY = 6,
     CLI_DIRECTORY = 14,
     DIRECTORY_SIZE = 8,
     SECTION_SIZE = 40,
@@ -19,6 +20,14 @@ enum {
     SECTION_RAW = 20,
     CLI_METADATA = 8,
     CLI_NATIVE = 64, /* of code compiled ahead of time */
+    DEBUG_SIZE = 28, /* of an entry: */
+    DEBUG_STAMP = 4,
+    DEBUG_TYPE = 12,
+    DEBUG_BYTES = 16,
+    DEBUG_ADDRESS = 20,
+    CODEVIEW = 2,      /* "RSDS", then the PDB's GUID */
+    EMBEDDED_PDB = 17, /* "MPDB", its size, and what deflate made of it */
+    GUID_SIZE = 16,
 };
 
 uint64_t clr_pe_raw(const uint8_t *image, uint32_t address)
@@ -42,10 +51,10 @@ const uint8_t *clr_pe_place(const uint8_t *image, bool flat, uint32_t address)
     return at ? image + at : NULL;
 }
 
-/* What a directory of the CLI header, at that offset in it, names. */
-static const uint8_t *find(const uint8_t *image, bool flat, size_t offset, uint32_t *size)
+/* A directory of the optional header: its address and its size, 4 bytes each. NULL: no image. */
+static const uint8_t *directory_of(const uint8_t *image, unsigned number)
 {
-    const uint8_t *pe, *optional, *directory, *cli;
+    const uint8_t *pe, *optional;
 
     if (memcmp(image, "MZ", 2) != 0)
         return NULL;
@@ -53,10 +62,49 @@ static const uint8_t *find(const uint8_t *image, bool flat, size_t offset, uint3
     if (memcmp(pe, "PE\0", 4) != 0)
         return NULL;
     optional = pe + PE_OPTIONAL;
-    directory = optional +
-                (load_u16(optional) == OPTIONAL_MAGIC_64 ? DIRECTORIES_64 : DIRECTORIES_32) +
-                CLI_DIRECTORY * DIRECTORY_SIZE;
-    cli = clr_pe_place(image, flat, load_u32(directory));
+    return optional + (load_u16(optional) == OPTIONAL_MAGIC_64 ? DIRECTORIES_64 : DIRECTORIES_32) +
+           number * DIRECTORY_SIZE;
+}
+
+static void take_entry(const uint8_t *image, bool flat, const uint8_t *entry,
+                       struct clr_pe_pdb *out)
+{
+    uint32_t size = load_u32(entry + DEBUG_BYTES), type = load_u32(entry + DEBUG_TYPE);
+    const uint8_t *data = clr_pe_place(image, flat, load_u32(entry + DEBUG_ADDRESS));
+
+    if (!data || size < 8)
+        return;
+    if (type == CODEVIEW && size >= 4 + GUID_SIZE && memcmp(data, "RSDS", 4) == 0) {
+        memcpy(out->id, data + 4, GUID_SIZE);
+        memcpy(out->id + GUID_SIZE, entry + DEBUG_STAMP, 4);
+        out->known = true;
+    } else if (type == EMBEDDED_PDB && memcmp(data, "MPDB", 4) == 0) {
+        out->size = load_u32(data + 4);
+        out->packed = data + 8;
+        out->packed_size = size - 8;
+    }
+}
+
+void clr_pe_find_pdb(const uint8_t *image, bool flat, struct clr_pe_pdb *out)
+{
+    const uint8_t *directory = directory_of(image, DEBUG_DIRECTORY), *entry;
+    uint32_t count;
+
+    *out = (struct clr_pe_pdb){.known = false};
+    if (!directory)
+        return;
+    count = load_u32(directory + 4) / DEBUG_SIZE;
+    entry = clr_pe_place(image, flat, load_u32(directory));
+    for (uint32_t i = 0; entry && i < count; i++)
+        take_entry(image, flat, entry + (size_t)i * DEBUG_SIZE, out);
+}
+
+/* What a directory of the CLI header, at that offset in it, names. */
+static const uint8_t *find(const uint8_t *image, bool flat, size_t offset, uint32_t *size)
+{
+    const uint8_t *directory = directory_of(image, CLI_DIRECTORY), *cli;
+
+    cli = directory ? clr_pe_place(image, flat, load_u32(directory)) : NULL;
     if (!cli)
         return NULL;
     *size = load_u32(cli + offset + 4);

@@ -1,4 +1,5 @@
 #include "log/internal.h"
+#include "log/symbols.h"
 
 #include "base/array.h"
 #include "base/decimal.h"
@@ -39,8 +40,10 @@ static int define_module(struct log *log, const struct metadata_module *module)
     if (module->owner)
         put_text(b, ",\"owner\":", owner_word((enum sst_owner)module->owner));
     err = log_line_end(log, SST_KIND_MODULE, mark);
-    if (!err)
+    if (!err) {
         written_set(log, &module->written);
+        log_put_symbols(log, module);
+    }
     return err;
 }
 

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/thread.h"
 #include "clr/com.h"
+#include "clr/pe.h"
 #include "clr/scope.h"
 #include "clr/utf16.h"
 
@@ -241,6 +242,24 @@ static void describe_build(struct metadata_module *m)
                    id.data4[4], id.data4[5], id.data4[6], id.data4[7]);
 }
 
+/* Of own code: the PDB that it was built with. */
+static void describe_pdb(struct clr_info *info, struct metadata_module *m)
+{
+    bool flat;
+    const uint8_t *image =
+        m->owner == SST_OWNER_OWN ? clr_scope_image(info, m->module_id, &flat) : NULL;
+    struct clr_pe_pdb pdb;
+
+    if (!image)
+        return;
+    clr_pe_find_pdb(image, flat, &pdb);
+    m->has_pdb = pdb.known;
+    memcpy(m->pdb_id, pdb.id, sizeof(m->pdb_id));
+    m->pdb_packed = pdb.packed;
+    m->packed_size = pdb.packed_size;
+    m->pdb_size = pdb.size;
+}
+
 /* What a module is, without its metadata. The two texts are the caller's, also of a failure. */
 static int module_ask(struct metadata *metadata, uintptr_t module_id, struct metadata_module *out)
 {
@@ -284,6 +303,7 @@ static int module_describe(struct metadata *metadata, uintptr_t module_id,
     if (hr < 0)
         metadata_failed(metadata, hr);
     describe_build(&m->record);
+    describe_pdb(metadata->config.info, &m->record);
     *out = m;
     return 0;
 }

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 
+#define METADATA_PDB_ID 20 /* bytes of a PDB's id */
+
 struct metadata_module {
     uint32_t id; /* in the log; 1, 2, ... */
     uintptr_t module_id;
@@ -17,7 +19,11 @@ struct metadata_module {
     char *name, *path;           /* assembly's simple name, and its file; UTF-8; path may be "" */
     char mvid[37];               /* module version id, of this very build, as text; "" not known */
     uint8_t owner;               /* enum sst_owner: whose code it is */
-    uint32_t written;            /* as of a class */
+    bool has_pdb;                /* it was built with the one of this id: */
+    uint8_t pdb_id[METADATA_PDB_ID];
+    const uint8_t *pdb_packed; /* in the image; NULL: it is a file */
+    uint32_t packed_size, pdb_size;
+    uint32_t written; /* as of a class */
 };
 
 /* A type: a definition with type arguments, or an array of one. Immutable but for the atomics. */

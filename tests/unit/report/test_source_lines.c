@@ -220,3 +220,45 @@ TEST(documents_are_found_by_the_end_of_their_path)
     assert_false(source_lines_document(lines, "", &at));
     source_lines_free(lines);
 }
+
+/* handmade.pdb of the corpus, in Base64. */
+#define RECORDED_PDB \
+    "QlNKQgEAAQAAAAAADAAAAFBEQiB2MS4wAAAAAAAABABcAAAAKAAAACNQZGIAAAAAhAAAAJQA" \
+    "AAAjfgAAGAEAADAAAAAjR1VJRAAAAEgBAACtAAAAI0Jsb2IAAAABAgMEBQYHCAkKCwwNDg8Q" \
+    "ERITFAAAAABBAAAAAAAAAAEAAAAGAAAAAAAAAAIAAAEAAAAAAAD/AAAAAAAAAAAAAgAAAAYA" \
+    "AAABAAAAAQAAAAEAAAABAAAAAQAAAAMAAAAKAAMAZQAAABsAAAAAAAAAAQAgAAAAAAAAAC8A" \
+    "AQBBAAEASQABAF8AAQABAAEAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABQACACcAAQCqADYA" \
+    "AgCGAFYAAgCXAFYFEcyRoDhNn+wlq5o1GmobV4oOJmluRrStirBGEfX+D9ApiLgRE0KHi3cO" \
+    "hZesFgADc3JjBEEuY3MELwABBQJDOgNzcmMEQi5jcwRcDxIWDgAAAA8KBQQAAAUEAn15EQAC" \
+    "AAAIgGQBAAEDAIErv50ABwEAAAACAAAVAAAAAAcAAcABEXABgSUAAd/93ScABQAAAA8KICQj" \
+    "SmUS47uTh5Z4D7QhtrYx6QuB+vE2QcavZHOYbu1+EAAAAABjbGFzcyBBCnsKfQoSDAAAAEvO" \
+    "SSwuVnDkquaq5QIAAnt9"
+
+TEST(lines_come_from_the_log_if_the_build_is_gone)
+{
+    struct source_lines *s;
+    struct source_line line;
+
+    define("{\"kind\":\"module\",\"id\":9,\"name\":\"gone\",\"path\":\"/nowhere/gone.dll\"}");
+    define("{\"kind\":\"method\",\"id\":9,\"name\":\"G()\",\"module\":9,\"token\":100663297}");
+    assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, NULL, NULL, &s), 0);
+    assert_false(source_lines_of_module(s, 5));
+    source_lines_free(s);
+    define("{\"kind\":\"symbols\",\"module\":9,\"pdb\":\"" RECORDED_PDB "\"}");
+    assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, NULL, NULL, &s), 0);
+    assert_true(source_lines_of_module(s, 5));
+    assert_true(source_line_of(s, 6, 0, &line));
+    assert_true(line.line > 0);
+    source_lines_free(s);
+}
+
+TEST(recorded_symbols_that_are_damaged_are_as_none)
+{
+    struct source_lines *s;
+
+    define("{\"kind\":\"module\",\"id\":9,\"name\":\"gone\",\"path\":\"/nowhere/gone.dll\"}");
+    define("{\"kind\":\"symbols\",\"module\":9,\"packed\":\"AAAA\",\"size\":900}");
+    assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, NULL, NULL, &s), 0);
+    assert_false(source_lines_of_module(s, 5));
+    source_lines_free(s);
+}
