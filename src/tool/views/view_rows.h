@@ -85,7 +85,7 @@ void view_print_passed(const struct view_rows *r, const struct model_row *row, s
 bool view_value_once(struct view_row *row, struct column_value *out);
 #define VIEW_ONCE \
     { \
-        .heading = "", .kind = TABLE_TEXT, .rank = TABLE_IF_FILLED + 8, .least = 6, \
+        .heading = "", .kind = TABLE_TEXT, .rank = TABLE_IF_FILLED + 8, .least = 12, \
         .value = view_value_once \
     }
 

@@ -49,7 +49,7 @@ static class Program
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void Close(int number)
     {
-        Func<int> f = () => number; // W: closure of Program.Close
+        Func<object> f = () => number; // W: closure of Program.Close
         kept = f();
     }
 
