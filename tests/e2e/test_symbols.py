@@ -1,6 +1,7 @@
 """Symbols that are missing, damaged, or of another build give one clear line and never a wrong line; reports by line."""
 import json
 import os
+import re
 import shutil
 import subprocess
 
@@ -44,6 +45,15 @@ def test_symbols_that_cannot_be_used(t):
     rows, err = by_line(r.path)
     right = sum('line' in row for row in rows)
     t.equal((right > 200, err), (True, ''), 'lines of the traced build')
+    os.rename(pdb, pdb + '.away')
+    rows, err = by_line(r.path)
+    t.equal((sum('line' in row for row in rows), err), (right, ''), 'lines of the PDB in the log')
+    os.rename(pdb + '.away', pdb)
+    with open(r.path, 'rb') as file:
+        lines = file.readlines()
+    with open(r.path, 'wb') as file:  # with one that cannot be used: those of the files count
+        file.writelines(line if not line.startswith(b'{"kind":"symbols"') else re.sub(b'"pdb":"[^"]*"', b'"pdb":"AAAA"', line)
+                        for line in lines)
 
     def expect(what, words):
         rows, err = by_line(r.path)
