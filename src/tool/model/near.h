@@ -10,7 +10,7 @@
  *
  * Code that a program wrote (report/generated.h: source generators, gRPC, designers) is own, but no
  * line that a person can change: a frame outwards that was written by hand holds the allocation,
- * and the generated one is what model_near_nodes passed over. If there is none, it holds it itself.
+ * and the generated one is what model_near_nodes passed over. Without one it holds it itself.
  *
  * Ask model_near_find for a call path, model_near_nodes for all nodes of a tree.
  */

@@ -213,7 +213,8 @@ const struct model_row_passed *model_row_passed(const struct model_rows *r,
     const struct model_row_passed *most = NULL;
 
     for (size_t i = 0; i < r->passed_count; i++)
-        if (r->all_passed[i].row + 1 == row->sums && (!most || r->all_passed[i].bytes > most->bytes))
+        if (r->all_passed[i].row + 1 == row->sums &&
+            (!most || r->all_passed[i].bytes > most->bytes))
             most = &r->all_passed[i];
     return most;
 }
