@@ -51,11 +51,12 @@ struct report_args {
 static const struct args_option options[] = {
     ARGS_ROW(
         WORD, "view", "VIEW", view.kind,
-        VIEWS(VIEW_HELP) "rows have what they make themselves and, if they call others, with "
-                         "them. The views of live objects, from live on, are of a log recorded "
-                         "with --live, by --by (own). Alive means not known to be dead: a "
-                         "collection looks at its generations only, and a finalizer keeps its "
-                         "object for one more",
+        VIEWS(
+            VIEW_HELP) "rows have their own allocations and, if they call others, a total. The "
+                       "views of live objects, from live on, need a log recorded with --live, and "
+                       "have rows by --by (own). Alive means not known to be dead: a collection "
+                       "checks only its generations, and a finalizer keeps its object for one "
+                       "more",
         .words = view_words, .group = "What is shown"),
     ARGS_ROW(TEXT, "at", "WHEN", view.at,
              "with --view live: after the last collection before this mark or time, or after the "

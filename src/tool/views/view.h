@@ -26,12 +26,12 @@
 #endif
 #define VIEWS(X) \
     X(OVERVIEW, "overview", "own", "line", NONE, OWN, line, '1', \
-      ": what allocates most, at a glance") \
+      ": the largest rows of several views") \
     X(TREE, "tree", "frame", "frame", NONE, NOTHING, none, '2', \
-      ": from the first callers on, the hottest path opened") \
+      ": from the outermost callers down, with the hottest path open") \
     X(CALLERS, "callers", "frame", "frame", NONE, NOTHING, none, 0, \
-      ": who calls METHOD, or makes a type") \
-    X(CALLEES, "callees", "frame", "frame", NONE, NOTHING, none, 0, ": what METHOD calls") \
+      ": callers of METHOD, or what makes a type") \
+    X(CALLEES, "callees", "frame", "frame", NONE, NOTHING, none, 0, ": of METHOD") \
     X(SITES, "sites", "site", "call site", NONE, SITE, site, 0, " (call paths)") \
     X(TYPES, "types", "type", "type", NONE, TYPE, type, '3', "") \
     X(METHODS, "methods", "method", "method", NONE, METHOD, method, '4', "") \
@@ -40,23 +40,23 @@
     X(NAMESPACES, "namespaces", "namespace", "namespace", NONE, NAMESPACE, namespace, '8', "") \
     X(THREADS, "threads", "thread", "thread", NONE, THREAD, thread, '7', "") \
     X(PROCESSES, "processes", "process", "process", NONE, PROCESS, process, 0, \
-      " (of several logs, or a folder)") \
+      " (of several logs or a directory)") \
     X(SIZES, "sizes", "size", "size", NONE, SIZE, size, '9', " of objects, by heap") \
     X(TIME, "time", "time", "slice", NONE, SLICE, none, '0', ": slices of equal length") \
     X(OWN, "own", "own", "line", NONE, OWN, line, 0, " (lines of own code)") \
     X(LINE_TYPES, "line-types", "line", "line", NONE, LINE_TYPE, line_type, 0, \
       " (lines by type)") \
     X(LIVE, "live", "", "", AT, NOTHING, none, 0, \
-      ": what the last collection, or that of --at, has left") \
-    X(PEAK, "peak", "", "", PEAK, NOTHING, none, 0, ": what the one left that left most") \
+      ": objects alive after the last collection, or that of --at") \
+    X(PEAK, "peak", "", "", PEAK, NOTHING, none, 0, ": after the collection that left most") \
     X(END, "end", "", "", END, NOTHING, none, 0, \
-      ": what the last one left and, as new, what was allocated after it") \
+      ": after the last one, plus, as new, later allocations") \
     X(GROWN, "grown", "", "", GROWN, NOTHING, none, 0, \
-      ": what was alive at --to less what was at --from") \
+      ": alive at --to less alive at --from") \
     X(TEMPORARY, "temporary", "", "", TEMPORARY, NOTHING, none, 0, \
-      ": dead at its first collection") \
+      ": dead at their first collection") \
     X(LIFETIMES, "lifetimes", "lifetime", "lifetime", LIFETIMES, NOTHING, none, 0, \
-      ": in which generation, and after how many collections, objects died") \
+      ": the generation in which objects died, and the collections that they survived") \
     VIEWS_MORE(X)
 
 #define VIEW_ENUMERATOR(name, ...) VIEW_##name,
