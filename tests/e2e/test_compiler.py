@@ -158,7 +158,7 @@ def test_calls_that_find_no_room_are_counted(t):
 @longer('load')
 def test_build_passes_its_environment_on(t):
     """What `env` prints is what `record` sets: a program started by any launcher with it is recorded. The compiler in the lane."""
-    program, least = full('load', (PROGRAM.command('Hello'), 300), (command(t, 'traced')[0], 100_000))
+    program, least = full('load', (PROGRAM.command('Hello'), 250), (command(t, 'traced')[0], 100_000))
     folder = t.path('env')
     os.makedirs(folder)
     printed = harness.tool('env', '-o', os.path.join(folder, 'log.ndjson'))
