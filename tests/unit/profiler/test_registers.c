@@ -170,6 +170,20 @@ TEST(a_leave_with_another_stack_pointer_ends_the_frames_of_its_thread)
     assert_int_equal(load_relaxed(&p.guard.hooks), 1);
 }
 
+static __attribute__((noinline)) void leave_deeper(void)
+{
+    leave((uintptr_t)method, 0);
+    __asm__ volatile("" ::: "memory"); /* no tail call: this has a frame */
+}
+
+TEST(a_leave_that_nobody_entered_is_believed_by_its_registers)
+{
+    enter((uintptr_t)method, 0);
+    leave_deeper();
+    assert_int_equal(depth(), 1);
+    assert_int_equal(load_relaxed(&p.guard.hooks), 0);
+}
+
 TEST(a_leave_that_nobody_entered_is_believed_after_one_that_fitted)
 {
     enter((uintptr_t)method, 0);
