@@ -1,6 +1,7 @@
 #include "check/leaving.h"
 
 #include "base/peek.h"
+#include "stack/stack.h"
 
 #define REACH 512 /* bytes: from a Tailcall hook to its jump lie the callee's arguments */
 
@@ -14,6 +15,9 @@ bool leaving_behind_hook(uintptr_t ip, uintptr_t client_id, uintptr_t function_i
         if (!peek(code, ip - size, size))
             return false;
     }
-    return leaving_code_behind_hook(code, size, client_id) ||
-           leaving_code_behind_hook(code, size, function_id);
+    /* A method that goes on after it waited hands both hooks its id with tags. */
+    for (uintptr_t tags = 0; tags <= STACK_TAGS; tags++)
+        if (leaving_code_behind_hook(code, size, client_id | tags))
+            return true;
+    return leaving_code_behind_hook(code, size, function_id);
 }

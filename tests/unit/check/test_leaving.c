@@ -1,5 +1,6 @@
 /* Code as the runtimes compile it around the Leave and Tailcall hooks. */
 #include "check/leaving.h"
+#include "stack/stack.h"
 #include "support/test.h"
 
 #include <stddef.h>
@@ -53,4 +54,15 @@ TEST(code_at_the_beginning_of_a_mapping_is_read)
     assert_true(leaving_behind_hook((uintptr_t)pages + 4096 + sizeof(left), 1, ID));
     assert_false(leaving_behind_hook((uintptr_t)pages + 2 * 4096 + 64, ID, 1)); /* not mapped */
     munmap(pages, 3 * 4096);
+}
+
+TEST(an_id_with_tags_is_the_methods)
+{
+    uint8_t code[600] = {0}, *end = code + sizeof(code);
+
+    memcpy(end - sizeof(left), left, sizeof(left));
+    end[2 - (int)sizeof(left)] |= STACK_RESUMABLE | STACK_CALL_IF_NONE;
+    assert_true(leaving_behind_hook((uintptr_t)end, ID, 1));
+    assert_false(leaving_behind_hook((uintptr_t)end, ID + 8, 1));
+    assert_false(leaving_behind_hook((uintptr_t)end, 8, ID)); /* a FunctionID has none */
 }
