@@ -55,7 +55,7 @@ class Live:
                         opening = bool(r.get('opening'))
                         self._live(r)
                     elif kind != 'live_site':
-                        opening = opening and kind in ('node', 'method', 'class', 'module')
+                        opening = opening and kind in ('node', 'method', 'class', 'module', 'inlined', 'symbols')
                         self._take(kind, r)
         self._finish()
 

@@ -71,6 +71,8 @@ def spoilt_log(source, target, module):
             seen[kind] = seen.get(kind, 0) + 1
             if seen[kind] > 50 and kind in ('calls', 'transition', 'class_load', 'jit', 'load', 'values', 'sample'):
                 continue  # more of the same
+            if kind == 'symbols':
+                continue  # the hostile PDB in a folder is to be used
             if kind == 'module' and record['name'] == 'Families':
                 record['path'] = module
             if kind == 'end':

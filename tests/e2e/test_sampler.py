@@ -484,7 +484,7 @@ def test_without_the_compressor_what_runs_always_is_recorded_and_it_is_said(t):
 def test_a_full_disk_does_not_harm_what_runs_always(t):
     """What was written stays readable; one line reports what was not."""
     command = PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']
-    result, path = on_full_disk(t, '--always-on', '--sums-every', '10ms', '--', *command, size='4k')
+    result, path = on_full_disk(t, '--always-on', '--no-lines', '--sums-every', '10ms', '--', *command, size='4k')
     t.equal(result.status, 0, str(result))
     t.equal(result.text.splitlines()[-1], 'ok', 'what the program says')
     said = [line for line in result.errors.splitlines() if 'No space left' in line]

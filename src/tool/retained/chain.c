@@ -214,7 +214,10 @@ static void put_step(const struct held *h, const struct heap_path *path, size_t 
         buffer_text(out, link);
         return;
     }
-    put_elided(out, held_type(h, held_class(h, node)));
+    /* Before a field the type's name: "closure of Program.items" would name a method. */
+    put_elided(out, link && *link != '[' && held_class(h, node)
+                        ? names_type(h->names, held_class(h, node))
+                        : held_type(h, held_class(h, node)));
     if (heap_graph_keeps(&h->g, node))
         buffer_text(out, " (static fields)");
     if (link)
