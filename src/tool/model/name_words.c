@@ -200,8 +200,12 @@ static bool put_enumerator(struct buffer *b, const struct nested *n, bool value)
     return true;
 }
 
-bool name_words(struct buffer *b, const struct report_def *type, const char *shown,
-                const char *home)
+/*
+ * Appends the words. shown: the type's short name; home: the short name of the method whose closure
+ * it is, or NULL. Returns: false: the short name says it all, and nothing was appended.
+ */
+static bool put_type_words(struct buffer *b, const struct report_def *type, const char *shown,
+                           const char *home)
 {
     struct nested n = take_apart(shown);
     enum sst_sort sort = (enum sst_sort)type->sort;
@@ -367,7 +371,7 @@ static int put_words(const struct name_words_log *log, char **homes, char **out)
         const char *shown = log->type(log->names, i);
         struct buffer b = BUFFER_INIT;
 
-        if (!classes->defs[i].defined || !name_words(&b, &classes->defs[i], shown, homes[i]))
+        if (!classes->defs[i].defined || !put_type_words(&b, &classes->defs[i], shown, homes[i]))
             continue;
         if (!b.failed && is_said(&said, b.data, i, &err)) {
             struct nested nested = take_apart(shown);

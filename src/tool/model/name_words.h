@@ -18,14 +18,6 @@
 
 struct names; /* model/names.h */
 
-/*
- * name_words - appends them. shown: the type's short name. full: its full one. home: the short name
- * of the method whose closure it is, or NULL.
- * Returns: false: the short name says it all, and nothing was appended.
- */
-bool name_words(struct buffer *b, const struct report_def *type, const char *shown,
-                const char *home);
-
 /* What name_words_all asks for: the tables of a log, and short names by number. */
 struct name_words_log {
     const struct report_table *classes, *methods;
