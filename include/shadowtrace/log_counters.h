@@ -51,7 +51,8 @@
     X(COUNT, snapshot_ns, NULL) \
     X(COUNT, shadow_ns, NULL) \
     X(ANY, ended_early, "ended before the oldest frame") \
-    X(ANY, suspended, "a method had just suspended")
+    X(ANY, suspended, "a method had just suspended") \
+    X(ANY, unsafe, "at a point where the runtime forbids walks")
 
 /* Of its member "seeds". */
 #define SST_COUNTERS_SEEDS(X) \

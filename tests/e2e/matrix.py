@@ -127,7 +127,7 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
 
 
 # Stopped between two steps of the hooks, each proven where it is counted; and walks that the runtime refuses.
-PASSING = ('leaving', 'entering', 'dispatching', 'unwinding', 'unready')
+PASSING = ('leaving', 'entering', 'dispatching', 'unwinding', 'unready', 'unsafe')
 
 
 def judge_threads(c, checks, share=0.02):
@@ -141,7 +141,7 @@ def judge_threads(c, checks, share=0.02):
         return numbers, 'no thread was walked'
     wrong = []
     framed = numbers['walked'] - numbers['refused'] - numbers.get('ended_early', 0)
-    passing = sum(numbers[name] for name in PASSING)
+    passing = sum(numbers.get(name, 0) for name in PASSING)
     if numbers['mismatched']:
         wrong.append('%d of %d stopped threads differ' % (numbers['mismatched'], framed))
     if numbers['equal'] + passing + numbers['mismatched'] != framed:

@@ -20,8 +20,10 @@
 #define DESTROYED_WAIT_MS 200u
 #define SEED_TRIES        5 /* with SEED_STEP_NS between them */
 #define SEED_STEP_NS      20000
+#define RUN_TRIES         5000 /* with as much between them: 100 ms and more */
 #define COLLECTION_RUNS   ((hresult)CORPROF_E_SUSPENSION_IN_PROGRESS)
 #define UNWINDING         ((hresult)CORPROF_E_STACKSNAPSHOT_UNMANAGED_CTX)
+#define UNSAFE            ((hresult)CORPROF_E_STACKSNAPSHOT_UNSAFE)
 
 /* A ThreadID that was destroyed and not created again: a pointer to nothing. */
 struct gone_thread {
@@ -106,6 +108,26 @@ static bool is_gone(struct check_threads *t, uintptr_t thread_id)
     return entry;
 }
 
+/* Copies the thread's shadow stack to t->copy, which grows as needed. Returns: false: failed. */
+static bool copy(struct check_threads *t, uint32_t os_thread)
+{
+    while (stack_copy_thread(os_thread, &t->copy) == 0) {
+        struct stack_copied *larger;
+
+        if (t->copy.depth <= t->copy.capacity)
+            return true;
+        larger = memory_realloc(t->copy.frames, 2 * (size_t)t->copy.depth * sizeof(*larger));
+        if (!larger)
+            return false;
+        t->copy.frames = larger;
+        t->copy.capacity = 2 * t->copy.depth;
+    }
+    t->copy.depth = 0; /* it has entered nothing that is hooked */
+    t->copy.dispatching = false;
+    t->copy.left = (struct stack_copied){.method = 0};
+    return true;
+}
+
 /* Do the walked frames from `skip` on equal the copied ones? */
 static bool equal_from(const struct check_threads *t, const struct check_walk *walk, size_t skip)
 {
@@ -178,6 +200,11 @@ static enum native_result find_seed(struct check_threads *t, uint32_t os_thread)
     return t->found;
 }
 
+static bool is_for_unmanaged(const struct stack_copied *frame)
+{
+    return metadata_method_unmanaged_callers((const struct metadata_method *)frame->method);
+}
+
 /*
  * Called from native code, its Enter has been, and it waits to be let in: the runtime does not know
  * of the frame yet. The shadow stack has exactly that one more, and the thread's native frames lead
@@ -186,8 +213,7 @@ static enum native_result find_seed(struct check_threads *t, uint32_t os_thread)
 static bool is_entering(struct check_threads *t, uint32_t os_thread)
 {
     const struct stack_copied *top = &t->copy.frames[t->copy.depth - 1];
-    bool unmanaged_callers =
-        metadata_method_unmanaged_callers((const struct metadata_method *)top->method);
+    bool unmanaged_callers = is_for_unmanaged(top);
     const uint64_t *r = t->registers.value;
 
     /* A function pointer leads managed code straight into a method for unmanaged callers. */
@@ -199,6 +225,32 @@ static bool is_entering(struct check_threads *t, uint32_t os_thread)
         return unmanaged_callers;
     return r[CPU_SP] < top->sp &&
            check_function_at(t->config.check, r[CPU_IP]) == stack_copied_function(top);
+}
+
+/*
+ * A method for unmanaged callers is let out before its Leave hook: from there on the thread runs,
+ * although the runtime is suspended, and may have left since it was copied. Then it comes to
+ * where the walk says that it is, or is on its way into another such method. Which, is counted.
+ */
+static bool has_run_on(struct check_threads *t, uint32_t os_thread)
+{
+    struct agreement_threads *a = t->config.agreement;
+    const struct timespec step = {0, SEED_STEP_NS};
+
+    if (t->copy.depth != t->walked.count + 1 ||
+        !is_for_unmanaged(&t->copy.frames[t->copy.depth - 1]))
+        return false;
+    for (unsigned i = 0; i < RUN_TRIES && copy(t, os_thread); i++) {
+        bool left = equal_from(t, &t->walked, 0);
+
+        t->sought = false;
+        if (left || (t->copy.depth && is_entering(t, os_thread))) {
+            add_relaxed(left ? &a->leaving : &a->entering, 1);
+            return true;
+        }
+        nanosleep(&step, NULL);
+    }
+    return false;
 }
 
 static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
@@ -216,7 +268,7 @@ static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
         add_relaxed(&a->dispatching, 1);
     } else if (result >= 0 && check_ended_early_there(&t->walked, t->copy.frames, t->copy.depth)) {
         add_relaxed(&a->ended_early, 1);
-    } else {
+    } else if (!has_run_on(t, os_thread)) {
         mismatch(t, os_thread, result);
     }
 }
@@ -251,28 +303,10 @@ static void judge(struct check_threads *t, uint32_t os_thread, hresult result)
         add_relaxed(&a->unready, 1);
     else if (result == UNWINDING)
         add_relaxed(&a->unwinding, 1);
+    else if (result == UNSAFE)
+        add_relaxed(&a->unsafe, 1);
     else
         compare(t, os_thread, result);
-}
-
-/* Copies the thread's shadow stack to t->copy, which grows as needed. Returns: false: failed. */
-static bool copy(struct check_threads *t, uint32_t os_thread)
-{
-    while (stack_copy_thread(os_thread, &t->copy) == 0) {
-        struct stack_copied *larger;
-
-        if (t->copy.depth <= t->copy.capacity)
-            return true;
-        larger = memory_realloc(t->copy.frames, 2 * (size_t)t->copy.depth * sizeof(*larger));
-        if (!larger)
-            return false;
-        t->copy.frames = larger;
-        t->copy.capacity = 2 * t->copy.depth;
-    }
-    t->copy.depth = 0; /* it has entered nothing that is hooked */
-    t->copy.dispatching = false;
-    t->copy.left = (struct stack_copied){.method = 0};
-    return true;
 }
 
 static bool same_walk(const struct check_walk *a, const struct check_walk *b)

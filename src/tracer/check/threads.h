@@ -5,8 +5,10 @@
  * Two differences are not mismatches, and are counted separately: a thread stopped between its
  * Leave or Tailcall hook and the return (proof: the frame just above its shadow stack has the same
  * method and the same SP), and a thread inside an exception dispatch or a filter, between two of
- * its reports. A thread that the runtime cannot walk yet (it is about to stop: E_NOTIMPL) is not
- * compared.
+ * its reports. A thread that the runtime does not walk is not compared, and is counted with the
+ * reason: it is about to stop (E_NOTIMPL), an exception unwinds it, or it is in a region of the
+ * runtime that forbids it to be suspended (CORPROF_E_STACKSNAPSHOT_UNSAFE: it aborts another
+ * thread).
  */
 #ifndef SHADOWTRACE_CHECK_THREADS_H
 #define SHADOWTRACE_CHECK_THREADS_H

@@ -657,7 +657,7 @@ TEST(every_counter_of_a_comparison_has_its_member)
         "\"entering\":26,"
         "\"dispatching\":27,\"mismatched\":28,\"refused\":29,\"unready\":30,\"unwinding\":31,"
         "\"refused_by\":{\"0x80131361\":1},\"suspended_ns\":32,\"snapshot_ns\":33,\"shadow_ns\":34,"
-        "\"ended_early\":35},"
+        "\"ended_early\":35,\"unsafe\":37},"
         "\"seeds\":{\"tried\":41,\"running\":42,\"lost\":43,\"met\":44,\"met_stub\":45,\"taken\":"
         "46,"
         "\"same\":47,\"equal\":48,\"different\":49,\"refused\":50,\"refused_by\":{\"0x80131362\":1}"
@@ -701,6 +701,7 @@ TEST(every_counter_of_a_comparison_has_its_member)
                                            &threads->snapshot_ns,
                                            &threads->shadow_ns,
                                            &threads->ended_early,
+                                           &threads->unsafe,
                                            &seeds->tried,
                                            &seeds->running,
                                            &seeds->lost,
@@ -720,8 +721,8 @@ TEST(every_counter_of_a_comparison_has_its_member)
                                            &calls->ended_early};
     static const uint64_t values[] = {101, 102, 103, 104, 105, 11, 12, 13, 14, 15, 16, 17,
                                       18,  21,  22,  23,  24,  25, 26, 27, 28, 29, 30, 31,
-                                      32,  33,  34,  35,  41,  42, 43, 44, 45, 46, 47, 48,
-                                      49,  50,  61,  62,  63,  64, 65, 66, 67};
+                                      32,  33,  34,  35,  37,  41, 42, 43, 44, 45, 46, 47,
+                                      48,  49,  50,  61,  62,  63, 64, 65, 66, 67};
 
     w->config.agreement = a;
     for (size_t i = 0; i < COUNT_OF(counters); i++)
