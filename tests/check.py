@@ -28,6 +28,7 @@ import threading
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+LONG = 1800  # seconds after which a job hangs, on the busiest machine too: the longest takes 15 alone, an example a minute
 
 
 def take_signals():
@@ -99,7 +100,7 @@ def files_in(folder, ending=''):
 def unit_one(program, name, totals):
     """A cmocka program counts each of its tests; one that dies without a failed test counts as one failure."""
     start = time.monotonic()
-    status, output = run([program], 300) if os.path.exists(program) else (127, 'not built')
+    status, output = run([program], LONG) if os.path.exists(program) else (127, 'not built')
     passed = len(re.findall(r'^\[       OK \]', output, re.M))
     skipped = len(set(re.findall(r'^\[  SKIPPED \] (?:\S+: )?(\w+)$', output, re.M)))
     failed = sorted(set(re.findall(r'^\[  FAILED  \] (?:\S+: )?(\w+)$', output, re.M)))
@@ -148,7 +149,7 @@ def lint(_, totals):
     for name, script, *more in (('levels, circles, lengths', 'lint.py'), ('what it looks for is found', 'lint.py', '--self-test'),
                                 ('the summary of make check', 'check.py', '--self-test'),
                                 ('the lanes of make check-all', 'lanes.py', '--self-test')):
-        yield job('lint: ' + name, [sys.executable, os.path.join(ROOT, 'tests', script), *more], 60, totals)
+        yield job('lint: ' + name, [sys.executable, os.path.join(ROOT, 'tests', script), *more], LONG, totals)
 
 
 def fuzz(build, totals):
@@ -161,7 +162,7 @@ def fuzz(build, totals):
         if not os.access(target, os.X_OK) or not os.path.isdir(corpus):
             continue
         inputs = {'fuzz_readers': '200', 'fuzz_client': '500', 'fuzz_follow': '1000', 'fuzz_live': '1000'}.get(name, '2000')
-        yield job('fuzz ' + name, [target, '--mutate', inputs, '--seed', '1', corpus], 300, totals)
+        yield job('fuzz ' + name, [target, '--mutate', inputs, '--seed', '1', corpus], LONG, totals)
 
 
 def alone(name, build):
@@ -184,7 +185,7 @@ def corpora(build, totals):
 
 
 def exports(build, totals):
-    status, output = run(['nm', '-D', '--defined-only', os.path.join(build, 'libshadowtrace.so')], 60)
+    status, output = run(['nm', '-D', '--defined-only', os.path.join(build, 'libshadowtrace.so')], LONG)
     exported = sorted(line.split()[-1] for line in output.splitlines() if line)
     with open(os.path.join(ROOT, 'tests/exports'), encoding='utf-8') as listed:
         expected = sorted(line.strip() for line in listed if line.strip() and not line.startswith('#'))
@@ -195,16 +196,16 @@ def exports(build, totals):
 def product(build, totals):
     yield 'product: exported symbols are those of tests/exports', exports, build, totals
     yield job('product: thread-local data fits the static TLS of glibc',
-              [os.path.join(ROOT, 'tests/tls-size'), os.path.join(build, 'libshadowtrace.so')], 60, totals)
+              [os.path.join(ROOT, 'tests/tls-size'), os.path.join(build, 'libshadowtrace.so')], LONG, totals)
     for header in files_in(os.path.join(ROOT, 'include/shadowtrace'), '.h'):
         yield job('product: <%s> compiles alone' % os.path.relpath(header, os.path.join(ROOT, 'include')),
                   [os.environ.get('CC', 'cc'), '-std=c11', '-Wall', '-Wextra', '-Werror', '-Iinclude', '-xc', '-fsyntax-only', header],
-                  60, totals)
+                  LONG, totals)
 
 
 def examples(build, totals):
     for script in files_in(os.path.join(ROOT, 'examples'), 'run.sh'):
-        yield job(os.path.relpath(os.path.dirname(script), ROOT), ['sh', script], 600, totals, SHADOWTRACE_BUILD=build)
+        yield job(os.path.relpath(os.path.dirname(script), ROOT), ['sh', script], LONG, totals, SHADOWTRACE_BUILD=build)
 
 
 def run_e2e(build, totals):

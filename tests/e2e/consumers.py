@@ -92,7 +92,7 @@ def node_json(script, *arguments, **more):
     return json.loads(result.out)
 
 
-def browser_run(t, script, arguments=None, browser='chromium', size=(1280, 800), flags=(), timeout=120):
+def browser_run(t, script, arguments=None, browser='chromium', size=(1280, 800), flags=(), timeout=None):
     """
     Runs JavaScript that drives a browser without a window, and returns what it returns (JSON).
 
@@ -101,13 +101,13 @@ def browser_run(t, script, arguments=None, browser='chromium', size=(1280, 800),
     asked for; Firefox does not tell those of files; in Chromium names of other machines are not found). What it throws fails
     the test.
     """
-    folder = t.path('browser')
+    folder, timeout = t.path('browser'), timeout or harness.PATIENCE * harness.crowd()
     os.makedirs(folder, exist_ok=True)
     given = {'script': script, 'args': arguments or {}, 'browser': browser, 'path': program(browser),
              'profile': os.path.join(folder, 'profile'), 'size': size, 'flags': list(flags), 'root': os.geteuid() == 0,
-             'timeout': timeout}
+             'start': harness.PATIENCE * harness.crowd(), 'timeout': timeout}
     # browser.cjs ends what takes too long once the browser has started; the rest of the time is for that to happen.
-    result = node(os.path.join(NODE, 'browser.cjs'), timeout=timeout + 150, stdin=json.dumps(given).encode(), cwd=t.folder,
+    result = node(os.path.join(NODE, 'browser.cjs'), timeout=timeout + harness.PATIENCE, stdin=json.dumps(given).encode(), cwd=t.folder,
                   env=dict(ENVIRONMENT, HOME=folder))
     shutil.rmtree(given['profile'], ignore_errors=True)
     if result.status:

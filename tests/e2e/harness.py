@@ -40,7 +40,8 @@ PROGRAMS = os.path.join(HERE, 'programs')
 HOOKS = ('elt2', 'elt3')
 OFFLINE = bool(os.environ.get('OFFLINE'))  # nothing is fetched or installed
 
-# How long a test waits for what has to come, seconds: long enough for a machine that is a hundred times as slow.
+# How long a test waits for what has to come, seconds: a hundred times what it takes. until(), wait() and run() wait longer
+# on a busy machine (crowd()).
 PATIENCE = 120
 # For programs that run until the test ends them: how long they live if the test itself is killed.
 ENDLESS = ['--seconds', '900']
@@ -199,8 +200,16 @@ def cpu_used():
     return getattr(CPU, 'seconds', 0.0)
 
 
+def crowd():
+    """How many threads share a processor, at least 1: everything takes this many times as long, and time limits are stretched by it."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 class Process(subprocess.Popen):
     """A child. Its CPU time, and that of its children, is counted however its end is waited for."""
+
+    def communicate(self, input=None, timeout=None):  # pylint: disable=redefined-builtin
+        return super().communicate(input, timeout and timeout * crowd())
 
     def _try_wait(self, wait_flags):
         try:
@@ -223,25 +232,28 @@ def wait(process, timeout):
     """Its exit status at the moment it ends; Popen.wait with a time limit looks every 50 ms."""
     if hasattr(os, 'pidfd_open') and process.returncode is None:
         descriptor = os.pidfd_open(process.pid)
+        start = time.monotonic()
         try:
             poller = select.poll()
             poller.register(descriptor, select.POLLIN)
-            if not poller.poll(timeout * 1000):
-                raise subprocess.TimeoutExpired(process.args, timeout)
+            while not poller.poll(1000):
+                if time.monotonic() - start > timeout * crowd():
+                    raise subprocess.TimeoutExpired(process.args, timeout)
         finally:
             os.close(descriptor)
-    return process.wait(timeout)
+    return process.wait(timeout * crowd())
 
 
 def until(holds, what, seconds=PATIENCE):
     """Asks again and again until it holds; what it is then. what: told when it never does; may be a function."""
-    end = time.monotonic() + seconds
+    start = time.monotonic()
     while True:
         found = holds()
         if found:
             return found
-        if time.monotonic() > end:
-            raise AssertionError('not within %d s: %s' % (seconds, what() if callable(what) else what))
+        waited = time.monotonic() - start
+        if waited > seconds * crowd():
+            raise AssertionError('not within %d s: %s' % (waited, what() if callable(what) else what))
         time.sleep(0.02)
 
 
@@ -268,7 +280,7 @@ def run(command, timeout=240, env=None, stdin=None, cwd=None, preexec=None):
         err.seek(0)
         result = Result(command, status, out.read(), err.read(), time.monotonic() - start)
     if late:
-        raise AssertionError('no end after %d s\n%s' % (timeout, result))
+        raise AssertionError('no end after %d s\n%s' % (result.seconds, result))
     return result
 
 

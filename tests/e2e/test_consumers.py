@@ -34,7 +34,7 @@ def test_what_a_page_asks_for_is_seen(t, browser):
     t.true([text for text in found['messages'] if 'undefined_function' in text], found['messages'])
 
 
-def refused(t, script, timeout=60):
+def refused(t, script, timeout=None):
     try:
         consumers.browser_run(t, script, timeout=timeout)
     except AssertionError as error:

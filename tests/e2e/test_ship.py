@@ -4,6 +4,7 @@ shadowtrace ship: whatever becomes of the server and of ship itself, the server'
 The lane ship: 100 kills and 10 outages; else 8 and 4.
 """
 import contextlib
+import glob
 import json
 import os
 import random
@@ -11,16 +12,17 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 
 import consumers
-from control import Living
+from control import Kept, Living
 import harness
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, longer, needs, one_line, run, tool, tool_json, until, wait, waits
+from harness import (BUILD, ENVIRONMENT, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, longer, needs, one_line, run, tool, tool_json, until, wait,
+                     waits)
 from receiver import Receiver
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
 SHIP = os.path.join(BUILD, 'shadowtrace-ship')
+MARKS = 1000  # their lines are a fifth of a part of such a log
 LIMIT = (1 << 20) + 2 * 65536  # of a log with --max-log 1M: each of two parts may be larger by what is written at once
 
 
@@ -301,7 +303,7 @@ def test_kills_and_outages_change_no_sum(t):
     t.true(most < 64 << 10, 'ship took %d KiB' % most)
     t.note('%d kills, %d outages, at most %.1f MiB' % (kills, outages, most / 1024))
     ship.send_signal(signal.SIGTERM)
-    t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
+    t.equal(wait(ship, PATIENCE), 0, ship.stderr.read().decode())
     same(t, server, made)
 
 
@@ -325,44 +327,54 @@ def test_memory_is_bounded_while_the_server_is_down(t):
     most = max(peak(ship.pid), memory(ship.pid))
     t.true(most < 64 << 10, 'ship took %d KiB' % most)
     ship.send_signal(signal.SIGTERM)
-    t.equal(wait(ship, 60), 0, 'the end')
+    t.equal(wait(ship, PATIENCE), 0, 'the end')
 
 
-@needs('Ticker')
+def reads_only(ship, path):
+    """Whether ship has read all parts of a log that were written before the newest one: it closes them then."""
+    opened = set()
+    for one in with_children(ship.pid):
+        for link in glob.glob('/proc/%d/fd/*' % one):
+            with contextlib.suppress(OSError):  # it has been closed
+                if os.readlink(link).startswith(path):
+                    opened.add(os.stat(link).st_ino)
+    return opened == {os.stat(path).st_ino}
+
+
+@needs('Kept')
 def test_the_disk_that_it_takes_is_what_the_log_may(t):
     """The server is down while the log is overwritten again and again: it stays below --max-log, and all of it arrives."""
     server = receiver(t)
-    living = Living(t, PROGRAM.command('Ticker') + ['--until', 'eof'], '--check', '0', '--max-log', '1M', stdin=subprocess.PIPE)
-    living.wait()
-    folder = os.path.dirname(living.path)
+    program = Kept(t, '--check', '0', '--max-log', '1M')
+    folder = os.path.dirname(program.path)
     ship = begin(t, server, folder)
     until(server.sums, 'rows')
     server.be('refuse')
-    told(ship, 'cannot send')
-    sizes, files = [], set()
-
-    client = living.client()
+    client, made, sizes, files = program.client(), 0, [], set()
 
     def overwritten():
-        """A part is written in a twentieth of a second: ship is given time to read a piece before there is another."""
-        client.ask('set', paused=False)
-        time.sleep(0.01)
-        client.ask('set', paused=True)
-        time.sleep(0.1)
+        """A fifth of a part is written, and ship comes to it before there is more: no part goes unread, however slow ship is."""
+        nonlocal made
+        program.does('marks %d' % MARKS)
+        made += MARKS
+        until(lambda: client.ask('status')['written'] >= made, 'the marks in the log')
+        until(lambda: reads_only(ship, program.path), 'ship reads the newest part')
         files.update(writing(ship.pid))
         sizes.append(sum(entry.stat().st_size for entry in os.scandir(folder)))
         return client.ask('status')['part'] > 6
 
+    overwritten()
+    told(ship, 'cannot send')
     until(overwritten, 'many parts')
     server.be('ok')
-    t.equal(living.close(), 0, living.err)
-    end = living.log.end
+    t.equal(program.close(), 0, 'how it ended')
+    end = program.log.end
     t.true(end['rotated_out']['parts'] > 3, end)
     until(lambda: list(server.sums().values()) == [(end['bytes'], end['written'])], lambda: (server.sums(), end))
     t.true(max(sizes) <= LIMIT, 'the folder had %d bytes' % max(sizes))
     t.equal(files, set(), 'what ship writes to the disk')
     ship.send_signal(signal.SIGTERM)
-    t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
+    t.equal(wait(ship, PATIENCE), 0, ship.stderr.read().decode())
     t.note('%.1f MB written, at most %.1f MB there' % (end['log_bytes'] / 1e6, max(sizes) / 1e6))
 
 
@@ -391,7 +403,7 @@ def test_a_server_whose_log_is_packed_and_in_parts(t):
     expected = sorted((end['bytes'], end['written']) for end in ends)
     until(lambda: sorted(server.sums().values()) == expected, lambda: 'sums: %s, %s' % (server.sums(), expected))
     ship.send_signal(signal.SIGTERM)
-    t.equal(wait(ship, 60), 0, ship.stderr.read().decode())
+    t.equal(wait(ship, PATIENCE), 0, ship.stderr.read().decode())
     t.equal(sorted((row['bytes'], row['allocs']) for row in server.recordings.values()), expected, 'what recordings say')
     t.true(all(row['complete'] for row in server.recordings.values()), server.recordings)
     t.equal(server.undefined(), set(), 'named and not defined')

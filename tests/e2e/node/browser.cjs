@@ -21,7 +21,7 @@ async function main() {
         userDataDir: given.profile,
         defaultViewport: {width: given.size[0], height: given.size[1]},
         args: [...flags, ...given.flags],
-        timeout: 120000, // to start
+        timeout: given.start * 1000,
         protocolTimeout: given.timeout * 1000,
     });
     const late = setTimeout(() => {

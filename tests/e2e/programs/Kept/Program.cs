@@ -7,6 +7,7 @@
 //
 //   drop       forgets the list
 //   collect    GC.Collect()
+//   marks N    makes N Marks, and drops them
 //   threads    from here on one thread after the other is started, and allocates
 //   hold PATH  a thread waits for a byte of that pipe, in native code that no collection can stop: the runtime waits for it
 using System;
@@ -55,6 +56,7 @@ static class Program
     static Key key = new Key();
     static ConditionalWeakTable<Key, Value> table = new ConditionalWeakTable<Key, Value>();
     static WeakReference weak;
+    static Mark last;
     static volatile bool held;
 
     [DllImport("libc", EntryPoint = "open")]
@@ -87,6 +89,14 @@ static class Program
         Read(file, &to, 1);
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void MakeMarks(int count)
+    {
+        for (int n = 0; n < count; n++)
+            last = new Mark();
+        last = null;
+    }
+
     static void Start()
     {
         Thread thread = new Thread(() => GC.KeepAlive(new Common())) { IsBackground = true };
@@ -111,6 +121,8 @@ static class Program
                 list = null;
             else if (words[0] == "collect")
                 GC.Collect();
+            else if (words[0] == "marks")
+                MakeMarks(int.Parse(words[1]));
             else if (words[0] == "threads")
                 new Thread(StartAll) { IsBackground = true }.Start();
             else if (words[0] == "hold")
