@@ -4,7 +4,6 @@
 #include "base/file.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* The first rate is taken over half a millisecond at least; clock_calibrate() refines it. */
@@ -23,6 +22,13 @@ uint64_t clock_ns(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000ull + (uint64_t)now.tv_nsec;
+}
+
+uint64_t clock_cpu_ns(clockid_t clock)
+{
+    struct timespec ts;
+
+    return clock_gettime(clock, &ts) ? 0 : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /* The kernel takes the counter as its clock only if it is constant and the same on all cores. */

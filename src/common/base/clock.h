@@ -5,9 +5,17 @@
 #include "base/cpu.h"
 
 #include <stdint.h>
+#include <time.h>
 
 /* CLOCK_MONOTONIC, nanoseconds. Threads: any. */
 uint64_t clock_ns(void);
+
+/*
+ * clock_cpu_ns - processor time, nanoseconds: of CLOCK_THREAD_CPUTIME_ID, CLOCK_PROCESS_CPUTIME_ID
+ * or another thread's clock. It stops while the thread waits for a processor, as clock_ns() does
+ * not. A system call. Returns: 0 if the thread has ended. Threads: any.
+ */
+uint64_t clock_cpu_ns(clockid_t clock);
 
 /*
  * clock_start - decide what a tick is: the processor's counter if that is the kernel's clock

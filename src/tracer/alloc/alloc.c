@@ -34,7 +34,7 @@ enum { VERDICT_NONE, VERDICT_WANTED, VERDICT_UNWANTED };
 struct alloc {
     struct alloc_config config;
     _Atomic(uint64_t) heap_epoch;
-    _Atomic(uint64_t) sampling_ticks;        /* alloc_sampling_ticks() */
+    _Atomic(uint64_t) sampling_ns;           /* alloc_sampling_ns() */
     const _Atomic(uint32_t) *metadata_epoch; /* metadata_epoch() */
     bool by_type;                            /* --types given */
     bool lines;                              /* call instructions are wanted */
@@ -948,7 +948,8 @@ void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
     const struct options *options = a->config.options;
     struct stack *s = stack_current_hot();
     struct alloc_thread *t = recording_thread(a, s);
-    uint64_t began = clock_ticks();
+    uint64_t began =
+        clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID); /* a busy machine may stop it within the sample */
     struct metadata_class *class;
 
     if (!t || !is_kept(t, sample, (double)sample->bytes))
@@ -969,12 +970,12 @@ void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
     record(a, s, t, 0, class, event_pack(sample->bytes, sample->heap, EVENT_ALLOC));
     if (a->config.alive && t->known.size)
         alive_follow(a->config.alive, sample->object, &t->known, weight_of(t, sample), uniform(t));
-    add_relaxed(&a->sampling_ticks, clock_ticks() - began);
+    add_relaxed(&a->sampling_ns, clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - began);
 }
 
-uint64_t alloc_sampling_ticks(const struct alloc *a)
+uint64_t alloc_sampling_ns(const struct alloc *a)
 {
-    return load_relaxed(&a->sampling_ticks);
+    return load_relaxed(&a->sampling_ns);
 }
 
 void alloc_meet(struct alloc *a, uintptr_t object, uintptr_t class_id)

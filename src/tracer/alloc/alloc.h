@@ -61,8 +61,8 @@ void alloc_record(struct alloc *alloc, uintptr_t object, uintptr_t class_id);
  */
 void alloc_sampled(struct alloc *alloc, const struct samples_taken *sample);
 
-/* alloc_sampling_ticks - what samples have taken of the program's time so far. Threads: any. */
-uint64_t alloc_sampling_ticks(const struct alloc *alloc);
+/* alloc_sampling_ns - processor time of the program that samples have taken. Threads: any. */
+uint64_t alloc_sampling_ns(const struct alloc *alloc);
 
 /* alloc_meet - as alloc_record, but for class_met only: allocations are not recorded. */
 void alloc_meet(struct alloc *alloc, uintptr_t object, uintptr_t class_id);

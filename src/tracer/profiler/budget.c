@@ -3,8 +3,6 @@
 #include "base/clock.h"
 #include "config/config.h"
 
-#include <time.h>
-
 #define LOOK_EACH_NS 500000000ull
 
 /* What samples have cost since the last look. */
@@ -39,24 +37,18 @@ uint64_t budget_next(struct budget *b, const struct options *o, uint64_t mean,
     return mean / 2 > o->sample ? mean / 2 : o->sample;
 }
 
-static uint64_t cpu_ns(clockid_t clock)
-{
-    struct timespec ts;
-
-    return clock_gettime(clock, &ts) ? 0 : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* Hooks are not in it: fewer samples would not make them cheaper. */
 static struct budget_cost cost_now(const struct profiler *p, uint64_t wall_ns)
 {
-    struct budget_cost now = {.samples_ns = clock_duration_ns(alloc_sampling_ticks(p->alloc)),
-                              .threads_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID), /* the resolver's */
-                              .all_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID),
+    struct budget_cost now = {.samples_ns = alloc_sampling_ns(p->alloc),
+                              .threads_ns =
+                                  clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID), /* the resolver's */
+                              .all_ns = clock_cpu_ns(CLOCK_PROCESS_CPUTIME_ID),
                               .wall_ns = wall_ns};
     clockid_t writer;
 
     if (log_cpu_clock(p->log, &writer))
-        now.threads_ns += cpu_ns(writer);
+        now.threads_ns += clock_cpu_ns(writer);
     return now;
 }
 

@@ -9,7 +9,6 @@
 #include <shadowtrace/clr/constants.h>
 
 #include <errno.h>
-#include <time.h>
 
 #define NOW       1                    /* due_ns: no matter what the clocks say */
 #define ENDING_NS UINT64_C(1000000000) /* a failure so short before the end comes from it */
@@ -191,20 +190,11 @@ static void start(struct samples *samples)
     }
 }
 
-static uint64_t process_cpu_ns(void)
-{
-    struct timespec ts;
-
-    return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts)
-               ? 0
-               : (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 /* Has the program done little yet? Beside others a short one takes long by the clock. */
 static bool is_short(const struct samples *samples, uint64_t now_ns)
 {
     return now_ns < load_relaxed(&samples->late_ns) &&
-           process_cpu_ns() - load_relaxed(&samples->ready_cpu_ns) <
+           clock_cpu_ns(CLOCK_PROCESS_CPUTIME_ID) - load_relaxed(&samples->ready_cpu_ns) <
                samples->config.delay_ms * UINT64_C(1000000);
 }
 
@@ -235,7 +225,7 @@ void samples_ready(struct samples *samples)
 {
     if (load_relaxed(&samples->ready) || atomic_exchange(&samples->ready, true))
         return;
-    store_relaxed(&samples->ready_cpu_ns, process_cpu_ns());
+    store_relaxed(&samples->ready_cpu_ns, clock_cpu_ns(CLOCK_PROCESS_CPUTIME_ID));
     store_relaxed(&samples->late_ns, in_ms(samples->config.most_ms));
     advance(samples, in_ms(samples->config.delay_ms));
 }

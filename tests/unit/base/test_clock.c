@@ -93,3 +93,13 @@ static int start(void **state)
 }
 
 TEST_GROUP(start, NULL);
+
+TEST(processor_time_of_a_thread_stops_while_it_does_not_run)
+{
+    uint64_t ns = clock_ns(), cpu_ns = clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+
+    pause_ms(200);
+    cpu_ns = clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+    ns = clock_ns() - ns;
+    assert_true(cpu_ns < ns / 2);
+}
