@@ -41,6 +41,8 @@ LANES = [
     Lane('check', 15, ['python3', 'tests/check.py', '{build}'], 'Every test of `make check` passes.', 'NuGet, npm'),
     Lane('matrix', 60, ['python3', 'tests/e2e/matrix.py', '--all'],
          'Stacks are exact on every runtime, kind of hooks and setting of the JIT.', 'NuGet'),
+    Lane('runtimes', 150, ['python3', 'tests/e2e/runtimes.py'],
+         'Compilers, a server, all programs and tests of runtimes are exact on the newest patch of each runtime.', 'NuGet'),
     Lane('faults', 30, ['python3', 'tests/e2e/faults.py'],
          'A failed system call or allocation in the tracer changes neither the program nor the truth of its log.'),
     e2e('kills', 10, 'A recording that is killed keeps everything older than a second: 200 kills.'),

@@ -83,9 +83,17 @@ SDK_PATCHED = SDK_FRAMEWORK + '-newest'
 
 
 def use_framework(framework):
-    """Programs run on another framework than the SDK's where a test does not say; before the tests are imported."""
+    """
+    Programs run on another framework than the SDK's where a test does not say; before the tests are imported. If it is the
+    newest patch of the SDK's framework, also those of tests that name that framework.
+    """
     global DEFAULT_FRAMEWORK
     DEFAULT_FRAMEWORK = framework
+
+
+def patched(framework):
+    """The framework that runs if a test names this one."""
+    return SDK_PATCHED if framework == SDK_FRAMEWORK and DEFAULT_FRAMEWORK == SDK_PATCHED else framework
 
 
 def take_signals():
@@ -492,7 +500,7 @@ class Programs:
         fails the tests that need it.
         """
         with self.alone():
-            items = [self._item(*pair) for pair in sorted(wanted)]
+            items = [self._item(*pair) for pair in sorted({(program, patched(framework)) for program, framework in wanted})]
             items += [self._published(program, flavour, properties) for program, flavour, *properties in sorted(set(published))]
             for flavour in {item.flavour for item in items}:
                 self.native(flavour)
@@ -569,7 +577,7 @@ class Programs:
 
     def command(self, program, framework=None):
         """The command line that starts a program."""
-        framework = framework or DEFAULT_FRAMEWORK
+        framework = patched(framework or DEFAULT_FRAMEWORK)
         if framework in self.no_runtime:
             raise Skip('the runtime of %s cannot be restored from a package' % framework)
         failed = self.failed.get((program, framework))

@@ -82,6 +82,19 @@ def environment_of(cell):
     return environment
 
 
+NO_FRAME = '0x80004005'  # there is no managed frame, and the shadow stack is empty, too: nothing differs
+STARTING = 100  # snapshots, while the runtime may start
+
+
+def refusals(path):
+    """Those of threads without a managed frame, and {HRESULT: count} of others after the runtime's start."""
+    checks = [json.loads(line) for line in harness.run(['grep', '-a', '^{"kind":"check"', path]).out.splitlines()]
+    if not checks:
+        return 0, {}
+    first, last = (next((c for c in checks if c['taken'] >= STARTING), checks[-1])['refused_by'], checks[-1]['refused_by'])
+    return last.get(NO_FRAME, 0), {code: last[code] for code in last if code != NO_FRAME and last[code] > first.get(code, 0)}
+
+
 def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd=None, options=(), early=False):
     """Records a command, every check-th stack compared, in all its processes. (numbers, what is wrong)."""
     logs = os.path.join(folder, 'logs')
@@ -96,7 +109,7 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
     paths = sorted(os.path.join(logs, file) for file in os.listdir(logs))
     if result.status or not paths:
         return None, str(result)
-    numbers = {'compared': 0, 'equal': 0, 'refused': 0, 'repairs': collections.Counter()}
+    numbers = {'compared': 0, 'equal': 0, 'refused': 0, 'frameless': 0, 'repairs': collections.Counter()}
     wrong = []
     for path in paths:
         end = harness.last_record(path)
@@ -109,6 +122,10 @@ def judge(command, folder, hooks, environment, enough, check=1, timeout=600, cwd
         numbers['equal'] += c['equal']
         numbers['refused'] += refused
         numbers['repairs'].update(end['repairs'])
+        frameless, late = refusals(path)
+        numbers['frameless'] += frameless
+        if late:
+            wrong.append('refused after the start: %s' % late)
         if c['equal'] != c['compared'] or c['mismatched']:
             wrong.append('%d differ: %s\n%s' % (c['mismatched'], c['mismatched_by'], harness.show_mismatch(harness.Log(path))))
         for register, classes in c.get('registers', {}).items():
@@ -172,8 +189,8 @@ def run_cell(cell, folder):
 
 def describe(numbers):
     repairs = ', '.join('%s %d' % item for item in sorted(numbers['repairs'].items()) if item[1]) or 'none'
-    return 'compared %d, equal %d, refused %d, repairs: %s' % (
-        numbers['compared'], numbers['equal'], numbers['refused'], repairs)
+    return 'compared %d, equal %d, refused %d (without a managed frame %d), repairs: %s' % (
+        numbers['compared'], numbers['equal'], numbers['refused'], numbers['frameless'], repairs)
 
 
 def build_command(folder):
@@ -216,7 +233,8 @@ def compilers(folder, framework=harness.SDK_FRAMEWORK):
         file.write(test_compiler.SOURCE)
     shutil.copy(os.path.join(harness.PROGRAMS, 'TailCalls/Program.fs'), folder)
     if framework != harness.SDK_FRAMEWORK:
-        program = PROGRAM.publish('Compilers', 'compilers-' + framework, 'E2EFor=' + framework)
+        program = PROGRAM.publish('Compilers', 'compilers-' + framework, 'E2EFor=' + framework.removesuffix('-newest'),
+                                  *PROGRAM.runtime(framework))
         return (('csc', [program, 'cs', os.path.join(folder, 'sample.cs'), '5'], 150_000),
                 ('fsc', [program, 'fs', os.path.join(folder, 'Program.fs')], 1_000_000))
     csc, references = test_compiler.compiler()
@@ -235,18 +253,18 @@ def made_in(folder, command):
     return [part.replace('{made}', os.path.join(folder, 'made')) for part in command]
 
 
-def beside():
+def beside(frameworks=harness.FRAMEWORKS):
     """(name, judged) of large programs that may share the machine: the compilers, every allocation."""
-    for framework, number, hooks in itertools.product(harness.FRAMEWORKS, (0, 1), HOOKS):
+    for framework, number, hooks in itertools.product(frameworks, (0, 1), HOOKS):
         def judged(where, framework=framework, number=number, hooks=hooks):
             _, command, enough = compilers(where, framework)[number]
             return judge(made_in(where, command), where, hooks, harness.ENVIRONMENT, enough, timeout=1800)
         yield '%s %s %s check=1' % (('csc', 'fsc')[number], framework, hooks), judged
 
 
-def alone():
+def alone(frameworks=harness.FRAMEWORKS):
     """(name, judged) of those that have it for themselves: a build, a server under load, all threads stopped and walked."""
-    for framework, hooks in itertools.product(harness.FRAMEWORKS, HOOKS):
+    for framework, hooks in itertools.product(frameworks, HOOKS):
         def built(where, hooks=hooks):
             return judge(build_command(where), where, hooks, harness.ENVIRONMENT, 500_000, timeout=1800)
 
@@ -328,8 +346,8 @@ class Printer:
         self.keep = keep
         self.cells = self.failed = self.compared = self.skipped = 0
 
-    def one(self, name, number, judged):
-        folder = os.path.join(harness.OUT, 'matrix', str(number))
+    def one(self, name, judged):
+        folder = os.path.join(harness.OUT, 'matrix', name.replace(' ', '-'))  # other runs of the matrix may run beside this
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         start = time.monotonic()
@@ -386,11 +404,11 @@ def main():
         # The long ones first: what shares the machine ends at about the same time.
         rows = wanted(beside()) + wanted(mixers()) + wanted(nested()) + rows
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
-        for number, (name, judged) in enumerate(rows):
-            pool.submit(printer.one, name, number, judged)
+        for name, judged in rows:
+            pool.submit(printer.one, name, judged)
     if arguments.all:
-        for number, (name, judged) in enumerate(wanted(alone()), len(rows)):
-            printer.one(name, number, judged)
+        for name, judged in wanted(alone()):
+            printer.one(name, judged)
     failed = printer.failed or not (printer.cells or printer.skipped or controlled)
     print('%s: %d cells, %d failed, %d skipped, %d comparisons, %.0f minutes' % (
         'FAIL' if failed else 'ok', printer.cells, printer.failed, printer.skipped, printer.compared,

@@ -83,8 +83,8 @@ class Sum:
         self.lock = threading.Lock()
         self.programs = self.failed = self.compared = self.skipped = 0
 
-    def one(self, number, name, way, framework, hooks):
-        t = harness.Test('volume.%d' % number)
+    def one(self, name, way, framework, hooks):
+        t = harness.Test('volume.' + '-'.join(name.split()))
         start, compared, wrong = time.monotonic(), 0, None
         try:
             command, environment, least, checked = way(t, framework)
@@ -125,7 +125,7 @@ def main():
     PROGRAM.build([(program, framework) for program in ('Replacer', 'WebServer') for framework in matrix.SETTINGS['framework']],
                   say=lambda text: print('     ' + text, flush=True))
     with concurrent.futures.ThreadPoolExecutor(max(1, arguments.j)) as pool:
-        list(pool.map(lambda row: total.one(row[0], *row[1]), enumerate(wanted)))
+        list(pool.map(lambda row: total.one(*row), wanted))
     few = not arguments.k and total.compared < ENOUGH and not total.skipped
     bad = total.failed or few or not total.programs + total.skipped
     print('%s: %d programs, %d failed, %d skipped, %d objects compared and equal%s, %.0f minutes' % (
