@@ -26,6 +26,16 @@ static class Makers
         throw new MissingFieldException(of.GetType().Name, name);
     }
 
+    /* What a combined delegate holds: an array of objects, or on .NET 11, in another field, of structs. */
+    static Array Combined(Delegate work)
+    {
+        for (Type type = work.GetType(); type != null; type = type.BaseType)
+            foreach (FieldInfo field in type.GetFields(BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.DeclaredOnly))
+                if (field.GetValue(work) is Array list)
+                    return list;
+        return null;
+    }
+
     /* Takes the libraries' own objects out of theirs; what that makes is made under this method, none of the places. */
     [MethodImpl(MethodImplOptions.NoInlining)]
     static void TrackField(object of, string name, Place place)
@@ -211,7 +221,7 @@ static class Makers
     static void Intern(string made, int i)
     {
         if (i % 2 == 0 && !ReferenceEquals(string.Intern(made), made))
-            throw new InvalidOperationException("interned another");
+            throw new InvalidOperationException(); // a text would be one more interned string
     }
 
     /* Literals come to life when their method is compiled, under the method's first caller. */
@@ -393,7 +403,7 @@ static class Makers
     static void NoteCombined(Work work)
     {
         At.Delegates.Kept.Add(work);
-        if (Field(work, "_invocationList") is object[] list)
+        if (Combined(work) is Array list)
         {
             Ledger.Track(work, At.Delegates);
             Ledger.Track(list, At.Delegates);
