@@ -150,7 +150,7 @@ def test_logical_everywhere(t):
     below = lambda *options: {line['line']: line['below_bytes'] for line in tool_json('annotate', '--format=json', *options, r.path, 'Program.cs')['lines']}
     logical, physical = below(), below('--physical')
     t.equal(source[end - 1].strip(), '}')
-    t.true(physical[end] > logical.get(end, 0) + 200, 'below the end of Leaf: %s, %s' % (physical[end], logical.get(end)))
+    t.true(physical[end] > logical.get(end, 0) + 100, 'below the end of Leaf: %s, %s' % (physical[end], logical.get(end)))
     t.true(logical[at] > physical[at] + 100, 'below the await: %s, %s' % (logical[at], physical[at]))
 
 
