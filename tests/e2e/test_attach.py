@@ -316,7 +316,7 @@ def test_processes_that_can_be_attached_to_are_listed(t):
     program = Running(t, PROGRAM.command('Ticker') + UNTIL_EOF).ready()
     mine = program.listed()
     t.equal((mine['name'], mine['attachable']), ('Ticker', True), 'JSON')
-    t.true(re.match(r'10\.', mine['runtime']), mine)
+    t.true(('net' + mine['runtime']).startswith(harness.DEFAULT_FRAMEWORK.removesuffix('-newest')), mine)
     line = until(lambda: next((line for line in tool('list').text.splitlines() if line.split()[0] == str(program.pid)), None), 'its line')
     t.true('`shadowtrace attach %d`' % program.pid in line, line)
     program.ends()
@@ -532,11 +532,12 @@ def for_others(t, folder, name):
     """The tool and a program where another user can come to them: the command lines of both."""
     made = os.path.join(folder, 'programs')
     command = PROGRAM.command(name)
+    if command[0] != 'dotnet':
+        t.skip('it brings its runtime, which is not copied')
     base = command[-1][:-4] if command[-1].endswith('.dll') else command[-1]
     os.makedirs(made)
     for path in [TOOL, os.path.join(BUILD, LIBRARY)] + glob.glob(base + '.*'):
         shutil.copy(path, made)
-    t.true(command[0] == 'dotnet', 'the SDK runs it')
     return os.path.join(made, 'shadowtrace'), ['dotnet', os.path.join(made, name + '.dll')]
 
 
