@@ -28,7 +28,7 @@ import time
 from xml.sax.saxutils import quoteattr
 
 from logfile import Log
-from selection import each, full, lane, longer, sampled, sampled_in_pairs  # noqa: F401: of the tests
+from selection import any_lane, each, full, lane, longer, sampled, sampled_in_pairs  # noqa: F401: of the tests
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -704,8 +704,15 @@ class Test:
         return outliving_aborts(command, self.folder, lambda reports: self.record_once(
             command, *options, env=dict(env or ENVIRONMENT, **reports), **more), repeated)
 
-    def record_once(self, command, *options, hooks=None, check=None, timeout=240, log='log.ndjson', **more):
+    def record_once(self, command, *options, hooks=None, check=None, rich=None, timeout=240, log='log.ndjson', **more):
+        """
+        rich: whether the runtime's rich debug info is recorded, the default of the command. It tells the lines of inlined methods,
+        and its session costs a short program more CPU time than everything else. Unless a lane runs, recordings that compare stacks
+        leave it out; the tests of lines, of --own and of the matrix record it.
+        """
         self.records += 1
+        if rich is None:
+            rich = '--own' in options or any_lane() or not (check or {'--check-calls', '--check-threads'} & set(options))
         folder = self.path(str(self.records))
         os.makedirs(folder)
         path = os.path.join(folder, log)
@@ -714,6 +721,8 @@ class Test:
             line += ['--hooks', hooks]
         if check is not None:
             line += ['--check', str(check)]
+        if not rich:
+            line.append('--no-rich')
         more.setdefault('cwd', folder)
         return Record(run(line + list(options) + ['--'] + list(command), timeout=timeout, **more), folder, path)
 
@@ -819,10 +828,10 @@ def show_mismatch(log):
 
 def ends_of(path):
     """
-    Whole lines from the start and the end of a log, of a long one 512 KB each, of which jq reads 15 MB a second: `validate`
+    Whole lines from the start and the end of a log, of a long one 64 KB each, of which jq reads 15 MB a second: `validate`
     reads all lines.
     """
-    most = full('load', 1 << 19, 1 << 40)
+    most = full('load', 1 << 16, 1 << 40)
     with open(path, 'rb') as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)

@@ -34,6 +34,11 @@ def chosen(name):
     return bool(_chosen & {name, '1'})
 
 
+def any_lane():
+    """Is any lane run in full?"""
+    return bool(_chosen)
+
+
 def full(name, some, everything):
     """`everything` if the lane is run in full, else `some`: a count, a list of values."""
     return everything if chosen(name) else some

@@ -14,7 +14,7 @@ def test_cell(t, cell):
     cell = CELLS[cell]
     scale = -(-matrix.SCALES[cell.program] // PART)
     r = t.record(PROGRAM.command(cell.program, cell.framework) + ['--scale', str(scale)], hooks=cell.hooks, check=1,
-                 env=matrix.environment_of(cell))
+                 rich=True, env=matrix.environment_of(cell))
     # KnownAllocs ends with what each thread allocated.
     t.equal(r.text.splitlines()[-1:], ['ok'], 'last line\n%s' % r) if cell.program != 'KnownAllocs' else None
     spared = ' not hooked, and in no stack' in r.errors  # the framework of .NET 11, under ELT2
