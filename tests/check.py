@@ -232,7 +232,8 @@ def run_e2e(build, totals):
         totals.one('e2e: the runner itself', False, 'exit status %d' % status, command=told(command, SHADOWTRACE_BUILD=build))
 
 
-# What runs beside others: (name, function, arguments...), one each. Examples first, they take longest.
+# What runs beside others: (name, function, arguments...), one each. Those that take longest first, so that none ends alone.
+LONGEST = 'unit profiler/test_callbacks', 'examples/tutorial', 'fuzz fuzz_client', 'unit log/test_bounds', 'examples/csc'
 MANY = {'examples': examples, 'lint': lint, 'unit': unit, 'fuzz': fuzz, 'product': product}
 PARTS = list(MANY) + ['e2e']
 
@@ -339,8 +340,9 @@ def main():
     build, chosen = os.path.abspath(arguments.build), arguments.only or (list(MANY) if arguments.k else PARTS)
     with e2e_building(build) if 'e2e' in chosen else contextlib.nullcontext():
         with concurrent.futures.ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
-            jobs = [pool.submit(*work) for name, part in MANY.items() if name in chosen for named, *work in part(build, totals)
-                    if arguments.k in (None, named)]
+            works = [work for name, part in MANY.items() if name in chosen for work in part(build, totals)
+                     if arguments.k in (None, work[0])]
+            jobs = [pool.submit(*work) for _, *work in sorted(works, key=lambda work: work[0] not in LONGEST)]
         for one in jobs:
             one.result()
     if 'e2e' in chosen:

@@ -39,6 +39,7 @@ def files():
     return [os.path.relpath(os.path.join(where, name), FOLDER) for where, _, names in os.walk(FOLDER) for name in names]
 
 
+@early
 def test_each_file_is_what_its_reader_takes_and_a_wrong_one_is_not(t):
     right = [(READ[name][0], name, text_of(name)) for name in READ]
     wrong = []

@@ -85,6 +85,7 @@ def compiled(hooks):
     return SHARED.get('compiler.' + hooks, lambda t: Compiled(t, hooks))
 
 
+@early
 @longer('load')
 @each('hooks', 'elt3', full=('programs', HOOKS))
 def test_every_allocation_is_exact_and_the_output_the_same(t, hooks):

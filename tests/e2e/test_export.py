@@ -9,7 +9,7 @@ import re
 import consumers
 import harness
 from consumers import pprof
-from harness import Skip, tool_json
+from harness import Skip, early, tool_json
 from readback import OF_ALL_LOGS, exact, export, read_collapsed, read_speedscope, read_traces
 from test_agree import compile_csharp
 
@@ -77,6 +77,7 @@ def deep_log(t, depth):
     return path
 
 
+@early
 def test_stacks_of_100000_frames_and_hostile_names(t):
     depth = 100000
     log = deep_log(t, depth)

@@ -283,6 +283,7 @@ CALLING = {
                    'thread-start', 'comparer', 'reflection-catch', 'reflection-finally', 'unwrapped-filter', 'delegate-finally')}
 
 
+@early
 @sampled
 @needs('TailCalls', 'Boundaries')
 @each('program', 'TailCalls', 'Boundaries')

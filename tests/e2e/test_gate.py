@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as xml
 
 import consumers
-from harness import PROGRAM, PROGRAMS, SHARED, full, longer, needs, run, tool
+from harness import PROGRAM, PROGRAMS, SHARED, early, full, longer, needs, run, tool
 
 LEARNED = 5
 FURTHER = full('gate', 4, 20)
@@ -196,6 +196,7 @@ def test_junit_is_valid_by_the_schema_of_jenkins(t):
     t.true(checked.status and "'objects' is not allowed" in checked.errors, checked)
 
 
+@early
 @needs('Budgeted')
 def test_sarif_is_valid_as_the_multitool_has_it(t):
     made = recordings()

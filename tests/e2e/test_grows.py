@@ -7,7 +7,7 @@ import time
 
 import test_compiler
 from control import Living
-from harness import HOOKS, PROGRAM, each, lane, needs, tool, waits
+from harness import HOOKS, PROGRAM, each, early, full, lane, longer, needs, tool, waits
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'Grower', 'Program.cs')
 APART = 1.05 # seconds: looks are a second apart
@@ -114,9 +114,12 @@ def says_nothing(t, program, least, most=None):
     t.equal([record for record in records if record.get('grows')], [], 'totals that warn')
 
 
+@early
+@longer('live')
 @needs('WebServer')
 def test_a_server_under_load_does_not_grow(t):
-    program = Living(t, PROGRAM.command('WebServer') + ['--scale', '1000000', '--until', 'eof'], '--live', '--check', '0', '--log',
+    clients = full('live', ['--clients', '1'], [])
+    program = Living(t, PROGRAM.command('WebServer') + ['--scale', '1000000', '--until', 'eof'] + clients, '--live', '--check', '0', '--log',
                      'sites', stdin=subprocess.PIPE)
     program.wait()
     says_nothing(t, program, 9, most=9)

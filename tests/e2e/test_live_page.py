@@ -6,7 +6,7 @@ import re
 import consumers
 import test_page
 from control import Kept
-from harness import needs, one_line, tool, tool_json
+from harness import early, needs, one_line, tool, tool_json
 from test_heap import dump
 from test_live import PLAIN, kept
 
@@ -160,6 +160,7 @@ def pages_agree(t, browser, logs, every=1):
     t.true(compared > len(logs), 'only %d ranges in which anything is alive or grew' % compared)
 
 
+@early
 @consumers.each_browser
 def test_a_log_that_can_be_added_up(t, browser):
     """Figures of the fixture, by head; the text that is shown; what the log does not know."""
@@ -251,6 +252,7 @@ def test_what_is_estimated_has_the_ranges_of_report(t, browser):
            '%s, report has %s' % (grown, (low, high)))
 
 
+@early
 @needs('Keeper', framework=PLAIN[0])
 @consumers.each_browser
 def test_a_program_that_keeps_in_every_way(t, browser):

@@ -6,7 +6,7 @@ import collections
 import itertools
 import os
 
-from harness import ENVIRONMENT, PROGRAM, PROGRAMS, each, needs, tool, tool_json
+from harness import ENVIRONMENT, PROGRAM, PROGRAMS, each, early, needs, tool, tool_json
 
 SOURCE = os.path.join(PROGRAMS, 'Logical', 'Program.cs')
 SEVERAL = '(one of '
@@ -89,6 +89,7 @@ def begun_anew(t, r):
     t.true(20 < len(paths) <= 70, '%d paths' % len(paths))
 
 
+@early
 @needs('Logical')
 def test_logical_paths(t):
     """
@@ -154,6 +155,7 @@ def test_logical_everywhere(t):
     t.true(logical[at] > physical[at] + 100, 'below the await: %s, %s' % (logical[at], physical[at]))
 
 
+@early
 @needs('WebServer')
 def test_two_runs_of_a_server_hardly_differ(t):
     """

@@ -6,7 +6,7 @@ import os
 
 import consumers
 import harness
-from harness import one_line, run, tool, tool_json
+from harness import early, one_line, run, tool, tool_json
 
 LOGS = os.path.join(os.path.dirname(harness.HERE), 'fixtures', 'logs')
 
@@ -162,6 +162,7 @@ def close(a, b):
     return abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1)
 
 
+@early
 @consumers.each_browser
 def test_every_view_adds_up_to_the_log(t, browser):
     logs = list(fixtures())

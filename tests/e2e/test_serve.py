@@ -24,8 +24,8 @@ import time
 import consumers
 from control import Living
 import harness
-from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, full, last_record, longer, needs, one_line, run, tool, tool_json, until, \
-    wait, waits
+from harness import BUILD, PATIENCE, PROGRAM, ROOT, TOOL, UNTIL_EOF, early, full, last_record, longer, needs, one_line, run, tool, tool_json, \
+    until, wait, waits
 from readback import read_pprof
 
 LOGS = os.path.join(ROOT, 'tests/fixtures/logs')
@@ -259,11 +259,12 @@ def test_a_log_that_is_emptied_while_it_is_served_goes_on(t):
     t.note('%d of %d are missing' % (lost, end['written']))
 
 
+@early
 @needs('WebServer')
 def test_go_reads_the_next_seconds_over_tcp(t):
     """As its users type it: the token is the password of the address."""
     server = Server(t, '--listen', '127.0.0.1:0')
-    living = Living(t, PROGRAM.command('WebServer') + ['--seconds', '900'], '--own', runtime=server.runtime)
+    living = Living(t, PROGRAM.command('WebServer') + ['--seconds', '900', '--clients', '1'], '--own', runtime=server.runtime)
     pid = living.wait()
     until(lambda: of_process(server.metrics(), pid), 'the process in /metrics')
     before = server.metrics()

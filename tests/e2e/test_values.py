@@ -148,6 +148,7 @@ HARD = ('deep', 'rethrow-deep', 'collided-deep', 'finally-chain', 'filter-chain'
         'struct-methods', 'lambda', 'catch-type-of-generic', 'using', 'stack-trace')
 
 
+@early
 @longer('combinations')
 @needs('Exceptions')
 def test_stacks_stay_exact_with_everything_on(t):
