@@ -62,8 +62,10 @@ ifneq ($(WERROR),)
 WARN += -Werror
 endif
 OPT ?= -O2 -g
-# Tests compile in half the time. The code that they test is compiled as it is shipped.
-OPT_TESTS := $(if $(filter -O2,$(OPT)),-O1)
+# Tests compile in half the time, and the library of the negative controls in less. The code that tests call is compiled
+# as it is shipped.
+OPT_TESTS := $(if $(filter -O2,$(OPT)),-O0)
+OPT_NEGATIVE := $(if $(filter -O2,$(OPT)),-O1)
 # TLS descriptors: glibc places the library's thread-local data in static TLS if there is room. musl has no room for a
 # library that is loaded later, and refuses the initial-exec model (hooks/x86_64/near.c). On arm64 compilers use
 # descriptors by default.
@@ -202,7 +204,7 @@ $(foreach folder,$(FOLDERS),\
 
 ifneq ($(NEGATIVE),)
 $(BUILD)/%: private RULES_OFF := -DSHADOWTRACE_NEGATIVE
-$(BUILD)/%: private CFLAGS_ALL += $(OPT_TESTS)
+$(BUILD)/%: private CFLAGS_ALL += $(OPT_NEGATIVE)
 endif
 $(BUILD)/obj/tests/%.o: CFLAGS_ALL += $(OPT_TESTS)
 
