@@ -587,6 +587,7 @@ static bool rich_il(struct metadata *metadata, struct metadata_method *method,
     struct site_hint through = {.callee = NULL};
     enum code_by by;
     struct il_target targets[3];
+    struct rich_code code;
     const struct rich_body *rich;
     size_t count = 0;
     uint32_t native;
@@ -594,7 +595,8 @@ static bool rich_il(struct metadata *metadata, struct metadata_method *method,
 
     if (!hint->inlined || body->ranges != 1)
         return false;
-    rich = code_rich(metadata, method, body->start + offset, offset, &native, &lost);
+    code = (struct rich_code){body->range->start_address, (uint32_t)body->range->size};
+    rich = code_rich(metadata, method, &code, offset, &native, &lost);
     if (!rich) {
         *il = CODE_IL_UNMAPPED;
         return lost;

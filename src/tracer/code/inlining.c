@@ -542,14 +542,15 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
 }
 
 const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
-                                  uintptr_t ip, uint32_t offset, uint32_t *native, bool *lost)
+                                  const struct rich_code *code, uint32_t offset, uint32_t *native,
+                                  bool *lost)
 {
     const struct rich_body *rich = NULL;
     uint32_t entry;
 
     *lost = false;
     if (stays(method))
-        rich = rich_body_find(metadata, method, ip, lost);
+        rich = rich_body_find(metadata, method, code, lost);
     if (!rich || rich->nodes < 2)
         return NULL;
     entry = entry_at(rich, offset);

@@ -41,13 +41,15 @@ struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *co
                                     uintptr_t address);
 
 /*
- * inlining.c: code_rich - rich debug info of the body that holds ip, if methods were inlined there.
+ * inlining.c: code_rich - rich debug info of a body, if methods were inlined there.
  * Returns: NULL: none, or nothing was; *native: where the code of the call's entry begins; *lost:
  *          nobody knows whether anything was.
  */
 struct rich_body;
+struct rich_code;
 const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
-                                  uintptr_t ip, uint32_t offset, uint32_t *native, bool *lost);
+                                  const struct rich_code *code, uint32_t offset, uint32_t *native,
+                                  bool *lost);
 
 /* What decides. If no own code that was inlined is in question, the runtime's map has the line. */
 enum code_by {

@@ -3,6 +3,7 @@
 #include "base/load.h"
 #include "base/memory.h"
 #include "metadata/internal.h"
+#include "rich/stored.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -22,7 +23,8 @@
 #define LOAD_SIZE     36
 #define RICH_HEAD     34
 #define NODE_SIZE     20
-#define OLDEST        9 /* .NET 8 loses the parents of inlined methods */
+#define OLDEST        9  /* .NET 8 loses the parents of inlined methods */
+#define NEWEST_STORED 10 /* .NET 11 compresses them in another way: they come as events */
 #define MAP_SIZE      13
 #define LAST_CHUNK    0x80000000u
 #define MOST_BYTES    (16u << 20) /* of one body's info */
@@ -52,6 +54,7 @@ bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_ru
                  RICH_VARIABLE "=1 was not set as the process began; `shadowtrace env` prints it");
         return false;
     }
+    rich->stored = runtime->major <= NEWEST_STORED;
     metadata->rich = rich;
     return true;
 }
@@ -71,6 +74,8 @@ void rich_start(struct rich *rich)
     struct clr_info *info = rich->runtime->info;
     hresult result;
 
+    if (rich->stored)
+        return;
     store_release(&rich->running, true); /* bodies may come before it returns */
     result =
         info->vtbl->event_pipe_start_session(info, COUNT_OF(config), config, 0, &rich->session);
@@ -158,22 +163,76 @@ static const struct rich_body *find(const struct metadata_method *method, uintpt
     return body;
 }
 
-const struct rich_body *rich_body_find(struct metadata *metadata,
-                                       const struct metadata_method *method, uintptr_t ip,
-                                       bool *lost)
+static void lose(struct rich *rich, struct metadata_method *method, enum rich_lost reason)
+{
+    add_relaxed(&rich->counts.lost[reason], 1);
+    store_relaxed(&method->rich_lost, true);
+}
+
+static void list_body(struct rich *rich, struct metadata_method *method, struct rich_body *body,
+                      uintptr_t start, uint32_t size)
+{
+    if (body->nodes == 1) { /* only that nothing was inlined is of use */
+        struct rich_body *less = memory_realloc(body, sizeof(*body) + sizeof(*body->node));
+
+        body = less ? less : body;
+        body->maps = 0;
+        body->map = NULL;
+    }
+    body->start = start;
+    body->size = size;
+    add_relaxed(&rich->counts.bodies, 1);
+    add_relaxed(&rich->counts.bytes, sizeof(*body) + body->nodes * sizeof(*body->node) +
+                                         body->maps * sizeof(*body->map));
+    list_push(&method->rich, body, next);
+}
+
+/* Reads what the runtime keeps of a body. Two threads may list the same: that costs memory only. */
+static const struct rich_body *find_stored(struct rich *rich, struct metadata_method *method,
+                                           const struct rich_code *code)
+{
+    struct rich_body *body = NULL;
+    uint8_t *data;
+    size_t size;
+    bool damaged = false;
+
+    if (!method->module || metadata_module_is_others(rich->metadata, method->module->module_id))
+        return NULL;
+    switch (rich_stored_read(code->start, method->function_id, &data, &size)) {
+    case RICH_STORED:
+        body = rich_body_read(data, size, &damaged);
+        memory_free(data);
+        break;
+    case RICH_STORED_TIER0:
+        body = memory_zalloc(1, sizeof(*body) + sizeof(*body->node));
+        if (body)
+            body->nodes = 1;
+        break;
+    case RICH_STORED_NONE:
+        return NULL;
+    case RICH_STORED_DAMAGED:
+        damaged = true;
+        break;
+    case RICH_STORED_NO_MEMORY:
+        break;
+    }
+    if (body)
+        list_body(rich, method, body, code->start, code->size);
+    else
+        lose(rich, method, damaged ? RICH_DAMAGED : RICH_NO_MEMORY);
+    return body ? find(method, code->start) : NULL;
+}
+
+static const struct rich_body *
+await(struct rich_counts *counts, const struct metadata_method *method, uintptr_t start, bool *lost)
 {
     static const struct timespec step = {.tv_nsec = 1000000};
-    const struct metadata_method *shared = metadata_method_find(metadata, method->function_id);
-    const struct rich_body *body = shared ? find(shared, ip) : NULL;
-    struct rich_counts *counts = metadata->rich ? &metadata->rich->counts : NULL;
-    bool due = false;
+    const struct rich_body *body;
+    bool due;
 
-    *lost = false;
-    if (body || !shared || !counts)
-        return body;
     for (unsigned ms = 0;; ms++) {
-        due = load_acquire(&shared->rich_due); /* pairs with due_end(): then the body is listed */
-        body = find(shared, ip);
+        due = load_acquire(&method->rich_due); /* pairs with due_end(): then the body is listed */
+        body = find(method, start);
         if (body || !due || ms == WAIT_MS || load_relaxed(&counts->lost[RICH_LATE]) >= MOST_LATE)
             break;
         if (!ms)
@@ -182,7 +241,26 @@ const struct rich_body *rich_body_find(struct metadata *metadata,
     }
     if (!body && due)
         add_relaxed(&counts->lost[RICH_LATE], 1);
-    *lost = !body && (due || load_relaxed(&shared->rich_lost));
+    *lost = !body && (due || load_relaxed(&method->rich_lost));
+    return body;
+}
+
+const struct rich_body *rich_body_find(struct metadata *metadata,
+                                       const struct metadata_method *method,
+                                       const struct rich_code *code, bool *lost)
+{
+    struct metadata_method *shared = metadata_method_find(metadata, method->function_id);
+    const struct rich_body *body = shared ? find(shared, code->start) : NULL;
+    struct rich *rich = metadata->rich;
+
+    *lost = false;
+    if (body || !shared || !rich)
+        return body;
+    if (!rich->stored)
+        return await(&rich->counts, shared, code->start, lost);
+    if (!load_relaxed(&shared->rich_lost))
+        body = find_stored(rich, shared, code);
+    *lost = !body && load_relaxed(&shared->rich_lost);
     return body;
 }
 
@@ -223,12 +301,6 @@ static void due_end(struct metadata_method *method)
 
     while (due && !cas_acq_rel(&method->rich_due, &due, due - 1))
         ;
-}
-
-static void lose(struct rich *rich, struct metadata_method *method, enum rich_lost reason)
-{
-    add_relaxed(&rich->counts.lost[reason], 1);
-    store_relaxed(&method->rich_lost, true);
 }
 
 static struct rich_load *load_find(struct rich *rich)
@@ -292,23 +364,10 @@ static void keep(struct rich *rich, const struct rich_load *load, struct metadat
     bool damaged;
     struct rich_body *body = rich_body_read(data, size, &damaged);
 
-    if (!body) {
+    if (body)
+        list_body(rich, method, body, load->start, load->size);
+    else
         lose(rich, method, damaged ? RICH_DAMAGED : RICH_NO_MEMORY);
-        return;
-    }
-    if (body->nodes == 1) { /* only that nothing was inlined is of use */
-        struct rich_body *less = memory_realloc(body, sizeof(*body) + sizeof(*body->node));
-
-        body = less ? less : body;
-        body->maps = 0;
-        body->map = NULL;
-    }
-    body->start = load->start;
-    body->size = load->size;
-    add_relaxed(&rich->counts.bodies, 1);
-    add_relaxed(&rich->counts.bytes, sizeof(*body) + body->nodes * sizeof(*body->node) +
-                                         body->maps * sizeof(*body->map));
-    list_push(&method->rich, body, next);
 }
 
 /* Adds a chunk to those before. Returns: it was the last one, and nothing more comes. */

@@ -1,8 +1,9 @@
 /*
  * rich/rich.h - the JIT's rich debug info of own code: which statement of which method, inlined
- * ones too, a piece of native code belongs to. The runtime sends it as an event, for each body
- * that it compiles, only if DOTNET_RichDebugInfo=1 was set as the process began, and only to an
- * EventPipe session with the verbose events of the JIT: so the session is a separate one.
+ * ones too, a piece of native code belongs to. The JIT makes it only if DOTNET_RichDebugInfo=1 was
+ * set as the process began. .NET 9 and 10 keep it where it can be read: stored.h. A later one sends
+ * it as an event for each body, and only to an EventPipe session with the verbose events of the
+ * JIT: so the session is a separate one.
  */
 #ifndef SHADOWTRACE_RICH_RICH_H
 #define SHADOWTRACE_RICH_RICH_H
@@ -36,6 +37,12 @@ struct rich_body {
     struct rich_node node[];
 };
 
+/* Where a body's code is. */
+struct rich_code {
+    uintptr_t start;
+    uint32_t size;
+};
+
 /* Of own code: what is kept, and bodies of which it is not known what was inlined, by reason. */
 enum rich_lost { RICH_DAMAGED, RICH_NO_MEMORY, RICH_LATE, RICH_LOST_REASONS };
 struct rich_counts {
@@ -63,6 +70,7 @@ struct rich {
     struct metadata *metadata;
     const struct clr_runtime *runtime;
     uint64_t session;
+    bool stored; /* it is read where this runtime keeps it: rich/stored.h; no session */
     _Atomic(bool) running;
     char why_not[160]; /* there is no session although it was wanted; "": there is, or none was */
     _Atomic(uintptr_t) provider, private_provider; /* handles of both, once met */
@@ -109,14 +117,15 @@ static inline bool rich_caused(const struct rich *rich)
 void rich_leave_out(struct rich *rich, uintptr_t object); /* counts one of them */
 
 /*
- * rich_body_find - of a method's bodies the one with this address. Code may run on another thread
- * before its event comes: while the method is being compiled, it is waited for, a bounded time.
+ * rich_body_find - what is known of a method's body. It is read where the runtime keeps it, or the
+ * session's event has brought it. Code may run on another thread before its event comes: while the
+ * method is being compiled, it is waited for, a bounded time.
  * Returns: NULL: none, as of what was compiled ahead of time; *lost: or nobody knows.
  * Threads: the resolver, and callbacks about code that goes, which has none.
  */
 const struct rich_body *rich_body_find(struct metadata *metadata,
-                                       const struct metadata_method *method, uintptr_t ip,
-                                       bool *lost);
+                                       const struct metadata_method *method,
+                                       const struct rich_code *code, bool *lost);
 
 /* rich_bodies_free - those of a method that is forgotten. */
 void rich_bodies_free(struct metadata_method *method);

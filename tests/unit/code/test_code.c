@@ -415,7 +415,7 @@ TEST(a_body_for_which_memory_ran_out_is_asked_for_again)
 /* ---- what the JIT says of inlined methods ---- */
 
 enum { PROVIDER = 1, PRIVATE = 2, JITTING = 145, LOADED = 143, RICH_INFO = 189 };
-static const struct clr_runtime runtime = {.info = &info.base, .info_version = 15, .major = 10};
+static const struct clr_runtime runtime = {.info = &info.base, .info_version = 15, .major = 11};
 static struct rich rich;
 static uint8_t event[256];
 
@@ -464,9 +464,11 @@ static void chunk(size_t from, size_t size, bool last)
     assert_true(rich_delivered(&rich, PRIVATE, RICH_INFO, event, (uint32_t)(34 + size)));
 }
 
+static const struct rich_code osr = {OSR, 0x20};
+
 static void *find_rich(void *lost)
 {
-    return (void *)(uintptr_t)rich_body_find(metadata, caller, OSR + 5, lost);
+    return (void *)(uintptr_t)rich_body_find(metadata, caller, &osr, lost);
 }
 
 TEST(code_that_runs_before_the_jit_has_said_what_it_inlined_waits_for_that)
@@ -477,7 +479,7 @@ TEST(code_that_runs_before_the_jit_has_said_what_it_inlined_waits_for_that)
     bool lost = true;
 
     rich_begin();
-    assert_null(rich_body_find(metadata, caller, OSR + 5, &lost)); /* compiled ahead of time */
+    assert_null(rich_body_find(metadata, caller, &osr, &lost)); /* compiled ahead of time */
     assert_false(lost);
     jitting();
     assert_int_equal(pthread_create(&thread, NULL, find_rich, &lost), 0);
@@ -487,7 +489,7 @@ TEST(code_that_runs_before_the_jit_has_said_what_it_inlined_waits_for_that)
     chunk(0, 30, false); /* in chunks, as what is longer than 40,000 bytes */
     chunk(30, 31, true);
     pthread_join(thread, &found);
-    body = found ? found : rich_body_find(metadata, caller, OSR + 5, &lost);
+    body = found ? found : rich_body_find(metadata, caller, &osr, &lost);
     assert_non_null(body);
     assert_int_equal(body->nodes, 2);
     assert_int_equal(body->node[1].function, FIRST);
@@ -504,13 +506,13 @@ TEST(a_body_of_which_the_jit_says_nonsense_or_nothing_is_counted_and_has_no_inst
     jitting();
     loaded();
     chunk(0, 30, true); /* cut */
-    assert_null(rich_body_find(metadata, caller, OSR + 5, &lost));
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
     assert_true(lost);
     assert_int_equal(load_relaxed(&rich.counts.lost[RICH_DAMAGED]), 1);
     assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), &inlined),
                      CODE_IL_UNMAPPED);
     jitting(); /* and never again a word */
-    assert_null(rich_body_find(metadata, caller, OSR + 5, &lost));
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
     assert_true(lost);
     assert_int_equal(load_relaxed(&rich.counts.lost[RICH_LATE]), 1);
 }

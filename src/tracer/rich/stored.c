@@ -1,0 +1,182 @@
+#include "rich/stored.h"
+
+#include "base/memory.h"
+#include "base/peek.h"
+
+#include <string.h>
+
+#define FLAG_PATCHPOINT 1
+#define FLAG_RICH       2
+#define PROLOG          ((uint32_t)-2) /* what the first IL offsets are relative to */
+#define PACKED_MOST     (4u << 20)     /* bytes */
+#define NODE_NIBBLES    19             /* at least: a method has 16, each number has one */
+#define MAP_NIBBLES     4
+#define MOST_NIBBLES    11 /* of one number */
+#define NODE_SIZE       20 /* of the payload */
+#define MAP_SIZE        13
+
+/* The header of code: of MethodDesc and DebugInfo, .NET 11's data descriptor says so. */
+struct code_header {
+    uint64_t debug_info, eh_info, gc_info, method;
+};
+
+/* Half bytes, the low one of each byte first. */
+struct nibbles {
+    const uint8_t *at;
+    size_t next, count;
+    bool bad;
+};
+
+static uint32_t nibble(struct nibbles *in)
+{
+    uint8_t byte;
+
+    if (in->next >= in->count) {
+        in->bad = true;
+        return 0;
+    }
+    byte = in->at[in->next / 2];
+    return in->next++ % 2 ? byte >> 4 : byte & 15;
+}
+
+/* Three bits a nibble, the highest first; the fourth: more follow. */
+static uint32_t read_number(struct nibbles *in)
+{
+    uint32_t value = 0, part = 8;
+
+    for (unsigned i = 0; part & 8; i++) {
+        if (i == MOST_NIBBLES) {
+            in->bad = true;
+            return 0;
+        }
+        part = nibble(in);
+        value = value << 3 | (part & 7);
+    }
+    return value;
+}
+
+/* The lowest bit is the sign. */
+static uint32_t read_delta(struct nibbles *in)
+{
+    uint32_t value = read_number(in);
+
+    return value & 1 ? 0u - (value >> 1) : value >> 1;
+}
+
+static uint64_t read_method(struct nibbles *in)
+{
+    uint64_t value = 0;
+
+    for (unsigned i = 0; i < 16; i++)
+        value |= (uint64_t)nibble(in) << (4 * i);
+    return value;
+}
+
+static uint8_t *put(uint8_t *to, const void *value, size_t size)
+{
+    memcpy(to, value, size);
+    return to + size;
+}
+
+/* Of nodes the IL offset, the first child and the next sibling; each is relative to the last. */
+static uint8_t *expand_nodes(struct nibbles *in, uint32_t count, uint8_t *to)
+{
+    uint32_t of[3] = {PROLOG, 0, 0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t method = read_method(in);
+
+        for (unsigned k = 0; k < 3; k++)
+            of[k] += read_delta(in);
+        to = put(to, &method, sizeof(method));
+        to = put(to, of, sizeof(of));
+    }
+    return to;
+}
+
+/* The payload has the IL offset first, then node and native offset. */
+static void expand_maps(struct nibbles *in, uint32_t count, uint8_t *to)
+{
+    uint32_t native = 0, node = 0, il = PROLOG;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t source;
+
+        native += read_number(in);
+        node += read_delta(in);
+        il += read_delta(in);
+        source = (uint8_t)read_number(in);
+        to = put(to, &il, sizeof(il));
+        to = put(to, &node, sizeof(node));
+        to = put(to, &native, sizeof(native));
+        to = put(to, &source, sizeof(source));
+    }
+}
+
+uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t function,
+                            size_t *size, bool *damaged)
+{
+    struct nibbles in = {packed, 0, 2 * packed_size, false};
+    uint32_t head[2]; /* nodes, maps */
+    uint64_t root = 0;
+    uint8_t *out = NULL;
+
+    *damaged = true;
+    head[0] = read_number(&in);
+    head[1] = read_number(&in);
+    if (in.bad || !head[0] ||
+        (uint64_t)head[0] * NODE_NIBBLES + (uint64_t)head[1] * MAP_NIBBLES > in.count)
+        return NULL;
+    *size = sizeof(head) + (size_t)head[0] * NODE_SIZE + (size_t)head[1] * MAP_SIZE;
+    out = memory_alloc(*size);
+    if (!out) {
+        *damaged = false;
+        return NULL;
+    }
+    expand_maps(&in, head[1], expand_nodes(&in, head[0], put(out, head, sizeof(head))));
+    memcpy(&root, out + sizeof(head), sizeof(root));
+    *damaged = in.bad || in.count - in.next > 1 || root != function;
+    if (*damaged) {
+        memory_free(out);
+        out = NULL;
+    }
+    return out;
+}
+
+static enum rich_stored read_packed(uintptr_t from, uint32_t packed_size, uintptr_t function,
+                                    uint8_t **out, size_t *size)
+{
+    bool damaged = !packed_size || packed_size > PACKED_MOST;
+    uint8_t *packed = damaged ? NULL : memory_alloc(packed_size);
+
+    if (packed && !peek(packed, from, packed_size))
+        damaged = true;
+    else if (packed)
+        *out = rich_stored_expand(packed, packed_size, function, size, &damaged);
+    memory_free(packed);
+    return *out ? RICH_STORED : damaged ? RICH_STORED_DAMAGED : RICH_STORED_NO_MEMORY;
+}
+
+enum rich_stored rich_stored_read(uintptr_t start, uintptr_t function, uint8_t **out, size_t *size)
+{
+    struct code_header header;
+    uintptr_t at = 0;
+    uint32_t packed_size;
+    uint8_t flags;
+
+    *out = NULL;
+    if (!peek(&at, start - sizeof(at), sizeof(at)) || !peek(&header, at, sizeof(header)) ||
+        header.method != function || !header.debug_info)
+        return RICH_STORED_NONE;
+    if (!peek(&flags, (uintptr_t)header.debug_info, 1) ||
+        (flags & ~(FLAG_PATCHPOINT | FLAG_RICH)) != 0)
+        return RICH_STORED_DAMAGED;
+    if (flags & FLAG_PATCHPOINT)
+        return RICH_STORED_TIER0;
+    if (!flags)
+        return RICH_STORED_NONE;
+    if (!peek(&packed_size, (uintptr_t)header.debug_info + 1, sizeof(packed_size)))
+        return RICH_STORED_DAMAGED;
+    return read_packed((uintptr_t)header.debug_info + 1 + sizeof(packed_size), packed_size,
+                       function, out, size);
+}
