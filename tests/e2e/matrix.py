@@ -178,7 +178,7 @@ def describe_threads(numbers):
     seeds = numbers['seeds']
     return '%d stops, %d threads with frames, %d equal, %s; seeds %d, same %d, refused %s' % (
         numbers['stops'], numbers['walked'] - numbers['refused'], numbers['equal'],
-        ', '.join('%s %d' % (name, numbers[name]) for name in PASSING if numbers[name]) or 'none between two steps',
+        ', '.join('%s %d' % (name, numbers[name]) for name in PASSING if numbers.get(name)) or 'none between two steps',
         seeds.get('taken', 0), seeds.get('same', 0), seeds.get('refused_by') or 0)
 
 
