@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 
-from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, Record, SDK_FRAMEWORK, Skip, each, early,
+from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, Record, SDK_FRAMEWORK, Skip, each, early, full,
                      lane, needs, one_line, publishes, run, sampled, tool, tool_json)
 from test_forms import published
 from portable_pdb import Pdb
@@ -119,7 +119,9 @@ def test_lines_between_which_a_value_stays_on_the_stack(t, hooks, framework):
             unknown = sum(lines.pop(name, 0) for name in methods_of(r.log, pdb, wanted[made]))
             t.equal(sum(lines.values()) + unknown, sum(wanted[made].values()), (env, made))
             t.true(all(count <= wanted[made].get(line, 0) for line, count in lines.items()), (env, made, lines))
-            t.true(sum(lines.values()) >= (1 if env == AT_ONCE else unknown), (env, made, lines, unknown))
+            # Whether any call is known before the code is optimised depends on the load: the lane judges.
+            least = full('combinations', 0, 1) if env == AT_ONCE else unknown
+            t.true(sum(lines.values()) >= least, (env, made, lines, unknown))
 
 
 @sampled
