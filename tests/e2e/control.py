@@ -36,19 +36,22 @@ def is_dead(pid):
 
 def queued(pid):
     """
-    How long those threads of a process that write its log could have run and were not let, seconds. 0 of one that is gone,
-    or never had a child (None): its last lines are read late on a busy machine.
+    How long each thread of the tracer in a process could have run and was not let, by its number, seconds. Nothing of one that is
+    gone, or never had a child (None).
     """
-    if pid is None:
-        return 0
-    total = 0
-    with contextlib.suppress(OSError):
+    found = {}
+    with contextlib.suppress(OSError, TypeError):
         for task in os.listdir('/proc/%d/task' % pid):
             with open('/proc/%d/task/%s/comm' % (pid, task), encoding='utf-8') as name, \
                     open('/proc/%d/task/%s/schedstat' % (pid, task), encoding='ascii') as waited:
                 if name.read().startswith('shadowtrace-'):
-                    total += int(waited.read().split()[1])
-    return total / 1e9
+                    found[task] = int(waited.read().split()[1]) / 1e9
+    return found
+
+
+def most_queued(before, now):
+    """Of two looks by queued(), the wait of the thread that waited longest: several wait at the same time."""
+    return max((seconds - before.get(task, 0) for task, seconds in now.items()), default=0)
 
 
 class Said:
@@ -78,7 +81,7 @@ class Said:
     def old(self, than=OLD):
         """The lines that are older than `than` seconds, at the kill or now: [(when, number, …)]."""
         when, waited = self.killed or (time.monotonic(), queued(self.pid))
-        return [line for line in self.lines if when - line[0] - (waited - line[2]) >= than]
+        return [line for line in self.lines if when - line[0] - most_queued(line[2], waited) >= than]
 
 
 class Client:
