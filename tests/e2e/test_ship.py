@@ -338,7 +338,10 @@ def reads_only(ship, path):
             with contextlib.suppress(OSError):  # it has been closed
                 if os.readlink(link).startswith(path):
                     opened.add(os.stat(link).st_ino)
-    return opened == {os.stat(path).st_ino}
+    try:
+        return opened == {os.stat(path).st_ino}
+    except FileNotFoundError:
+        return False  # the next part is about to have the name
 
 
 @needs('Kept')
