@@ -703,20 +703,31 @@ static partial class Program
         return sum + (int)room[depth];
     }
 
-    /* Of a thread that is stopped for a collection as it enters a method the address that it returns to is replaced. */
+    /*
+     * Of a thread that is stopped for a collection as it enters a method the address that it returns to is replaced. Each collection
+     * waits for a step of the other thread: on a busy machine that would not run between two of them.
+     */
     static void CollectedMeanwhile()
     {
-        bool ended = false;
+        const int Steps = 20_000;
+        int step = 0;
         var collector = new Thread(() =>
         {
-            while (!Volatile.Read(ref ended))
+            for (int seen = 0; seen < Steps;)
+            {
                 GC.Collect(0);
+                while (Volatile.Read(ref step) == seen)
+                    Thread.Yield();
+                seen = Volatile.Read(ref step);
+            }
         });
 
         collector.Start();
-        for (int i = 0; i < 20_000; i++)
+        while (step < Steps)
+        {
             Check(Roomy(4).GetAwaiter().GetResult() == 5);
-        Volatile.Write(ref ended, true);
+            Volatile.Write(ref step, step + 1);
+        }
         collector.Join();
     }
 
