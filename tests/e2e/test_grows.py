@@ -7,7 +7,7 @@ import time
 
 import test_compiler
 from control import Living
-from harness import HOOKS, PROGRAM, each, early, full, lane, longer, needs, tool, waits
+from harness import HOOKS, PROGRAM, each, early, full, lane, longer, needs, tool, until, waits
 
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'Grower', 'Program.cs')
 APART = 1.05 # seconds: looks are a second apart
@@ -17,13 +17,22 @@ class Grower(Living):
     def __init__(self, t, *options):
         super().__init__(t, PROGRAM.command('Grower'), '--live', '--check', '0', *options, stdin=subprocess.PIPE)
         self.wait()
+        self.asked = 0
 
     def rounds(self, count, apart=APART):
+        """Two full collections each. The log's writer keeps the last look only, so each is written before the next one."""
         for _ in range(count):
             self.process.stdin.write(b'\n')
             self.process.stdin.flush()
             self.t.equal(self.process.stdout.readline(), b'ok\n', 'what it says')
+            self.asked += 2
+            if apart:
+                until(lambda: self.full() >= self.asked, lambda: '%d full collections in the log' % self.asked)
             time.sleep(apart)
+
+    def full(self):
+        with open(self.path, encoding='utf-8') as log:
+            return max([int(number) for number in re.findall(r'^{"kind":"live_total".*?"full":(\d+)', log.read(), re.M)], default=0)
 
 
 def line_of(text):
