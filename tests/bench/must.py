@@ -113,6 +113,18 @@ def compiler(result, lines):
         lines.none('F# compiler: MB above empty ELT3')
 
 
+def rich(result, lines):
+    for key, name, cpu in (('csc', 'C# compiler', 'cpu'), ('kestrel', 'Kestrel', 'op_cpu')):
+        for mode, base, which in (('rich', 'richless', '--own'), ('rich-all', 'richless-all', 'all methods')):
+            what = '%s, %s: rich debug info / --no-rich' % (name, which)
+            lines.ratio(result, what, key, [(cpu, 'CPU'), ('log_bytes', 'log')] if key == 'csc' else [(cpu, 'CPU')], mode, base, 1.05)
+            found = difference(result, key, 'rss', mode, base)
+            if found:
+                megabytes = found[0] / 2 ** 20
+                lines.add(what + ', MB', 'ok' if megabytes <= 5 else 'not reached',
+                          '%.1f %s, at most 5' % (megabytes, interval(found, 1 / 2 ** 20)))
+
+
 def server(result, lines):
     for mode, name, limit in (('sites3', 'sites', 1 / 0.85), ('events3', 'events', 1 / 0.6), ('only', '--only own', 1 / 0.95)):
         rounds = len(values(result, 'kestrel', mode, 'op_cpu'))
@@ -157,6 +169,7 @@ def show(result):
     calls(result, lines)
     trees(result, lines)
     compiler(result, lines)
+    rich(result, lines)
     server(result, lines)
     lines.ratio(result, 'short program, record --only: wall / unprofiled', 'short', [('wall', 'wall')], 'only-record', 'plain', 1.15,
                 beside(result, 'short', 'wall', [('only', 'without `record` around it'), ('events3', 'all hooked')]))
