@@ -371,23 +371,60 @@ static bool always_shown(const struct model_rows *r, const struct model_row *row
     return model_row_foreign(r, row) && passes(r, row);
 }
 
-static int row_order(const void *a, const void *b, void *context)
-{
-    const struct model_rows *r = context;
-    const struct model_row *x = a, *y = b;
-    int order = ORDER(passes(r, y), passes(r, x));
+/* What a row is sorted by, read once: its sums lie elsewhere, and far apart. */
+struct rank {
+    double weight, total, self;
+    uint32_t row;
+    bool passes;
+};
 
-    if (!order && !in_key_order(r)) {
-        order = ORDER(weight_of(r, y), weight_of(r, x));
-        order = order
-                    ? order
-                    : ORDER(model_row_total(r, y, MODEL_BYTES), model_row_total(r, x, MODEL_BYTES));
-        order = order ? order
-                      : ORDER(model_row_self(r, y, MODEL_BYTES), model_row_self(r, x, MODEL_BYTES));
-    }
+static struct rank rank_of(const struct model_rows *r, uint32_t number)
+{
+    const struct model_row *row = &r->rows[number];
+    struct rank rank = {.row = number, .passes = passes(r, row)};
+
+    if (in_key_order(r))
+        return rank;
+    rank.weight = weight_of(r, row);
+    rank.total = model_row_total(r, row, MODEL_BYTES);
+    rank.self = model_row_self(r, row, MODEL_BYTES);
+    return rank;
+}
+
+static int rank_order(const void *a, const void *b, void *context)
+{
+    const struct model_row *rows = context;
+    const struct rank *x = a, *y = b;
+    int order = ORDER(y->passes, x->passes);
+
+    order = order ? order : ORDER(y->weight, x->weight);
+    order = order ? order : ORDER(y->total, x->total);
+    order = order ? order : ORDER(y->self, x->self);
     for (int i = 0; !order && i < 3; i++)
-        order = ORDER(x->key[i], y->key[i]);
+        order = ORDER(rows[x->row].key[i], rows[y->row].key[i]);
     return order;
+}
+
+static int sort_rows(struct model_rows *r)
+{
+    struct rank *ranks = memory_alloc((r->count + 1) * sizeof(*ranks));
+    struct model_row *sorted = memory_alloc((r->count + 1) * sizeof(*sorted));
+    int err = ranks && sorted ? 0 : -ENOMEM;
+
+    for (uint32_t i = 0; !err && i < r->count; i++)
+        ranks[i] = rank_of(r, i);
+    if (!err && r->count)
+        qsort_r(ranks, r->count, sizeof(*ranks), rank_order, r->rows);
+    for (size_t i = 0; !err && i < r->count; i++)
+        sorted[i] = r->rows[ranks[i].row];
+    if (!err) {
+        memory_free(r->rows);
+        r->rows = sorted;
+        r->capacity = r->count + 1;
+        sorted = NULL;
+    }
+    memory_free_all(ranks, sorted);
+    return err;
 }
 
 /* The rows that are always shown stand behind the first `top` ones. */
@@ -405,8 +442,10 @@ static void keep_shown(struct model_rows *r)
     }
 }
 
-static void put_in_order(struct model_rows *r)
+static int put_in_order(struct model_rows *r)
 {
+    int err;
+
     SORT(r->types, r->type_count, type_order);
     for (size_t i = 0; i < r->type_count; i++) {
         struct model_row *row = &r->rows[r->types[i].row];
@@ -414,9 +453,10 @@ static void put_in_order(struct model_rows *r)
         row->first_type = row->type_count ? row->first_type : i;
         row->type_count++;
     }
-    if (r->count)
-        qsort_r(r->rows, r->count, sizeof(*r->rows), row_order, r);
-    keep_shown(r);
+    err = sort_rows(r);
+    if (!err)
+        keep_shown(r);
+    return err;
 }
 
 int model_rows_init(struct model_rows *r, const struct model_tree *t,
@@ -439,9 +479,7 @@ int model_rows_init(struct model_rows *r, const struct model_tree *t,
         err = add_cells(r);
     if (!err && has_totals(r))
         err = add_totals(r);
-    if (!err)
-        put_in_order(r);
-    return err;
+    return err ? err : put_in_order(r);
 }
 
 void model_rows_fini(struct model_rows *r)
