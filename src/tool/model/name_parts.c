@@ -1,7 +1,5 @@
 #include "model/name_parts.h"
 
-#include "base/name.h"
-
 #include <string.h>
 
 #define DEPTH            24 /* of types in types */
@@ -196,9 +194,8 @@ static uint16_t method_of(const struct name_parts *p)
     return number;
 }
 
-bool parts_of_method(struct name_parts *p, const char *name)
+bool parts_of_method(struct name_parts *p, const char *name, const char *parameters)
 {
-    const char *parameters = name_parameters(name);
     struct cursor c = {name, parameters, p, false};
     uint16_t type, count;
 

@@ -45,11 +45,11 @@ struct name_parts {
 /*
  * parts_of_class, parts_of_method - as a log has them, methods as report_demangle leaves them. The
  * last segment of a method's path is the method, of ".ctor" with its dot; or all from one with a
- * "+" on, as of "Bar+System.IDisposable.Dispose".
+ * "+" on, as of "Bar+System.IDisposable.Dispose". parameters: as name_parameters has it.
  * Returns: false: not such a name: brackets that do not match, too long, too deep.
  * Owns:    spans point into the name.
  */
 bool parts_of_class(struct name_parts *p, const char *name);
-bool parts_of_method(struct name_parts *p, const char *name);
+bool parts_of_method(struct name_parts *p, const char *name, const char *parameters);
 
 #endif

@@ -12,14 +12,30 @@
 
 const char *const names_styles[] = {"short", "full", "raw", NULL};
 
+/* Hashes of a full name: without parameters, with them. */
+struct overload {
+    uint64_t name, whole;
+    bool several; /* methods of that name differ in parameters */
+};
+
+/* A full name, made and looked at once: what all names tell takes several rounds over them. */
+struct known {
+    char *text; /* NULL: as the log has it */
+    size_t size; /* without parameters */
+    struct overload hashes;
+    uint64_t brief;  /* the short name's hash; 0: not made yet */
+    bool parameters; /* it has them */
+    bool in_full;    /* a short one would look like another's */
+};
+
 /* Names of one kind of one log, by number. */
 struct shown {
     const struct report_table *table;
     bool methods;
     char **texts; /* NULL: not asked for yet */
     size_t capacity;
-    bool *in_full; /* a short one would look like another's */
-    size_t count;  /* of those that the knowledge is of */
+    struct known *known;
+    size_t count; /* of those that the knowledge is of */
 };
 
 /* What all names of the logs together tell; of all logs that are shown beside one another. */
@@ -29,10 +45,7 @@ struct knowledge {
     struct name_short brief;
     struct name_parts parts; /* of the name at hand */
     struct buffer full, text;
-    struct overload {
-        uint64_t name, whole; /* hashes: without parameters, with them */
-        bool several;
-    } * overloads;
+    struct overload *overloads;
     size_t overload_count, overload_capacity;
     struct index overload_index;
 };
@@ -127,7 +140,9 @@ static void shown_free(struct shown *s)
 {
     for (size_t i = 0; i < s->capacity; i++)
         memory_free(s->texts[i]);
-    memory_free_all(s->texts, s->in_full);
+    for (size_t i = 0; i < s->count; i++)
+        memory_free(s->known[i].text);
+    memory_free_all(s->texts, s->known);
 }
 
 void names_free(struct names *n)
@@ -162,12 +177,14 @@ static const char *full_name(struct knowledge *k, const struct shown *s, size_t 
 {
     const char *name = s->table->defs[number].name;
 
+    if (number < s->count)
+        return s->known[number].text ? s->known[number].text : name;
     return s->methods ? report_demangle(&k->full, name) : name;
 }
 
 /*
- * Takes a name apart. Returns: false where it stays as it is: no name, or of nothing that was
- * defined.
+ * Takes a name apart that is known. Returns: false where it stays as it is: no name, or of nothing
+ * that was defined.
  */
 static bool take_apart(struct knowledge *k, const struct shown *s, size_t number, const char *full)
 {
@@ -175,26 +192,14 @@ static bool take_apart(struct knowledge *k, const struct shown *s, size_t number
         return false;
     if (!s->methods)
         return parts_of_class(&k->parts, full);
-    return parts_of_method(&k->parts, full) && k->parts.method > 0;
+    return parts_of_method(&k->parts, full, full + s->known[number].size) && k->parts.method > 0;
 }
 
-/* A name's hashes: all of it, and without parameters. */
-static struct overload hashes_of(const char *full, bool method)
+static bool is_overloaded(const struct knowledge *k, const struct known *known)
 {
-    size_t size = strlen(full);
-
-    return (struct overload){
-        .name = hash_bytes(full, method ? (size_t)(name_parameters(full) - full) : size),
-        .whole = hash_bytes(full, size),
-    };
-}
-
-static bool is_overloaded(const struct knowledge *k, const char *full)
-{
-    struct overload key = hashes_of(full, true);
     size_t slot;
     uint32_t number = index_find(&k->overload_index, &overload_kind, k->overloads,
-                                 overload_kind_hash(&key), &key, &slot);
+                                 overload_kind_hash(&known->hashes), &known->hashes, &slot);
 
     return number != INDEX_NONE && k->overloads[number].several;
 }
@@ -208,7 +213,7 @@ static const char *short_name(struct knowledge *k, const struct shown *s, size_t
     if (!take_apart(k, s, number, full))
         return full;
     if (s->methods)
-        name_short_method(&k->brief, &k->parts, is_overloaded(k, full), &k->text);
+        name_short_method(&k->brief, &k->parts, is_overloaded(k, &s->known[number]), &k->text);
     else
         name_short_class(&k->brief, &k->parts, &k->text);
     return k->text.failed || !k->text.size ? full : k->text.data;
@@ -225,17 +230,16 @@ static bool is_constructor(const struct name_parts *p)
     return p->segments[at].name.at[0] == '.';
 }
 
-static int note_overload(struct knowledge *k, const char *full)
+static int note_overload(struct knowledge *k, const struct known *known)
 {
-    struct overload key = hashes_of(full, true);
     uint32_t number;
     int added;
 
-    if (!*name_parameters(full))
+    if (!known->parameters)
         return 0;
     added = index_add(&k->overload_index, &overload_kind, &k->overloads, &k->overload_count,
-                      &k->overload_capacity, &key, &number);
-    if (added == 0 && k->overloads[number].whole != key.whole)
+                      &k->overload_capacity, &known->hashes, &number);
+    if (added == 0 && k->overloads[number].whole != known->hashes.whole)
         k->overloads[number].several = true;
     return added < 0 ? added : 0;
 }
@@ -254,7 +258,7 @@ static int note_sure(struct knowledge *k, const struct shown *s, size_t number)
                              NAME_SURE);
     if (!err && s->methods && is_constructor(p))
         err = name_types_add(&k->brief.types, p, &p->types[0], 0, p->method, NAME_SURE);
-    return err || !s->methods ? err : note_overload(k, full);
+    return err || !s->methods ? err : note_overload(k, &s->known[number]);
 }
 
 /* The types that its short name shows. */
@@ -269,7 +273,7 @@ static int note_seen(struct knowledge *k, const struct shown *s, size_t number)
 
     if (!take_apart(k, s, number, full))
         return 0;
-    overloaded = s->methods && is_overloaded(k, full);
+    overloaded = s->methods && is_overloaded(k, &s->known[number]);
     for (uint16_t i = s->methods; i < p->type_count && !err; i++)
         if (!p->types[i].parameter || overloaded)
             err = name_types_add(types, p, &p->types[i], 0, p->types[i].segment_count, NAME_SEEN);
@@ -325,25 +329,28 @@ static bool is_same(const struct holder *a, const struct holder *b)
 
 static int hold(struct knowledge *k, struct shown *s, size_t number, struct holders *h)
 {
-    struct holder key = {.of = s, .number = number}, *have;
-    const char *text = s->in_full[number] ? NULL : short_name(k, s, number);
+    struct known *known = &s->known[number];
+    struct holder key = {.full = known->hashes,
+                         .whole = !s->methods || known->parameters,
+                         .of = s,
+                         .number = number},
+                  *have;
     uint32_t found;
     int added;
 
-    if (text)
-        key.shown = hash_bytes(text, strlen(text));
-    text = full_name(k, s, number);
-    key.full = hashes_of(text, s->methods);
-    key.whole = !s->methods || *name_parameters(text);
-    if (s->in_full[number])
-        key.shown = key.full.whole;
+    if (!known->brief) {
+        const char *text = short_name(k, s, number);
+
+        known->brief = hash_bytes(text, strlen(text));
+    }
+    key.shown = known->in_full ? known->hashes.whole : known->brief;
     added = index_add(&h->index, &holder_kind, &h->all, &h->count, &h->capacity, &key, &found);
     if (added)
         return added < 0 ? added : 0;
     have = &h->all[found];
     if (!is_same(have, &key)) {
-        h->changed |= !have->of->in_full[have->number] || !s->in_full[number];
-        have->of->in_full[have->number] = s->in_full[number] = true;
+        h->changed |= !have->of->known[have->number].in_full || !known->in_full;
+        have->of->known[have->number].in_full = known->in_full = true;
     } else if (!have->whole) {
         *have = key;
     }
@@ -366,10 +373,10 @@ static int tell_apart(struct knowledge *k, bool methods)
         for (struct names *n = k->logs; n && !err; n = n->next) {
             struct shown *s = methods ? &n->methods : &n->classes;
 
-            if (round == ROUNDS)
-                memset(s->in_full, true, s->count);
-            for (size_t i = 0; i < s->count && !err; i++)
+            for (size_t i = 0; i < s->count && !err; i++) {
+                s->known[i].in_full |= round == ROUNDS;
                 err = hold(k, s, i, &h);
+            }
         }
     }
     index_free(&h.index);
@@ -377,11 +384,25 @@ static int tell_apart(struct knowledge *k, bool methods)
     return err;
 }
 
-static int prepare(struct shown *s)
+static int look_at(struct knowledge *k, struct shown *s)
 {
-    s->count = s->table->count;
-    s->in_full = memory_zalloc(s->count + 1, sizeof(*s->in_full));
-    return s->in_full ? 0 : -ENOMEM;
+    s->known = memory_zalloc(s->table->count + 1, sizeof(*s->known));
+    if (!s->known)
+        return -ENOMEM;
+    for (size_t i = 0; i < s->table->count; i++) {
+        const char *name = s->table->defs[i].name, *full = full_name(k, s, i);
+        const char *parameters = s->methods ? name_parameters(full) : full + strlen(full);
+        struct known *known = &s->known[i];
+
+        if (full != name && !(known->text = memory_strdup(full)))
+            return -ENOMEM;
+        known->size = (size_t)(parameters - full);
+        known->hashes.name = hash_bytes(full, known->size);
+        known->hashes.whole = hash_bytes(full, known->size + strlen(parameters));
+        known->parameters = *parameters;
+        s->count = i + 1;
+    }
+    return 0;
 }
 
 static void learn(struct knowledge *k)
@@ -390,9 +411,9 @@ static void learn(struct knowledge *k)
 
     k->learned = true;
     for (struct names *n = k->logs; n && !err; n = n->next) {
-        err = prepare(&n->methods);
+        err = look_at(k, &n->methods);
         if (!err)
-            err = prepare(&n->classes);
+            err = look_at(k, &n->classes);
     }
     if (!err)
         err = for_all(k, note_sure);
@@ -420,7 +441,7 @@ static const char *text_of(struct names *n, struct shown *s, uint32_t number)
         return s->texts[number];
     if (n->style == NAMES_SHORT && !k->learned)
         learn(k);
-    text = n->style == NAMES_FULL || k->failed || number >= s->count || s->in_full[number]
+    text = n->style == NAMES_FULL || k->failed || number >= s->count || s->known[number].in_full
                ? full_name(k, s, number)
                : short_name(k, s, number);
     if (!array_reserve_zeroed(&s->texts, &s->capacity, s->table->count) ||
