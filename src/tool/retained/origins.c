@@ -31,9 +31,7 @@ int origins_take(struct origins *o, struct report_defs *defs, const struct repor
         report_ids_free(&o->ids);
     o->recording = defs->recording.number;
     origin = (struct origin){.il = report_defs_alloc_il(defs, site)};
-    err = site->inlined && !site->cut && site->call != SST_CALL_DYNAMIC
-              ? report_defs_alloc_path(defs, site, record->at, &origin.path)
-              : report_defs_path(defs, site->node, record->at, &origin.path);
+    err = report_defs_alloc_path(defs, site, record->at, &origin.path);
     if (!err)
         err = report_defs_class(defs, site->class_id, record->at, &origin.class_number);
     if (err)

@@ -11,8 +11,10 @@
 #include "browse/ranking.h"
 #include "gate/gate.h"
 #include "model/near.h"
+#include "retained/retained.h"
 #include "server/answer.h"
 #include "support/test.h"
+#include "unit/heap/made_heap.h"
 
 #include "base/clock.h"
 
@@ -236,6 +238,97 @@ static json_t *diff_of(const char *log)
     return answer;
 }
 
+/* What an allocation leaves in a log with live objects, and in a dump of which no object is dead. Returns: whether that can
+ * say it. A byte of the log is a unit of the dump. */
+static bool put_object(struct made_heap *m, json_t *record, uint32_t id, uint64_t *address)
+{
+    static const char *const members[] = {"t", "thread", "bytes", "allocs", "heap", "values"};
+    const uint64_t units = (uint64_t)json_integer_value(json_object_get(record, "bytes"));
+
+    if (json_object_get(record, "stack") || json_object_get(record, "type") ||
+        json_object_get(record, "weight"))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(members); i++)
+        json_object_del(record, members[i]);
+    json_object_set_new(record, "kind", json_string("live_site"));
+    json_object_set_new(record, "id", json_integer(id));
+    made_object(m, *address, 1, units, NULL, 0);
+    made_root(m, *address, SST_HEAP_ROOT_STACK, 0, 1);
+    made_site(m, *address, id);
+    *address += units * SST_HEAP_UNIT;
+    return true;
+}
+
+/* The log's definitions, and its allocations as what a heap is full of. Returns: whether that can say all of them. */
+static bool put_heap(struct made_heap *m, FILE *in, FILE *out)
+{
+    uint64_t address = UINT64_C(0x7f0000000000);
+    uint32_t sites = 0, headers = 0;
+    char *line = NULL;
+    size_t room = 0;
+    bool all = true;
+
+    while (getline(&line, &room, in) > 0) {
+        json_t *record = json_loads(line, 0, NULL);
+        const char *kind = json_is_object(record) ? text_of(record, "kind") : NULL;
+
+        all = all && record;
+        if (kind && !strcmp(kind, "header")) {
+            headers++;
+            json_object_set_new(record, "pid", json_integer(7)); /* made_begin */
+            json_object_set_new(record, "clock", json_integer(1000));
+        }
+        if (kind && (!strcmp(kind, "alloc") || !strcmp(kind, "site")))
+            all = put_object(m, record, ++sites, &address) && all;
+        else if (kind && !strncmp(kind, "live", strlen("live")))
+            kind = NULL;
+        if (kind && strcmp(kind, "end") != 0) {
+            json_dumpf(record, out, JSON_COMPACT);
+            putc('\n', out);
+        }
+        json_decref(record);
+    }
+    free(line);
+    return all && sites && headers == 1;
+}
+
+/* What no own frame holds stands at another frame there; here, too, it is of none. NULL: no dump can say it. */
+static json_t *retained_of(const char *log, const json_t *truth)
+{
+    char copy[] = "/tmp/shadowtrace-answer-XXXXXX", dump[] = "/tmp/shadowtrace-answer-XXXXXX";
+    FILE *in = fopen(log, "r"), *out = fdopen(mkstemp(copy), "w");
+    json_t *answer = NULL, *json, *rows;
+    struct made_heap m;
+    const char *key;
+    void *next;
+
+    close(mkstemp(dump));
+    made_begin(&m, 100);
+    if (put_heap(&m, in, out)) {
+        made_name(&m, SST_HEAP_CLASSES, 1, 0, "Made");
+        made_name(&m, SST_HEAP_NAMES, 1, 0, "Main");
+        made_end(&m);
+        made_write(&m, dump);
+        fflush(out);
+        json = printed(RUN(&cmd_retained, "retained", "--format=json", "--top=0", SYMBOLS, copy, dump));
+        rows = of_rows(json_object_get(json, "lines"), "bytes");
+        answer = json_object();
+        for (next = json_object_iter(rows); next; next = json_object_iter_next(rows, next)) {
+            key = json_object_iter_key(next);
+            put(answer, json_object_get(truth, key) ? key : MODEL_NEAR_NONE,
+                json_number_value(json_object_iter_value(next)) / SST_HEAP_UNIT);
+        }
+        json_decref(rows);
+        json_decref(json);
+    }
+    made_free(&m);
+    fclose(in);
+    fclose(out);
+    unlink(copy);
+    unlink(dump);
+    return answer;
+}
+
 /* Of each file: what its lines made, with calls. */
 static void expect_annotated(const char *log, double slack)
 {
@@ -269,12 +362,15 @@ static void expect_annotated(const char *log, double slack)
 
 TEST(each_view_puts_the_same_bytes_at_the_same_line)
 {
+    unsigned dumps = 0;
+
     for (size_t i = 0; i < COUNT_OF(logs); i++) {
         bool estimated;
         json_t *truth = report_of(logs[i], "--by", "own", NULL, &estimated);
         json_t *steady = report_of(logs[i], "--by", "own", "--steady", NULL);
         json_t *overview = report_of(logs[i], "--view", "overview", NULL, NULL);
         json_t *gate = gate_of(logs[i]);
+        json_t *retained = retained_of(logs[i], truth);
         const double slack = estimated ? 3 : 0;
 
         expect_same(logs[i], "the overview", overview, truth, false, 0);
@@ -283,8 +379,12 @@ TEST(each_view_puts_the_same_bytes_at_the_same_line)
         expect_same(logs[i], "/metrics", metrics_of(logs[i]), truth, false, slack);
         if (gate)
             expect_same(logs[i], "gate", gate, steady, true, slack);
+        dumps += retained != NULL;
+        if (retained)
+            expect_same(logs[i], "retained", retained, truth, false, 0);
         expect_annotated(logs[i], slack);
         json_decref(truth);
         json_decref(steady);
     }
+    assert_true(dumps >= 12); /* not of logs that are sampled, damaged, compressed, or have inline stacks */
 }
