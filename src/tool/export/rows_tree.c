@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "model/near.h"
 
-/* Nodes of one id: methods of one name, in modules of one name, are one to the engine. */
+/* Numbers of one id: methods of one name, in modules of one name, are one to the engine. */
 struct twins {
     uint64_t id[2];
     uint32_t first, last;
@@ -32,8 +32,7 @@ struct writing {
     uint64_t (*stacks)[2];              /* by node */
     uint64_t (*frames)[2], (*bases)[2]; /* by place; see model_place_ids */
     uint32_t *method;                   /* by place: the first one of the same base */
-    uint32_t *next;                     /* by node: the next of its twins; 0 none */
-    bool *again;                        /* by node: it is not the first of its twins */
+    uint32_t *first, *next;             /* by node: of its twins the first, and the next; 0 none */
     bool *site;                         /* by node: something was allocated there */
     uint32_t *near;                     /* by node: that of the own frame it counts for; 0 none */
     /* The path from the root to the node at hand. */
@@ -300,7 +299,7 @@ static int put_nodes(struct writing *w)
         leave(w, n->depth);
         if (t->places[n->place].kind == MODEL_PLACE_TYPE) {
             put_type(w, n->place);
-            err = w->again[i] ? 0 : put_amounts(w, i);
+            err = w->first[i] == i ? put_amounts(w, i) : 0;
             continue;
         }
         enter(w, i);
@@ -315,51 +314,28 @@ static int put_nodes(struct writing *w)
 
 /* ---- the whole ---- */
 
-/* Which nodes are one, and where something was allocated. */
-static int find_twins(struct writing *w)
+/* By number the first of the same id, and, if asked for, the next; 0 none. */
+static int find_twins(uint64_t (*ids)[2], uint32_t count, uint32_t *first, uint32_t *next)
 {
-    const struct model_tree *t = w->t;
     struct index index = {NULL, 0, 0};
     struct twins *twins = NULL;
-    size_t count = 0, capacity = 0;
+    size_t known = 0, capacity = 0;
     int added = 0;
 
-    for (uint32_t i = 0; added >= 0 && i < t->node_count; i++) {
-        struct twins key = {{w->stacks[i][0], w->stacks[i][1]}, i, i};
+    for (uint32_t i = 0; added >= 0 && i < count; i++) {
+        const struct twins key = {{ids[i][0], ids[i][1]}, i, i};
         uint32_t number;
 
-        if (t->places[t->nodes[i].place].kind == MODEL_PLACE_TYPE)
-            w->site[t->nodes[i].parent] = true;
-        added = index_add(&index, &twins_kind, &twins, &count, &capacity, &key, &number);
-        if (added)
-            continue;
-        w->next[twins[number].last] = i;
+        added = index_add(&index, &twins_kind, &twins, &known, &capacity, &key, &number);
+        if (added < 0)
+            break;
+        first[i] = twins[number].first;
+        if (next && !added)
+            next[twins[number].last] = i;
         twins[number].last = i;
-        w->again[i] = true;
     }
     index_free(&index);
     memory_free(twins);
-    return added < 0 ? added : 0;
-}
-
-/* The first place of each base. */
-static int find_methods(struct writing *w)
-{
-    struct index index = {NULL, 0, 0};
-    struct twins *known = NULL;
-    size_t count = 0, capacity = 0;
-    int added = 0;
-
-    for (uint32_t i = 0; added >= 0 && i < w->t->place_count; i++) {
-        struct twins key = {{w->bases[i][0], w->bases[i][1]}, i, i};
-        uint32_t number;
-
-        added = index_add(&index, &twins_kind, &known, &count, &capacity, &key, &number);
-        if (added >= 0)
-            w->method[i] = known[number].first;
-    }
-    index_free(&index);
-    memory_free(known);
     return added < 0 ? added : 0;
 }
 
@@ -387,19 +363,22 @@ static int make_tables(struct writing *w)
         err = model_place_ids(w->t, &w->frames, &w->bases);
     w->method = memory_zalloc(places, sizeof(*w->method));
     w->next = memory_zalloc(nodes, sizeof(*w->next));
-    w->again = memory_zalloc(nodes, sizeof(*w->again));
+    w->first = memory_zalloc(nodes, sizeof(*w->first));
     w->site = memory_zalloc(nodes, sizeof(*w->site));
     w->open = memory_zalloc(depth + 1, sizeof(*w->open));
     w->on_path = memory_zalloc(places, sizeof(*w->on_path));
     w->methods = memory_zalloc(places, sizeof(*w->methods));
     if (!err &&
-        !(w->method && w->next && w->again && w->site && w->open && w->on_path && w->methods))
+        !(w->method && w->next && w->first && w->site && w->open && w->on_path && w->methods))
         err = -ENOMEM;
     if (!err)
         err = find_near(w);
+    for (uint32_t i = 0; !err && i < nodes; i++)
+        if (w->t->places[w->t->nodes[i].place].kind == MODEL_PLACE_TYPE)
+            w->site[w->t->nodes[i].parent] = true;
     if (!err)
-        err = find_methods(w);
-    return err ? err : find_twins(w);
+        err = find_twins(w->bases, w->t->place_count, w->method, NULL);
+    return err ? err : find_twins(w->stacks, w->t->node_count, w->first, w->next);
 }
 
 int export_rows_put(struct export_rows *r, const struct model_tree *tree, struct names *names)
@@ -416,7 +395,7 @@ int export_rows_put(struct export_rows *r, const struct model_tree *tree, struct
     if (!err)
         err = put_nodes(&w);
     r->sums.recordings++;
-    memory_free_all(w.stacks, w.frames, w.bases, w.method, w.next, w.again, w.site, w.open, w.near,
+    memory_free_all(w.stacks, w.frames, w.bases, w.method, w.next, w.first, w.site, w.open, w.near,
                     w.on_path, w.methods, w.parts);
     return err ? err : r->err;
 }
