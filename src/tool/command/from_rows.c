@@ -38,34 +38,16 @@ static void tell(const struct cli_command *command, const struct rows_log_sums *
                      text_count(&some, sums->unknown));
 }
 
-int from_rows_read(const struct cli_command *command, const struct reading_window *window,
-                   char *const *files, size_t count, struct from_rows *out)
+int from_rows_read(const struct cli_command *command, char *const *files, size_t count,
+                   struct report_cells *cells, struct rows_log **out)
 {
-    int status;
+    int status = cli_failed(command, rows_log_new(cells, out));
 
-    *out = (struct from_rows){.log = NULL};
-    if (window->from || window->to)
-        return cli_usage_error(command, "--from and --to do not go with --from-rows: rows are sums "
-                                        "of minutes; choose those in the query");
-    status = cli_failed(command, rows_log_new(&out->log));
     for (size_t i = 0; !status && i < count && files[i]; i++)
-        status = read_one(command, out->log, files[i]);
+        status = read_one(command, *out, files[i]);
     if (!status)
-        status = cli_failed(command, rows_log_make(out->log, out->path));
+        status = cli_failed(command, rows_log_end(*out));
     if (!status)
-        tell(command, rows_log_sums(out->log));
-    out->logs[0] = out->path;
+        tell(command, rows_log_sums(*out));
     return status;
-}
-
-void from_rows_free(struct from_rows *f)
-{
-    rows_log_free(f->log);
-    f->log = NULL;
-}
-
-int from_rows_give(const struct from_rows *f, const struct report_defs *defs,
-                   struct source_lines *lines)
-{
-    return f->log && lines ? rows_log_give(f->log, defs, lines) : 0;
 }

@@ -22,6 +22,30 @@ static int read_one(const struct cli_command *command, const struct loading_opti
     return err ? reading_failed(command, log, model_log(l->model), err) : status;
 }
 
+/* What is asked of live objects finds none: rows have sums of one recording, without times. */
+static int read_rows(const struct cli_command *command, const struct loading_options *o,
+                     char **files, size_t count, struct loading *l)
+{
+    const struct reading_window *window = &o->filters->window;
+    struct report_live_spans spans = {NULL, 0};
+    bool known = false;
+    int status = CLI_OK;
+
+    if (window->from || window->to)
+        return cli_usage_error(command, "--from and --to do not go with --from-rows: rows are sums "
+                                        "of minutes; choose those in the query");
+    if (o->live.instead)
+        status = reading_spans(command, NULL, &o->live, window, &spans, &known);
+    if (o->live.question && !known)
+        model_ask_nothing(l->model);
+    model_spans(l->model, known ? &spans : NULL);
+    if (!status)
+        status = from_rows_read(command, files, count, model_cells(l->model), &l->rows);
+    model_spans(l->model, NULL);
+    report_live_spans_fini(&spans);
+    return status;
+}
+
 int loading_read(const struct cli_command *command, const struct loading_options *o, char **logs,
                  size_t count, struct loading *l)
 {
@@ -44,12 +68,9 @@ int loading_read(const struct cli_command *command, const struct loading_options
     report_problems_init(&l->problems);
     reading_progress_init(&progress, &o->reading);
     status = cli_failed(command, model_new(&how, &l->problems, &l->model));
-    if (!status && o->reading.rows) {
-        status = from_rows_read(command, &o->filters->window, logs, count, &l->rows);
-        logs = l->rows.logs;
-        count = 1;
-    }
-    for (size_t i = 0; !status && i < count && logs[i]; i++) {
+    if (!status && o->reading.rows)
+        status = read_rows(command, o, logs, count, l);
+    for (size_t i = 0; !status && !o->reading.rows && i < count && logs[i]; i++) {
         status = read_one(command, o, logs[i], l);
         reading_progress_end(&progress);
         if (!status && o->each)
@@ -114,8 +135,8 @@ int loading_know(const struct cli_command *command, const struct loading_options
 
     if (o->filters->generated)
         source_lines_show_generated(l->lines);
-    if (!err)
-        err = from_rows_give(&l->rows, l->defs, l->lines);
+    if (!err && l->rows && l->lines)
+        err = rows_log_give(l->rows, l->lines);
     if (!err)
         err = model_own_new(l->defs, log, l->lines, own->item, own->count, &l->own, why, why_size);
     if (!err)
@@ -150,6 +171,6 @@ void loading_end(struct loading *l)
     model_free(l->model);
     model_own_free(l->own);
     source_lines_free(l->lines);
-    from_rows_free(&l->rows);
+    rows_log_free(l->rows);
     report_problems_fini(&l->problems);
 }

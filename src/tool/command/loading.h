@@ -25,7 +25,7 @@ struct loading_options {
     uint32_t calls_thread;    /* id in the log; 0: of all */
     struct reading_live live; /* instead: the window is its, all allocations are read */
     int (*event)(void *context, const struct report_cell_event *event); /* as model_options' */
-    /* After each log. Returns: 0 or -errno, which ends it. NULL: not needed. */
+    /* After each log, of rows never. Returns: 0 or -errno, which ends it. NULL: not needed. */
     int (*each)(void *context, const struct model *m, const char *log);
     void *context; /* of both */
 };
@@ -43,7 +43,7 @@ struct loading {
     struct source_lines *lines; /* NULL: not looked up */
     struct model_own *own;
     struct names *names, *others; /* those shown; what globs mean besides */
-    struct from_rows rows;        /* with --from-rows what the log was made of */
+    struct rows_log *rows;        /* with --from-rows what was read; NULL: logs */
     struct buffer own_note;       /* a line where own code makes next to nothing; else empty */
     bool stand_in;                /* and so others count as own */
 };

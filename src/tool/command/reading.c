@@ -255,11 +255,14 @@ int reading_spans(const struct cli_command *command, const char *path,
                   struct report_live_spans *out, bool *known)
 {
     struct report_marks marks = {.live_only = !live->instead};
-    int err, status = CLI_OK;
+    int err = 0, status = CLI_OK;
 
     *out = (struct report_live_spans){NULL, 0};
     *known = true;
-    err = report_marks_read(path, &marks);
+    if (path)
+        err = report_marks_read(path, &marks);
+    else
+        marks = (struct report_marks){.recordings = 1, .untimed = true};
     if (err == -ECANCELED || (err == -ESPIPE && !live->instead)) {
         *known = false;
     } else if (err) {
@@ -268,7 +271,7 @@ int reading_spans(const struct cli_command *command, const char *path,
                                     : strerror(-err));
         status = CLI_IO;
     } else {
-        status = choose_spans(command, path, &marks, live, window, out);
+        status = choose_spans(command, path ? path : "rows", &marks, live, window, out);
     }
     report_marks_fini(&marks);
     return status;

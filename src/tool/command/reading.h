@@ -63,7 +63,8 @@ struct reading_live {
 
 /*
  * reading_spans - the collections of a log that it means. *known: whether that could be told: it
- * cannot where the log is no file, and need not without `instead`. Returns: the exit status.
+ * cannot where the log is no file, and need not without `instead`. path: NULL: of sums without
+ * times. Returns: the exit status.
  */
 int reading_spans(const struct cli_command *command, const char *path,
                   const struct reading_live *live, const struct reading_window *window,

@@ -137,6 +137,11 @@ int model_read_lines(struct model *m, struct report_lines *lines, const char *fi
     return report_cells_read_lines(m->cells, lines, file);
 }
 
+struct report_cells *model_cells(struct model *m)
+{
+    return m->cells;
+}
+
 int model_finish(struct model *m)
 {
     int err = m->physical ? 0 : report_cells_logical(m->cells);

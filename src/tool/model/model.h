@@ -108,6 +108,9 @@ int model_read(struct model *m, const char *path, const struct report_window *wi
 int model_read_lines(struct model *m, struct report_lines *lines, const char *file,
                      const struct report_window *window);
 
+/* model_cells - the table itself, for who fills it with what no log has. Before model_finish. */
+struct report_cells *model_cells(struct model *m);
+
 /*
  * model_finish - no reading after it. Paths become logical ones.
  * model_know   - own and lines may be NULL, are borrowed until model_free, and are made from
@@ -170,7 +173,7 @@ struct model_amount {
     uint64_t allocs, bytes; /* rounded */
     struct report_amount allocs_range, bytes_range;
     double share; /* of a total's bytes, 0 to 1; the caller's to set */
-    double once; /* share of its bytes that is made once (model_path_once) */
+    double once;  /* share of its bytes that is made once (model_path_once) */
     double
         unoptimised;  /* share of its bytes that only unoptimised code allocates (il0 of the log) */
     uint64_t sampled; /* events this rests on, if it is an estimate; else 0 */

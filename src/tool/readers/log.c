@@ -260,6 +260,19 @@ static int use(struct report_log *log, struct report_defs *defs,
     return err ? err : consumer->record(consumer->context, r);
 }
 
+int report_log_take(struct report_log *log, struct report_defs *defs,
+                    const struct report_consumer *consumer, const struct report_record *record)
+{
+    int err = use(log, defs, consumer, record);
+
+    if (err)
+        return err == -ENOMSG ? -EBADMSG : err;
+    report_tally_record(&log->tally, record);
+    log->lines++;
+    log->used++;
+    return 0;
+}
+
 /* A file that begins with anything else: its lines are of a recording of their own. */
 static int headless(struct report_log *log)
 {

@@ -71,6 +71,14 @@ int report_log_read_lines(struct report_lines *lines, const char *file, struct r
                           const struct report_consumer *consumer, struct report_log *log);
 
 /*
+ * report_log_take - a record that no file has, as a line that says it: of what was recorded and is
+ * written in another way. The header comes before sums; definitions may come before it. Returns: as
+ * consumer->record.
+ */
+int report_log_take(struct report_log *log, struct report_defs *defs,
+                    const struct report_consumer *consumer, const struct report_record *record);
+
+/*
  * The same piece by piece, of lines whose source says -EAGAIN where there is no more for now.
  *
  * report_reading_new  - Returns: 0; -ENOMEM. Owns: everything is borrowed until

@@ -475,6 +475,11 @@ int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, 
     return report_log_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
 }
 
+int report_cells_put(struct report_cells *c, const struct report_record *record)
+{
+    return report_log_take(&c->log, &c->defs, &c->consumer, record);
+}
+
 int report_cells_forget(struct report_cells *c, uint32_t slice)
 {
     int err = report_cells_flush(c);

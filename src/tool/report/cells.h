@@ -142,6 +142,9 @@ void report_cells_spans(struct report_cells *c, const struct report_live_spans *
 int report_cells_read(struct report_cells *c, const char *path);
 int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, const char *file);
 
+/* report_cells_put - one record that no file has: report_log_take. */
+int report_cells_put(struct report_cells *c, const struct report_record *record);
+
 /*
  * report_cells_logical - paths become logical ones (report/logical.h).
  * report_cells_finish  - none comes any more: each key is one cell. Both return: 0 or -ENOMEM.

@@ -2,22 +2,18 @@
 
 #include "base/file.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/mman.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#define FLUSH ((size_t)256 << 10)
-
-int rows_log_new(struct rows_log **out)
+int rows_log_new(struct report_cells *cells, struct rows_log **out)
 {
     struct rows_log *r = memory_zalloc(1, sizeof(*r));
 
     *out = r;
     if (!r)
         return -ENOMEM;
-    r->fd = -1;
+    r->cells = cells;
     r->invented = IL_MOST - 1; /* SOURCE_LINE_LAST means something */
     return 0;
 }
@@ -36,11 +32,8 @@ void rows_log_free(struct rows_log *r)
     memory_free_all(r->texts.rows, r->modules.rows, r->methods.rows, r->types.rows, r->frames.rows,
                     r->stacks.rows, r->recordings.rows, r->places.rows, r->others.rows,
                     r->amounts.rows);
-    buffer_free(&r->defined);
     buffer_free(&r->program);
     buffer_free(&r->started);
-    if (r->fd >= 0)
-        close(r->fd);
     memory_free(r);
 }
 
@@ -117,13 +110,14 @@ int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY])
     *why = '\0';
     if (err)
         return err;
+    r->cells->log.file = r->cells->defs.problems->file = path;
     while (!err && (got = report_lines_next(lines, &line)) != 0)
         err = got < 0 ? got : take_line(r, &line, wrong);
     if (!err && report_lines_damage(lines)) {
         snprintf(wrong, sizeof(wrong), "%s", report_lines_damage(lines));
         err = -EBADMSG;
     }
-    if (r->defined.failed || r->program.failed || r->started.failed)
+    if (r->program.failed || r->started.failed)
         err = -ENOMEM;
     if (err == -EBADMSG || err == -EPROTO)
         snprintf(why, ROWS_LOG_WHY, "%.100s:%llu: %.170s", path, (unsigned long long)line.at.line,
@@ -132,30 +126,23 @@ int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY])
     return err;
 }
 
-/* ---- the log ---- */
+/* ---- the cells ---- */
 
-static int flush(struct buffer *b, int fd)
+int rows_log_put(struct rows_log *r, enum sst_kind kind, json_t *json)
 {
-    size_t done = 0;
+    int err = json ? report_cells_put(r->cells, &(struct report_record){.kind = kind, .json = json})
+                   : -ENOMEM;
 
-    while (!b->failed && done < b->size) {
-        ssize_t wrote = write(fd, b->data + done, b->size - done);
-
-        if (wrote < 0 && errno != EINTR)
-            return -errno;
-        done += wrote > 0 ? (size_t)wrote : 0;
-    }
-    if (b->failed)
-        return -ENOMEM;
-    buffer_clear(b);
-    return 0;
+    json_decref(json);
+    return err;
 }
 
 /* Of all recordings: the latest beginning, and the sum of what came before, if that is known. */
-static void put_sampling(const struct rows_log *r, struct buffer *b)
+static void put_sampling(const struct rows_log *r, json_t *header)
 {
     struct report_sampling all = {.bytes = 0};
     bool ticks = false;
+    json_t *sampling;
 
     for (size_t i = 0; i < r->recordings.count; i++) {
         const struct rows_recording *one = &r->recordings.rows[i];
@@ -168,109 +155,88 @@ static void put_sampling(const struct rows_log *r, struct buffer *b)
     }
     if (all.how == REPORT_BEFORE_NONE)
         return;
-    buffer_format(b, ",\"sampler\":\"%s\",\"sampling\":{\"since\":%llu",
-                  ticks ? "ticks" : "runtime", (unsigned long long)all.since_ns);
+    sampling = json_pack("{s:I}", "since", (json_int_t)all.since_ns);
     if (all.how != REPORT_BEFORE_UNKNOWN)
-        buffer_format(b, ",\"before%s\":%llu", all.how == REPORT_BEFORE_MOST ? "_most" : "",
-                      (unsigned long long)all.bytes);
-    buffer_char(b, '}');
+        json_object_set_new(sampling, all.how == REPORT_BEFORE_MOST ? "before_most" : "before",
+                            json_integer((json_int_t)all.bytes));
+    json_object_set_new(header, "sampler", json_string(ticks ? "ticks" : "runtime"));
+    json_object_set_new(header, "sampling", sampling);
 }
 
-static void put_header(const struct rows_log *r, struct buffer *b)
+static int put_header(struct rows_log *r)
 {
-    buffer_format(b, "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1,\"pid\":%llu",
-                  (unsigned long long)(r->sums.recordings == 1 ? r->pid : 0));
-    if (r->programs == 1) {
-        buffer_text(b, ",\"executable\":");
-        buffer_json_string(b, r->program.data);
-    }
-    buffer_text(b, ",\"command\":[");
-    if (r->programs == 1)
-        buffer_json_string(b, r->program.data);
-    else
-        buffer_format(b, "\"%llu recordings\"", (unsigned long long)r->sums.recordings);
-    buffer_text(b, "],\"options\":{\"log\":\"sites\"},\"clock\":0");
-    if (r->started.size) {
-        buffer_text(b, ",\"started\":");
-        buffer_json_string(b, r->started.data);
-    }
-    put_sampling(r, b);
-    buffer_text(b, "}\n");
+    const char *program = r->programs == 1 ? r->program.data : NULL;
+    char several[60];
+    json_t *header;
+
+    snprintf(several, sizeof(several), "%llu recordings", (unsigned long long)r->sums.recordings);
+    header = json_pack("{s:s, s:s, s:i, s:I, s:s*, s:[s], s:{s:s}, s:i, s:s*}", "kind", "header",
+                       "format", SST_LOG_FORMAT, "version", SST_LOG_VERSION, "pid",
+                       (json_int_t)(r->sums.recordings == 1 ? r->pid : 0), "executable", program,
+                       "command", program ? program : several, "options", "log", "sites", "clock",
+                       0, "started", r->started.size ? r->started.data : NULL);
+    if (header)
+        put_sampling(r, header);
+    return rows_log_put(r, SST_KIND_HEADER, header);
 }
 
-static int put_amounts(struct rows_log *r, struct buffer *b)
+static int put_amounts(struct rows_log *r)
 {
     int err = 0;
 
     for (size_t i = 0; !err && i < r->amounts.count; i++) {
-        const struct rows_amount *a = &r->amounts.rows[i];
-        const struct rows_stack *stack = &r->stacks.rows[a->stack];
-        int32_t il = stack->node ? r->frames.rows[stack->frame].il : REPORT_NO_IL;
+        const struct rows_amount *amount = &r->amounts.rows[i];
+        const struct rows_stack *stack = &r->stacks.rows[amount->stack];
+        const struct report_record site = {
+            .kind = SST_KIND_SITE,
+            .alloc = {.bytes = amount->bytes,
+                      .allocs = amount->allocs,
+                      .class_id = amount->type + 1,
+                      .node = stack->node,
+                      .il = stack->node ? r->frames.rows[stack->frame].il : REPORT_NO_IL}};
 
-        r->sums.bytes += a->bytes;
-        r->sums.allocs += a->allocs;
-        buffer_format(b,
-                      "{\"kind\":\"site\",\"node\":%u,\"class\":%u,\"allocs\":%llu,"
-                      "\"bytes\":%llu",
-                      stack->node, a->type + 1, (unsigned long long)a->allocs,
-                      (unsigned long long)a->bytes);
-        if (il != REPORT_NO_IL)
-            buffer_format(b, ",\"il\":%d", il);
-        buffer_text(b, "}\n");
-        if (b->size > FLUSH)
-            err = flush(b, r->fd);
+        r->sums.bytes += amount->bytes;
+        r->sums.allocs += amount->allocs;
+        err = report_cells_put(r->cells, &site);
     }
     return err;
 }
 
-/* Of recordings that are not complete the log has no end: nobody knows what is missing. */
-static void put_end(struct rows_log *r, struct buffer *b)
+/* Of recordings that are not complete there is no end: nobody knows what is missing. */
+static int put_end(struct rows_log *r)
 {
+    struct rows_log_sums *sums = &r->sums;
+
     for (size_t i = 0; i < r->recordings.count; i++) {
-        r->sums.lost += r->recordings.rows[i].lost;
-        r->sums.incomplete += r->recordings.rows[i].incomplete;
+        sums->lost += r->recordings.rows[i].lost;
+        sums->incomplete += r->recordings.rows[i].incomplete;
     }
-    if (r->sums.incomplete && !r->sums.lost)
-        return;
-    buffer_format(b,
-                  "{\"kind\":\"end\",\"t\":0,\"seen\":%llu,\"written\":%llu,\"lost\":%llu,"
-                  "\"lost_by\":{},\"bytes\":%llu}\n",
-                  (unsigned long long)(r->sums.allocs + r->sums.lost),
-                  (unsigned long long)r->sums.allocs, (unsigned long long)r->sums.lost,
-                  (unsigned long long)r->sums.bytes);
+    if (sums->incomplete && !sums->lost)
+        return 0;
+    return rows_log_put(r, SST_KIND_END,
+                        json_pack("{s:s, s:i, s:I, s:I, s:I, s:{}, s:I}", "kind", "end", "t", 0,
+                                  "seen", (json_int_t)(sums->allocs + sums->lost), "written",
+                                  (json_int_t)sums->allocs, "lost", (json_int_t)sums->lost,
+                                  "lost_by", "bytes", (json_int_t)sums->bytes));
 }
 
-int rows_log_make(struct rows_log *r, char path[ROWS_LOG_PATH])
+int rows_log_end(struct rows_log *r)
 {
-    struct buffer b = BUFFER_INIT;
-    int err;
+    int err = put_header(r);
 
-    r->fd = memfd_create("rows", MFD_CLOEXEC);
-    if (r->fd < 0)
-        return -errno;
-    snprintf(path, ROWS_LOG_PATH, "/proc/self/fd/%d", r->fd);
-    put_header(r, &b);
-    err = flush(&b, r->fd);
     if (!err)
-        err = flush(&r->defined, r->fd);
-    if (!err)
-        err = put_amounts(r, &b);
-    if (!err) {
-        put_end(r, &b);
-        err = flush(&b, r->fd);
-    }
-    buffer_free(&b);
-    return err;
+        err = put_amounts(r);
+    return err ? err : put_end(r);
 }
 
-int rows_log_give(const struct rows_log *r, const struct report_defs *defs,
-                  struct source_lines *lines)
+int rows_log_give(const struct rows_log *r, struct source_lines *lines)
 {
+    const struct report_ids *methods = &r->cells->defs.methods.ids;
     int err = 0;
 
     for (size_t i = 0; !err && i < r->places.count; i++) {
         const struct rows_place *place = &r->places.rows[i];
-        uint32_t number = report_ids_get(&defs->methods.ids, place->method + 1);
+        uint32_t number = report_ids_get(methods, place->method + 1);
 
         if (!place->line || !number)
             continue;

@@ -1,13 +1,13 @@
 /*
  * rows/rows_log.h - rows of many recordings (`export --format rows`, or what a query of such tables
- * gave) read back as one log, which every view and page is a walk over.
+ * gave) put into cells as one recording, which every view and page is a walk over.
  *
- *     rows_log_new -> rows_log_read (one or more files) -> rows_log_make -> a path for readers/ ->
- *     rows_log_give (its source lines) -> rows_log_free
+ *     rows_log_new -> rows_log_read (one or more files) -> rows_log_end -> rows_log_give (its
+ *     source lines) -> rows_log_free
  *
  * What is there more than once counts once, by the keys of include/shadowtrace/rows_schema.json: of
- * an amount the largest. The log has sums by site; it has neither threads, heaps nor times, and no
- * live objects. It lies in memory (a memfd), and its frames keep their lines.
+ * an amount the largest. There are sums by site, and neither threads, heaps nor times, and no live
+ * objects. Frames keep their lines.
  *
  * A place is a method and an offset there, but two builds may have another line at the same offset.
  * Then the later one gets an offset that no method has, which is never shown beside a line.
@@ -15,10 +15,10 @@
 #ifndef SHADOWTRACE_ROWS_ROWS_LOG_H
 #define SHADOWTRACE_ROWS_ROWS_LOG_H
 
+#include "report/cells.h"
 #include "report/source_lines.h"
 
-#define ROWS_LOG_PATH 32
-#define ROWS_LOG_WHY  300
+#define ROWS_LOG_WHY 300
 
 struct rows_log;
 
@@ -29,8 +29,11 @@ struct rows_log_sums {
     uint64_t bytes, allocs, unknown;            /* unknown: rows of kinds of a later version */
 };
 
-/* rows_log_new - Returns: 0 or -ENOMEM. rows_log_free: NULL is fine. */
-int rows_log_new(struct rows_log **out);
+/*
+ * rows_log_new - Returns: 0 or -ENOMEM. rows_log_free: NULL is fine.
+ * Owns: cells, in which nothing is yet, are borrowed.
+ */
+int rows_log_new(struct report_cells *cells, struct rows_log **out);
 void rows_log_free(struct rows_log *r);
 
 /*
@@ -40,15 +43,14 @@ void rows_log_free(struct rows_log *r);
  */
 int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY]);
 
-/* rows_log_make - the log; path can be read until rows_log_free. Returns: 0 or -errno. */
-int rows_log_make(struct rows_log *r, char path[ROWS_LOG_PATH]);
+/* rows_log_end - all were read: what they add up to goes into the cells. Returns: 0 or -errno. */
+int rows_log_end(struct rows_log *r);
 const struct rows_log_sums *rows_log_sums(const struct rows_log *r);
 
 /*
- * rows_log_give - the lines of its frames. defs: of the log, once it was read and nothing else.
- * Returns: 0 or -ENOMEM. Owns: texts are the rows_log's, which outlives `lines`.
+ * rows_log_give - the lines of its frames. Returns: 0 or -ENOMEM. Owns: texts are the rows_log's,
+ * which outlives `lines`.
  */
-int rows_log_give(const struct rows_log *r, const struct report_defs *defs,
-                  struct source_lines *lines);
+int rows_log_give(const struct rows_log *r, struct source_lines *lines);
 
 #endif

@@ -142,13 +142,7 @@ static int text_add(struct rows_log *r, const char *text, const char **out)
     return 0;
 }
 
-static void define(struct rows_log *r, const char *kind, uint32_t number, const char *name)
-{
-    buffer_format(&r->defined, "{\"kind\":\"%s\",\"id\":%u,\"name\":", kind, number + 1);
-    buffer_json_string(&r->defined, name);
-}
-
-/* Its id in the log; 0: it has no name. What the first row says of its owner counts. */
+/* Its id; 0: it has no name. What the first row says of its owner counts. */
 static int module_add(struct rows_log *r, const char *name, const char *owner, uint32_t *id)
 {
     struct rows_module module;
@@ -162,16 +156,10 @@ static int module_add(struct rows_log *r, const char *name, const char *owner, u
     if (added < 0)
         return added;
     *id = number + 1;
-    if (!added)
-        return 0;
-    define(r, "module", number, name);
-    buffer_text(&r->defined, ",\"path\":\"\"");
-    if (*owner) {
-        buffer_text(&r->defined, ",\"owner\":");
-        buffer_json_string(&r->defined, owner);
-    }
-    buffer_text(&r->defined, "}\n");
-    return 0;
+    return added ? rows_log_put(r, SST_KIND_MODULE,
+                                json_pack("{s:I, s:s, s:s, s:s*}", "id", (json_int_t)*id, "name",
+                                          name, "path", "", "owner", *owner ? owner : NULL))
+                 : 0;
 }
 
 /* What a method and a type have: an id and a module, and once they are numbered a definition. */
@@ -183,14 +171,13 @@ static int take_named(struct rows_log *r, const json_t *row, uint64_t id[2], con
     return err ? err : module_add(r, text_of(row, "module"), owner, module);
 }
 
-static int define_named(struct rows_log *r, const json_t *row, const char *kind, uint32_t number,
+static int define_named(struct rows_log *r, const json_t *row, enum sst_kind kind, uint32_t number,
                         uint32_t module)
 {
-    define(r, kind, number, text_of(row, "name"));
-    if (module)
-        buffer_format(&r->defined, ",\"module\":%u", module);
-    buffer_text(&r->defined, "}\n");
-    return 0;
+    return rows_log_put(r, kind,
+                        json_pack("{s:I, s:s, s:o*}", "id", (json_int_t)number + 1, "name",
+                                  text_of(row, "name"), "module",
+                                  module ? json_integer(module) : NULL));
 }
 
 /* The frame of an empty stack (report_no_frame), for which a log has no method. */
@@ -210,7 +197,7 @@ static int take_method(struct rows_log *r, const json_t *row, char why[ROWS_LOG_
 
     if (!added)
         added = ADD(&r->methods, method_kind, &method, &number);
-    return added > 0 ? define_named(r, row, "method", number, module) : added;
+    return added > 0 ? define_named(r, row, SST_KIND_METHOD, number, module) : added;
 }
 
 static int take_type(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
@@ -221,7 +208,7 @@ static int take_type(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WH
 
     if (!added)
         added = ADD(&r->types, type_kind, &type, &number);
-    return added > 0 ? define_named(r, row, "class", number, module) : added;
+    return added > 0 ? define_named(r, row, SST_KIND_CLASS, number, module) : added;
 }
 
 /* A line whose offset means another one, or is not known: one that no method has. */
@@ -242,7 +229,7 @@ static int place_other(struct rows_log *r, struct rows_place *place)
     return added < 0 ? added : 0;
 }
 
-/* place->il becomes what means this place in the log. */
+/* place->il becomes what means this place in the cells. */
 static int place_add(struct rows_log *r, struct rows_place *place)
 {
     struct rows_place *have;
@@ -293,18 +280,20 @@ static int take_frame(struct rows_log *r, const json_t *row, char why[ROWS_LOG_W
     return err;
 }
 
-/* A node of the log: the method, and where the frame above it calls it. */
-static void define_node(struct rows_log *r, const struct rows_stack *stack,
-                        const struct rows_stack *parent)
+/* A node: the method, and where the frame above it calls it. */
+static int define_node(struct rows_log *r, const struct rows_stack *stack,
+                       const struct rows_stack *parent)
 {
     const struct rows_frame *frame = &r->frames.rows[stack->frame];
-    int32_t il = parent ? r->frames.rows[parent->frame].il : REPORT_NO_IL;
+    const struct report_record node = {
+        .kind = SST_KIND_NODE,
+        .node = {.id = stack->node,
+                 .parent = parent ? parent->node : 0,
+                 .method = frame->method + 1,
+                 .il = parent ? r->frames.rows[parent->frame].il : REPORT_NO_IL,
+                 .filter = frame->filter}};
 
-    buffer_format(&r->defined, "{\"kind\":\"node\",\"id\":%u,\"parent\":%u,\"method\":%u",
-                  stack->node, parent ? parent->node : 0, frame->method + 1);
-    if (il != REPORT_NO_IL)
-        buffer_format(&r->defined, ",\"il\":%d", il);
-    buffer_text(&r->defined, frame->filter ? ",\"filter\":true}\n" : "}\n");
+    return report_cells_put(r->cells, &node);
 }
 
 static int take_stack(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
@@ -334,9 +323,7 @@ static int take_stack(struct rows_log *r, const json_t *row, char why[ROWS_LOG_W
                      : (uint32_t)r->stacks.count + 1;
     if (ADD(&r->stacks, stack_kind, &stack, &number) < 0)
         return -ENOMEM;
-    if (stack.node)
-        define_node(r, &stack, parent ? &above : NULL);
-    return 0;
+    return stack.node ? define_node(r, &stack, parent ? &above : NULL) : 0;
 }
 
 /* ---- recordings and amounts ---- */

@@ -8,7 +8,7 @@
 #include "base/buffer.h"
 #include "readers/index.h"
 
-/* Ids of the log are the numbers in these tables, + 1. */
+/* Ids in the cells' definitions are the numbers in these tables, + 1. */
 struct rows_text {
     const char *text;
 };
@@ -29,13 +29,13 @@ struct rows_type {
 struct rows_frame {
     uint64_t id[2];
     uint32_t method; /* number */
-    int32_t il;      /* as the log has it; REPORT_NO_IL */
+    int32_t il;      /* as the cells have it; REPORT_NO_IL */
     bool filter;
 };
 
 struct rows_stack {
     uint64_t id[2];
-    uint32_t frame, node; /* node: id in the log; 0: the empty stack */
+    uint32_t frame, node; /* node: id; 0: the empty stack */
 };
 
 struct rows_recording {
@@ -45,7 +45,7 @@ struct rows_recording {
     struct report_sampling sampling;
 };
 
-/* A line of the source: a method (number), and the offset that means it in the log. */
+/* A line of the source: a method (number), and the offset that means it in the cells. */
 struct rows_place {
     uint32_t method;
     int32_t il;
@@ -76,6 +76,7 @@ struct rows_amount {
     }
 
 struct rows_log {
+    struct report_cells *cells;
     ROWS_TABLE(struct rows_text) texts;
     ROWS_TABLE(struct rows_module) modules;
     ROWS_TABLE(struct rows_method) methods;
@@ -87,13 +88,14 @@ struct rows_log {
     ROWS_TABLE(struct rows_other) others;
     ROWS_TABLE(struct rows_amount) amounts;
     int32_t invented;       /* offsets that no method has: the next one */
-    struct buffer defined;  /* lines of the log: all definitions */
     struct buffer program;  /* of all recordings, "" none yet; of several, how many */
     struct buffer started;  /* of the earliest */
     uint64_t programs, pid; /* the number of different programs; the pid of the first */
     struct rows_log_sums sums;
-    int fd; /* -1: not made yet */
 };
+
+/* rows_log_put - what a line of that kind says; json goes over. Returns: 0 or -errno. */
+int rows_log_put(struct rows_log *r, enum sst_kind kind, json_t *json);
 
 /*
  * rows_log_take - one row. Returns: 0; -EPROTO; -EBADMSG: why says what is wrong; -ENOMEM.
