@@ -37,12 +37,14 @@ static const struct args_option options[] = {
 
 static void print_frame(const struct live_frame *f, FILE *out)
 {
+    struct buffer line = BUFFER_INIT;
     char il[PRINT_IL_SIZE];
 
     text_part(out, f->certain ? "    at " : "    ?? ", f->method, "");
     if (f->file) {
-        text_part(out, "  ", f->file, ":");
-        fprintf(out, "%u", f->line);
+        source_line_put(&line, f->line, f->line_last);
+        text_part(out, "  ", f->file, line.failed ? "" : line.data);
+        buffer_free(&line);
     } else if (f->il >= 0) {
         print_il_text(f->il, il);
         fprintf(out, "  %s", il);
@@ -112,6 +114,8 @@ static void frame_json(const struct live_frame *f, struct json_writer *json)
     if (f->file) {
         jw_text(json, "file", f->file);
         jw_unsigned(json, "line", f->line);
+        if (f->line_last)
+            jw_unsigned(json, "line_last", f->line_last);
     }
     if (!f->certain)
         jw_bool(json, "certain", false);

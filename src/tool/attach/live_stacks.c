@@ -173,6 +173,7 @@ static void find_line(struct live_stacks *s, const json_t *method, struct live_f
         return;
     out->file = line.file;
     out->line = line.line;
+    out->line_last = line.line_last;
 }
 
 /* Of a number, or two that follow each other; -1: none is known. */

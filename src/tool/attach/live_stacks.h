@@ -13,12 +13,12 @@
 struct live_stacks; /* keeps symbols over many replies */
 
 struct live_frame {
-    const char *method; /* the reply's, or the live_stacks' until the next reply */
-    int32_t il;         /* of the call under way in it; below 0: not known */
-    bool filter;        /* a filter's second frame of its method */
-    bool certain;       /* false: of an approximate copy, above what can be proved */
-    const char *file;   /* NULL: not known; the live_stacks' */
-    uint32_t line;
+    const char *method;       /* the reply's, or the live_stacks' until the next reply */
+    int32_t il;               /* of the call under way in it; below 0: not known */
+    bool filter;              /* a filter's second frame of its method */
+    bool certain;             /* false: of an approximate copy, above what can be proved */
+    const char *file;         /* NULL: not known; the live_stacks' */
+    uint32_t line, line_last; /* as in struct symbols_line */
 };
 
 struct live_thread {

@@ -1,6 +1,7 @@
 #include "attach/top.h"
 
 #include "process/grows.h"
+#include "report/source_lines.h"
 #include "terminal/text.h"
 
 #include "base/array.h"
@@ -553,15 +554,19 @@ static bool detail_of_thread(struct top *t, size_t thread_index, size_t index, c
                              size_t size)
 {
     struct live_thread thread;
+    struct buffer line = BUFFER_INIT;
     struct live_frame frame;
 
     live_stacks_thread(t->stacks, thread_index, &thread);
     if (index >= thread.count)
         return false;
     live_stacks_frame(t->stacks, &thread, index, &frame);
-    if (frame.file)
-        snprintf(to, size, "    at %s  %s:%u", frame.method, frame.file, frame.line);
-    else
+    if (frame.file) {
+        source_line_put(&line, frame.line, frame.line_last);
+        snprintf(to, size, "    at %s  %s%s", frame.method, frame.file,
+                 line.failed ? "" : line.data);
+        buffer_free(&line);
+    } else
         snprintf(to, size, "    %s %s", frame.certain ? "at" : "??", frame.method);
     return true;
 }

@@ -237,12 +237,14 @@ const char *data_place(const struct data *d, const struct model_place *place, st
     return kept(out);
 }
 
-const char *data_file_line(const char *file, uint32_t line, struct buffer *b)
+const char *data_file_line(const struct target *t, struct buffer *b)
 {
     buffer_clear(b);
     buffer_text(b, "");
-    if (file && line)
-        buffer_format(b, "%s:%u", path_base_name_foreign(file), line);
+    if (t->file && t->line) {
+        buffer_text(b, path_base_name_foreign(t->file));
+        source_line_put(b, t->line, t->line_last);
+    }
     return kept(b);
 }
 
@@ -250,9 +252,11 @@ bool data_hits(const struct data *d, const struct model_place *place)
 {
     const struct report_defs *defs = model_defs(d->model);
     struct buffer b = BUFFER_INIT;
-    bool hits = place->file && place->line &&
-                search_hits(&d->search, data_file_line(place->file, place->line, &b));
+    struct target target;
+    bool hits;
 
+    data_target(place, &target);
+    hits = place->file && place->line && search_hits(&d->search, data_file_line(&target, &b));
     buffer_free(&b);
     if (hits)
         return true;
@@ -274,7 +278,8 @@ void data_target(const struct model_place *p, struct target *out)
                                                                  : TARGET_NONE,
                            .number = p->method,
                            .file = p->file,
-                           .line = p->line};
+                           .line = p->line,
+                           .line_last = p->line_last};
 }
 
 static bool is_meant(const struct model_place *p, const struct target *t)
@@ -285,8 +290,8 @@ static bool is_meant(const struct model_place *p, const struct target *t)
     case TARGET_TYPE:
         return p->kind == MODEL_PLACE_TYPE && p->method == t->number;
     case TARGET_LINE:
-        return p->kind == MODEL_PLACE_METHOD && p->line == t->line && p->file &&
-               !strcmp(p->file, t->file);
+        return p->kind == MODEL_PLACE_METHOD && p->line == t->line &&
+               p->line_last == t->line_last && p->file && !strcmp(p->file, t->file);
     default:
         return false;
     }
@@ -314,7 +319,7 @@ int data_places(const struct data *d, const struct target *t, uint32_t **out, si
 const char *data_target_text(const struct data *d, const struct target *t, struct buffer *out)
 {
     if (t->kind == TARGET_LINE)
-        return data_file_line(t->file, t->line, out);
+        return data_file_line(t, out);
     buffer_clear(out);
     buffer_text(out, t->kind == TARGET_METHOD ? names_method(d->names[d->style], t->number)
                      : t->kind == TARGET_TYPE ? names_class(d->names[d->style], t->number)

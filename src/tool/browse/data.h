@@ -84,10 +84,8 @@ const char *data_amount(const struct data *d, struct data_number *to, enum model
                         double amount);
 const char *data_share(const struct data *d, struct data_number *to, double amount);
 
-/* data_place - what a place is called, of a type its name; data_file_line - "File.cs:12", or "".
- * Text in *b. */
+/* data_place - what a place is called, of a type its name. Text in *b. */
 const char *data_place(const struct data *d, const struct model_place *place, struct buffer *out);
-const char *data_file_line(const char *file, uint32_t line, struct buffer *b);
 
 /* data_hits - whether the search finds a place. */
 bool data_hits(const struct data *d, const struct model_place *place);
@@ -105,12 +103,14 @@ enum target_kind {
 };
 struct target {
     enum target_kind kind;
-    uint32_t number;  /* of a method, class, thread + 1, module, namespace, slice */
-    const char *file; /* of a line, and of a method if it is known */
-    uint32_t line;
+    uint32_t number;          /* of a method, class, thread + 1, module, namespace, slice */
+    const char *file;         /* of a line, and of a method if it is known */
+    uint32_t line, line_last; /* as in struct model_place */
 };
 
 void data_target(const struct model_place *p, struct target *out);
+/* data_file_line - "File.cs:12", or "". Text in *b. */
+const char *data_file_line(const struct target *t, struct buffer *b);
 
 /* data_places - those of `plain` that a target means. Returns: 0 or -ENOMEM; *out to be freed. */
 int data_places(const struct data *d, const struct target *t, uint32_t **out, size_t *count);

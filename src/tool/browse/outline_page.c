@@ -48,6 +48,7 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
     const struct outline_row *r = row_at(p, index);
     struct buffer name = BUFFER_INIT, where = BUFFER_INIT;
     struct outline_node node;
+    struct target of;
     int column, step = c->columns < 60 ? 1 : 2, indent;
     unsigned style;
 
@@ -69,10 +70,11 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
     canvas_put(c, row, column + 2, 1, style, node.place->own ? "*" : "");
     if (data_hits(page->data, node.place))
         style |= CANVAS_UNDERLINE;
+    data_target(node.place, &of);
     column = canvas_put(c, row, column + 3, c->columns, style,
                         node.place->kind == MODEL_PLACE_TYPE ? "new " : "");
     page_name(c, row, column, style, data_place(page->data, node.place, &name),
-              data_file_line(node.place->file, node.place->line, &where));
+              data_file_line(&of, &where));
     buffer_free(&name);
     buffer_free(&where);
 }

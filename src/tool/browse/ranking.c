@@ -38,34 +38,37 @@ static struct target target_of(const struct data *d, enum model_key key,
                                const struct model_row *row)
 {
     const uint32_t number = row->what ? row->what - 1 : 0;
+    struct target target;
 
     switch (key) {
     case MODEL_BY_TYPE:
-        return (struct target){TARGET_TYPE, row->what, NULL, 0};
+        return (struct target){.kind = TARGET_TYPE, .number = row->what};
     case MODEL_BY_MODULE:
-        return (struct target){row->what ? TARGET_MODULE : TARGET_NONE, number, NULL, 0};
+        return (struct target){.kind = row->what ? TARGET_MODULE : TARGET_NONE, .number = number};
     case MODEL_BY_NAMESPACE:
         if (!row->what)
             return (struct target){.kind = TARGET_NONE};
-        return (struct target){TARGET_NAMESPACE, namespaces_of(d->namespaces, row->place->method),
-                               NULL, 0}; /* the rows have their own numbers */
+        return (struct target){.kind = TARGET_NAMESPACE, /* the rows have their own numbers */
+                               .number = namespaces_of(d->namespaces, row->place->method)};
     case MODEL_BY_THREAD:
-        return (struct target){TARGET_THREAD, row->what, NULL, 0};
+        return (struct target){.kind = TARGET_THREAD, .number = row->what};
     case MODEL_BY_SLICE:
-        return (struct target){TARGET_SLICE, row->what, NULL, 0};
+        return (struct target){.kind = TARGET_SLICE, .number = row->what};
     case MODEL_BY_SIZE:
-        return (struct target){TARGET_NONE, (uint32_t)row->heap << 8 | row->what, NULL, 0};
+        return (struct target){.number = (uint32_t)row->heap << 8 | row->what};
     case MODEL_BY_LINE:
     case MODEL_BY_OWN:
     case MODEL_BY_METHOD:
         break;
     default:
-        return (struct target){TARGET_NONE, row->what, NULL, 0};
+        return (struct target){.number = row->what};
     }
     if (!row->what || row->place->kind != MODEL_PLACE_METHOD)
         return (struct target){.kind = TARGET_NONE};
-    return (struct target){key != MODEL_BY_METHOD && row->place->file ? TARGET_LINE : TARGET_METHOD,
-                           number, row->place->file, row->place->line};
+    data_target(row->place, &target);
+    if (key != MODEL_BY_METHOD && row->place->file)
+        target.kind = TARGET_LINE;
+    return target;
 }
 
 /* Of methods those of one module or namespace. */
@@ -184,7 +187,8 @@ static int compare_rows(const void *left, const void *right, void *context)
            : a->total[MODEL_BYTES] != b->total[MODEL_BYTES]
                ? ORDER(b->total[MODEL_BYTES], a->total[MODEL_BYTES])
            : a->target.number != b->target.number ? ORDER(a->target.number, b->target.number)
-                                                  : ORDER(a->target.line, b->target.line);
+           : a->target.line != b->target.line     ? ORDER(a->target.line, b->target.line)
+                                                  : ORDER(a->target.line_last, b->target.line_last);
 }
 
 void ranking_sort(const struct data *d, struct ranking *t, enum model_weight weight, bool total)

@@ -134,8 +134,7 @@ static void draw_name(const struct ranking_page *p, const struct ranking_row *r,
     canvas_put(c, row, column, 1, style, r->own ? "*" : "");
     if (search_hits(&d->search, text))
         style |= CANVAS_UNDERLINE;
-    page_name(c, row, column + 1, style, text,
-              file ? data_file_line(r->target.file, r->target.line, &where) : "");
+    page_name(c, row, column + 1, style, text, file ? data_file_line(&r->target, &where) : "");
     buffer_free(&name);
     buffer_free(&where);
 }

@@ -5,6 +5,7 @@
 
 #include "base/array.h"
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,9 +20,12 @@ struct source_page {
     size_t size;
     char **lines;
     size_t count, capacity;
-    struct line_sums {
+    /* The lines; below the first of several those amounts that may be of any of them. */
+    struct source_row {
+        uint32_t line, line_last; /* as in struct model_place */
         double self[DATA_SUMS], total[DATA_SUMS];
-    } * sums; /* by line, from 1 on */
+    } * rows;
+    size_t row_count, row_capacity;
 };
 
 static struct source_page *page_of(const struct page *page)
@@ -31,7 +35,7 @@ static struct source_page *page_of(const struct page *page)
 
 static size_t count(const struct page *page)
 {
-    return page_of(page)->count;
+    return page_of(page)->row_count;
 }
 
 static void heads(const struct page *page, struct canvas *c, int row)
@@ -64,35 +68,47 @@ static void put_source(struct canvas *c, int row, int column, unsigned style, co
     }
 }
 
+static bool has_any(const struct source_row *row)
+{
+    return row->total[0] > 0 || row->self[0] > 0;
+}
+
+static const char *text_of(const struct source_page *p, size_t index)
+{
+    return p->rows[index].line_last ? "(one of these lines)" : p->lines[p->rows[index].line - 1];
+}
+
 static void draw(const struct page *page, struct canvas *c, int row, size_t index)
 {
     const struct source_page *p = page_of(page);
-    const struct line_sums *sums = &p->sums[index + 1];
-    bool any = sums->total[0] > 0 || sums->self[0] > 0;
+    const struct source_row *of = &p->rows[index];
+    struct buffer number = BUFFER_INIT;
     int column = page_width(page, c, true);
-    char number[16];
 
-    if (any)
-        page_amounts(page, c, row, sums->total, sums->self, true);
-    snprintf(number, sizeof(number), "%zu", index + 1);
+    if (has_any(of))
+        page_amounts(page, c, row, of->total, of->self, true);
+    source_line_put(&number, of->line, of->line_last);
     if (c->columns >= 40) {
-        canvas_right(c, row, column, 5, CANVAS_DIM, number);
+        canvas_right(c, row, column, 5, CANVAS_DIM, number.failed ? "" : number.data + 1);
         column += 7;
     }
-    put_source(c, row, column, any ? CANVAS_BOLD : CANVAS_PLAIN, p->lines[index]);
+    put_source(c, row, column, has_any(of) ? CANVAS_BOLD : CANVAS_PLAIN, text_of(p, index));
+    buffer_free(&number);
 }
 
 static void target(const struct page *page, struct target *out)
 {
     const struct source_page *p = page_of(page);
 
+    const struct source_row *row = &p->rows[page->list.cursor];
+
     *out = (struct target){
-        .kind = TARGET_LINE, .file = p->file, .line = (uint32_t)page->list.cursor + 1};
+        .kind = TARGET_LINE, .file = p->file, .line = row->line, .line_last = row->line_last};
 }
 
 static bool hits(const struct page *page, size_t index)
 {
-    return search_hits(&page->data->search, page_of(page)->lines[index]);
+    return search_hits(&page->data->search, text_of(page_of(page), index));
 }
 
 /* To the next line with something on it. */
@@ -101,9 +117,9 @@ static enum page_answer to_next(struct page *page, bool forward)
     const struct source_page *p = page_of(page);
     size_t at = page->list.cursor;
 
-    for (size_t i = 0; i < p->count; i++) {
-        at = forward ? (at + 1) % p->count : (at + p->count - 1) % p->count;
-        if (p->sums[at + 1].total[0] > 0 || p->sums[at + 1].self[0] > 0) {
+    for (size_t i = 0; i < p->row_count; i++) {
+        at = forward ? (at + 1) % p->row_count : (at + p->row_count - 1) % p->row_count;
+        if (has_any(&p->rows[at])) {
             list_at(&page->list, at);
             break;
         }
@@ -131,7 +147,7 @@ static void fini(struct page *page)
 {
     struct source_page *p = page_of(page);
 
-    memory_free_all(p->text, p->lines, p->sums);
+    memory_free_all(p->text, p->lines, p->rows);
 }
 
 /* ---- making it ---- */
@@ -156,25 +172,62 @@ static int split(struct source_page *p)
     return 0;
 }
 
+static int add_row(struct source_page *p, const struct source_row *row)
+{
+    if (!array_reserve(&p->rows, &p->row_capacity, p->row_count + 1))
+        return -ENOMEM;
+    p->rows[p->row_count++] = *row;
+    return 0;
+}
+
+ORDERED_BY(by_line, struct source_row, ORDER(x->line, y->line), ORDER(x->line_last, y->line_last),
+           ORDER(y->total[0], x->total[0]))
+
+/* Each line once: the first, which has what the line allocates, if it does. */
+static void join_rows(struct source_page *p)
+{
+    size_t kept = 0;
+
+    SORT(p->rows, p->row_count, by_line);
+    for (size_t i = 0; i < p->row_count; i++)
+        if (!kept || p->rows[kept - 1].line != p->rows[i].line ||
+            p->rows[kept - 1].line_last != p->rows[i].line_last)
+            p->rows[kept++] = p->rows[i];
+    p->row_count = kept;
+}
+
 static int weigh(struct source_page *p, const struct data *d)
 {
     struct ranking table;
     int err = ranking_make(d, VIEW_LINES, NULL, &table);
 
-    p->sums = memory_zalloc(p->count + 2, sizeof(*p->sums));
-    if (!p->sums && !err)
-        err = -ENOMEM;
     for (size_t i = 0; !err && i < table.count; i++) {
         const struct ranking_row *row = &table.rows[i];
+        struct source_row to = {.line = row->target.line, .line_last = row->target.line_last};
 
         if (row->target.kind != TARGET_LINE || row->target.line > p->count ||
             strcmp(row->target.file, p->file) != 0)
             continue;
-        memcpy(p->sums[row->target.line].self, row->self, sizeof(row->self));
-        memcpy(p->sums[row->target.line].total, row->total, sizeof(row->total));
+        memcpy(to.self, row->self, sizeof(row->self));
+        memcpy(to.total, row->total, sizeof(row->total));
+        err = add_row(p, &to);
     }
+    for (uint32_t line = 1; !err && line <= p->count; line++)
+        err = add_row(p, &(struct source_row){.line = line});
+    if (!err)
+        join_rows(p);
     ranking_fini(&table);
     return err;
+}
+
+/* The row of a line; 0 of none. */
+static size_t row_of(const struct source_page *p, uint32_t line)
+{
+    size_t at = 0;
+
+    while (at + 1 < p->row_count && p->rows[at].line < line)
+        at++;
+    return at;
 }
 
 static int load_text(struct source_page *p, const struct data *d, char *why, size_t why_size)
@@ -207,7 +260,7 @@ struct page *page_source(struct data *d, const struct target *t, char *why, size
         page_free(&p->page);
         return NULL;
     }
-    list_show(&p->page.list, p->count, 20);
-    list_at(&p->page.list, t->line ? t->line - 1 : 0);
+    list_show(&p->page.list, p->row_count, 20);
+    list_at(&p->page.list, row_of(p, t->line));
     return &p->page;
 }

@@ -90,7 +90,7 @@ static int below_any(const struct sources *s, const struct source_line *document
 
 static bool find_document(const struct sources *s, const char *file, struct source_line *out)
 {
-    *out = (struct source_line){NULL, 0, 0, 0};
+    *out = (struct source_line){.file = NULL};
     return s->lines && source_lines_document(s->lines, file, out);
 }
 

@@ -216,8 +216,10 @@ static void describe(struct making *m, const struct model_place *place, struct e
     *frame = (struct export_frame){.il = REPORT_NO_IL, .module = EXPORT_NO_MODULE};
     if (place->kind == MODEL_PLACE_METHOD) {
         frame->name = text_of(names_method(m->names, place->method));
-        frame->file = place->file;
-        frame->line = place->line;
+        if (!place->line_last) { /* these formats have no ranges, and the first may be wrong */
+            frame->file = place->file;
+            frame->line = place->line;
+        }
         frame->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : REPORT_NO_IL;
         frame->function = function_of(m, &m->functions[0][place->method]);
         frame->module = module_of(m, report_method(m->defs, place->method)->module);

@@ -107,7 +107,7 @@ static void put_frame(struct writing *w, uint32_t place)
     rows_id(&row, "method", w->bases[place]);
     if (p->il >= 0 && !(p->il & IL_SEVERAL))
         jw_unsigned(&row, "il", (uint64_t)p->il);
-    if (p->file && p->line) {
+    if (p->file && p->line && !p->line_last) { /* as of the offset: one or none */
         jw_text(&row, "file", w->r->options.redact ? path_base_name_foreign(p->file) : p->file);
         jw_unsigned(&row, "line", p->line);
     }

@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "report/source_lines.h"
 
 #include "validate/schema.h"
 
@@ -158,6 +159,7 @@ static int take_limit(const json_t *json, size_t number, struct budget *b, char 
         .file = text_of(json, "file"),
         .text = text_of(json, "text"),
         .line = (uint32_t)json_integer_value(json_object_get(json, "line")),
+        .line_last = (uint32_t)json_integer_value(json_object_get(json, "line_last")),
         .from = text_of(json, "from"),
         .to = text_of(json, "to"),
         .at = text_of(json, "at")};
@@ -364,6 +366,8 @@ static void put_limit(struct json_writer *w, const struct budget_limit *limit)
     jw_text_if(w, "file", limit->file);
     if (limit->of == BUDGET_LINE)
         jw_unsigned(w, "line", limit->line);
+    if (limit->line_last)
+        jw_unsigned(w, "line_last", limit->line_last);
     jw_text_if(w, "text", limit->text);
     jw_text_if(w, "type", limit->type);
     if (limit->per != BUDGET_RECORDING)
@@ -424,10 +428,15 @@ static int order_of(const char *a, const char *b)
 
 int budget_order(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    const int orders[] = {ORDER(a->per, limit->per),     order_of(a->from, limit->from),
-                          order_of(a->to, limit->to),    order_of(a->at, limit->at),
-                          ORDER(a->of, limit->of),       order_of(a->file, limit->file),
-                          ORDER(a->line, limit->line),   order_of(a->method, limit->method),
+    const int orders[] = {ORDER(a->per, limit->per),
+                          order_of(a->from, limit->from),
+                          order_of(a->to, limit->to),
+                          order_of(a->at, limit->at),
+                          ORDER(a->of, limit->of),
+                          order_of(a->file, limit->file),
+                          ORDER(a->line, limit->line),
+                          ORDER(a->line_last, limit->line_last),
+                          order_of(a->method, limit->method),
                           order_of(a->type, limit->type)};
 
     for (size_t i = 0; i < COUNT_OF(orders); i++)
@@ -459,8 +468,7 @@ void budget_limit_words(const struct budget_limit *l, struct buffer *out)
         break;
     case BUDGET_LINE:
         buffer_text(out, l->file);
-        if (l->line)
-            buffer_format(out, ":%u", l->line);
+        source_line_put(out, l->line, l->line_last);
         break;
     case BUDGET_OTHER_LINES:
         buffer_text(out, "each other line of own code");
@@ -483,6 +491,8 @@ void budget_limit_key(const struct budget_limit *l, struct buffer *out)
                   l->file ? l->file : "", l->text ? l->text : "", l->type ? l->type : "");
     if (l->of == BUDGET_LINE && !l->text)
         buffer_format(out, "|%u", l->line);
+    if (l->line_last && !l->text)
+        buffer_format(out, "-%u", l->line_last);
     buffer_format(out, "|%s|%s|%s|%s", per_words[l->per], l->from ? l->from : "",
                   l->to ? l->to : "", l->at ? l->at : "");
 }

@@ -71,6 +71,7 @@ struct budget_limit {
     const char *type;           /* full name or glob; NULL all */
     const char *file;           /* of a line, without folders */
     const char *text;           /* of a line: its source; NULL not known */
+    uint32_t line_last;         /* of several lines that it may be the last; else 0 */
     uint32_t line;              /* 0: of those allocations of the method whose line is not known */
     const char *from, *to, *at; /* texts of marks; NULL none */
     struct budget_bound bounds[BUDGET_MEASURES];

@@ -82,10 +82,12 @@ static void place(struct gate_judgement *j, const struct gate_run *run,
         finding->method = keep(j, at->method, failed);
         finding->path = tell_path(j, run, at->path, failed);
         finding->line = at->line;
+        finding->line_last = at->line_last;
         finding->text = keep(j, at->text, failed);
     } else if (l->of == BUDGET_LINE) {
         finding->path = keep(j, l->file, failed);
         finding->line = l->line;
+        finding->line_last = l->line_last;
     } else if (l->of == BUDGET_METHOD && finding->verdict != GATE_HELD &&
                find_method(run, l->method, &line)) {
         finding->path = tell_path(j, run, line.file, failed);
@@ -130,7 +132,8 @@ static bool is_same(const struct gate_finding *a, const struct gate_finding *fin
 {
     return a->limit == finding->limit && a->measure == finding->measure &&
            a->is_other == finding->is_other &&
-           (!a->is_other || (a->line == finding->line && budget_same_text(a->path, finding->path) &&
+           (!a->is_other || (a->line == finding->line && a->line_last == finding->line_last &&
+                             budget_same_text(a->path, finding->path) &&
                              budget_same_text(a->method, finding->method)));
 }
 
@@ -212,6 +215,7 @@ static int by_limit(const void *left, const void *right)
 
     order = order ? order : a->is_other - b->is_other;
     order = order ? order : ORDER(a->line, b->line);
+    order = order ? order : ORDER(a->line_last, b->line_last);
     if (!order && a->is_other && a->method && b->method) /* without a line there may be several */
         order = strcmp(a->method, b->method);
     return order ? order : ORDER(a->measure, b->measure);

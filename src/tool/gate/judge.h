@@ -26,6 +26,7 @@ struct gate_finding {
     const char *method; /* full name */
     const char *path;   /* as people and tools find it: told from the root */
     uint32_t line;      /* 0 not known */
+    uint32_t line_last; /* as in struct gate_line */
     const char *text;   /* of the line */
 };
 

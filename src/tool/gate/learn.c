@@ -135,6 +135,7 @@ static int add_lines(struct learn *learn, const struct gate_run *run)
         limit.method = line->method;
         limit.file = line->file;
         limit.line = line->line;
+        limit.line_last = line->line_last;
         limit.text = line->text;
         limit.bounds[BUDGET_OBJECTS].least = limit.bounds[BUDGET_OBJECTS].most = line->objects;
         err = budget_add(learn->b, &limit);
@@ -165,6 +166,7 @@ static int add_line_type(struct learn *learn, const struct gate_run *run,
                                  .method = line->method,
                                  .file = line->file,
                                  .line = line->line,
+                                 .line_last = line->line_last,
                                  .text = line->text,
                                  .type = names_class(run->l.names, of->class_number)};
 

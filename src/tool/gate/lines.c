@@ -13,7 +13,7 @@
 #define TEXT_MOST 200 /* bytes of a line's text that a budget keeps */
 
 /* All bytes are the key: no padding. */
-INDEX_OF_BYTES(line_kind, struct gate_line, line);
+INDEX_OF_BYTES(line_kind, struct gate_line, line_last);
 
 void gate_lines_free(struct gate_lines *lines)
 {
@@ -30,6 +30,7 @@ static int add(struct gate_lines *g, const struct model_near_place *at, uint32_t
                                   .document = at->line.document,
                                   .of = at->line.line ? 0 : at->method,
                                   .line = at->line.line,
+                                  .line_last = at->line.line_last,
                                   .path = at->line.file,
                                   .file = path_base_name_foreign(at->line.file)};
     const struct gate_line_method of = {names_method(g->l->names, at->method), 0};
@@ -49,7 +50,7 @@ static bool find_file(const struct gate_lines *g, struct model_near_place *at)
         return true;
     if (!source_line_of(g->l->lines, at->method, SOURCE_LINE_LAST, &at->line))
         return false;
-    at->line.line = 0;
+    at->line.line = at->line.line_last = 0;
     return true;
 }
 
@@ -86,6 +87,7 @@ static int by_method(const void *left, const void *right, void *context)
 
     order = order ? order : strcmp(x->file, y->file);
     order = order ? order : ORDER(x->line, y->line);
+    order = order ? order : ORDER(x->line_last, y->line_last);
     return order ? order : ORDER(a->line, b->line);
 }
 
@@ -223,7 +225,8 @@ int gate_lines_new(const struct loading *l, bool steady, bool texts, struct gate
 uint32_t gate_lines_same(const struct gate_lines *g, const struct gate_line *line)
 {
     for (uint32_t i = 0; i < g->count; i++)
-        if (g->lines[i].line == line->line && strcmp(g->lines[i].path, line->path) == 0 &&
+        if (g->lines[i].line == line->line && g->lines[i].line_last == line->line_last &&
+            strcmp(g->lines[i].path, line->path) == 0 &&
             strcmp(g->lines[i].method, line->method) == 0)
             return i;
     return GATE_NO_LINE;
@@ -260,6 +263,11 @@ static double had(const struct budget_limit *l)
                             : bound->max;
 }
 
+static bool same_number(const struct budget_limit *l, const struct gate_line *line)
+{
+    return l->line == line->line && l->line_last == line->line_last;
+}
+
 static double cost_of_match(const void *context, size_t old, size_t new)
 {
     const struct budget_limit *l = limit_at(context, old);
@@ -268,7 +276,7 @@ static double cost_of_match(const void *context, size_t old, size_t new)
 
     /* below one object altogether, however many lines have that text */
     if (l->text && line->text && strcmp(l->text, line->text) == 0)
-        return 1e-6 * (change / (1 + change) + (l->line != line->line));
+        return 1e-6 * (change / (1 + change) + !same_number(l, line));
     return change + 1;
 }
 
@@ -286,7 +294,7 @@ static void match_numbers(const struct pairs *p, size_t *match)
 {
     for (size_t i = 0; i < p->limit_count; i++)
         for (size_t k = 0; k < p->line_count; k++)
-            if (limit_at(p, i)->line == line_at(p, k)->line)
+            if (same_number(limit_at(p, i), line_at(p, k)))
                 match[i] = k;
 }
 
@@ -324,6 +332,7 @@ static int by_line(const void *left, const void *right, void *context)
 
     order = order ? order : strcmp(a->file, b->file);
     order = order ? order : ORDER(a->line, b->line);
+    order = order ? order : ORDER(a->line_last, b->line_last);
     /* the one that says most about the line is the first */
     return order ? order
                  : (a->type != NULL) - (b->type != NULL) + (a->per > b->per) - (a->per < b->per);
@@ -331,8 +340,8 @@ static int by_line(const void *left, const void *right, void *context)
 
 static bool same_line(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    return a->line == limit->line && strcmp(a->method, limit->method) == 0 &&
-           strcmp(a->file, limit->file) == 0;
+    return a->line == limit->line && a->line_last == limit->line_last &&
+           strcmp(a->method, limit->method) == 0 && strcmp(a->file, limit->file) == 0;
 }
 
 /* The lines of the limit's method in its file. */

@@ -24,6 +24,7 @@ struct gate_line {
     uint32_t module, document; /* module: number in defs */
     uint32_t of;               /* line 0: the method, by number; else 0 */
     uint32_t line;             /* 0: not known which line of the method */
+    uint32_t line_last;        /* if it may be one of several lines, the last; else 0 */
     const char *path;          /* as the compiler wrote it */
     const char *file;          /* without folders */
     const char *method;        /* full; of several the first by name */

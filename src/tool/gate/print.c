@@ -63,9 +63,10 @@ static struct budget_limit limit_of(const struct gate_judgement *j,
         limit.file = finding->path;
         limit.text = finding->text;
         limit.line = finding->line;
+        limit.line_last = finding->line_last;
     }
     if (limit.text)
-        limit.line = 0;
+        limit.line = limit.line_last = 0;
     return limit;
 }
 
@@ -127,8 +128,7 @@ void print_subject(const struct gate_judgement *j, const struct gate_finding *fi
     }
     if (finding->path) {
         buffer_clean(out, finding->path);
-        if (finding->line)
-            buffer_format(out, ":%u", finding->line);
+        source_line_put(out, finding->line, finding->line_last);
         buffer_char(out, ' ');
     }
     buffer_clean(out, finding->method ? finding->method : "(a line that is not known)");

@@ -122,6 +122,8 @@ static void put_location(struct json_writer *w, const struct gate_print *print,
     jw_end(w);
     jw_object(w, "region");
     jw_unsigned(w, "startLine", line);
+    if (finding->line_last)
+        jw_unsigned(w, "endLine", finding->line_last);
     if (finding->text && *finding->text && finding->path)
         put_message(w, "snippet", finding->text);
     jw_end(w);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define NONE UINT32_MAX
+
 static void add(struct annotate_amount *to, const struct annotate_amount *more)
 {
     to->allocs += more->allocs;
@@ -53,20 +55,51 @@ static int add_types(struct annotation *a, const struct model_tree *t, uint32_t 
     return 0;
 }
 
-/* By place the line of the file, 0 for another file's. Returns: the largest. */
-static uint32_t find_lines(const struct model_tree *t, const char *file, uint32_t *lines)
+static bool is_before(const void *element, const void *key)
 {
-    uint32_t most = 0;
+    return ((const struct annotate_line *)element)->line < *(const uint32_t *)key;
+}
 
+size_t annotation_from(const struct annotation *a, uint32_t line)
+{
+    return order_first(a->lines, a->line_count, sizeof(*a->lines), is_before, &line);
+}
+
+ORDERED_BY(by_number, struct annotate_line, ORDER(x->line, y->line),
+           ORDER(x->line_last, y->line_last))
+
+/* The lines of the file, and by place its line's index; NONE: of another file. */
+static int find_lines(struct annotation *a, const struct model_tree *t, const char *file,
+                      uint32_t *lines)
+{
+    size_t kept = 0;
+
+    a->lines = memory_zalloc(t->place_count + 1, sizeof(*a->lines));
+    if (!a->lines)
+        return -ENOMEM;
     for (uint32_t i = 0; i < t->place_count; i++) {
         const struct model_place *place = &t->places[i];
 
-        lines[i] = place->file && place->line <= ANNOTATE_LINES_MAX && !strcmp(place->file, file)
-                       ? place->line
-                       : 0;
-        most = lines[i] > most ? lines[i] : most;
+        lines[i] = NONE;
+        if (!place->file || place->line > ANNOTATE_LINES_MAX || strcmp(place->file, file) != 0)
+            continue;
+        lines[i] = 0;
+        a->lines[a->line_count++] =
+            (struct annotate_line){.line = place->line, .line_last = place->line_last};
     }
-    return most;
+    SORT(a->lines, a->line_count, by_number);
+    for (size_t i = 0; i < a->line_count; i++)
+        if (!kept || by_number(&a->lines[kept - 1], &a->lines[i]) != 0)
+            a->lines[kept++] = a->lines[i];
+    a->line_count = kept;
+    for (uint32_t i = 0; i < t->place_count; i++) {
+        size_t at = lines[i] == NONE ? 0 : annotation_from(a, t->places[i].line);
+
+        for (; lines[i] != NONE && a->lines[at].line_last != t->places[i].line_last; at++)
+            ;
+        lines[i] = lines[i] == NONE ? NONE : (uint32_t)at;
+    }
+    return 0;
 }
 
 /* ends: by line, behind the outermost call on it: recursion counts once. */
@@ -78,7 +111,7 @@ static int add_lines(struct annotation *a, const struct model_tree *t, const uin
     for (uint32_t i = 1; !err && i < t->node_count; i++) {
         const uint32_t line = lines[t->nodes[i].place];
 
-        if (!line)
+        if (line == NONE)
             continue;
         add_node(&a->lines[line].own, t, i, false);
         err = add_types(a, t, i, line);
@@ -110,13 +143,14 @@ static void join_types(struct annotation *a)
 int annotate_file(const struct model_tree *t, const char *file, struct annotation *a)
 {
     uint32_t *lines = memory_alloc((t->place_count + 1) * sizeof(*lines)), *ends = NULL;
-    int err = -ENOMEM;
+    int err = lines ? 0 : -ENOMEM;
 
-    *a = (struct annotation){.line_count = lines ? find_lines(t, file, lines) : 0};
-    a->lines = memory_zalloc(a->line_count + 1, sizeof(*a->lines));
+    *a = (struct annotation){.line_count = 0};
+    if (!err)
+        err = find_lines(a, t, file, lines);
     ends = memory_zalloc(a->line_count + 1, sizeof(*ends));
-    if (lines && ends && a->lines)
-        err = add_lines(a, t, lines, ends);
+    if (!err)
+        err = ends ? add_lines(a, t, lines, ends) : -ENOMEM;
     if (!err) {
         add_node(&a->total, t, 0, false);
         add_node(&a->total, t, 0, true);

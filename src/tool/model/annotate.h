@@ -13,17 +13,18 @@ struct annotate_amount {
 
 /* What a line made itself, and what was made by the calls on it. */
 struct annotate_line {
+    uint32_t line, line_last; /* as in struct model_place */
     struct annotate_amount own, below;
 };
 
 /* Of one type on one line. */
 struct annotate_type {
-    uint32_t line, class_number;
+    uint32_t line, class_number; /* line: an index of annotation.lines */
     struct annotate_amount own;
 };
 
 struct annotation {
-    struct annotate_line *lines; /* by line, 1 to line_count */
+    struct annotate_line *lines; /* those that frames have, in their order */
     size_t line_count;
     struct annotate_type *types; /* by line */
     size_t type_count, type_capacity;
@@ -36,5 +37,8 @@ struct annotation {
  */
 int annotate_file(const struct model_tree *t, const char *file, struct annotation *a);
 void annotation_fini(struct annotation *a);
+
+/* annotation_from - the first index of a line or of one that follows it; line_count: none. */
+size_t annotation_from(const struct annotation *a, uint32_t line);
 
 #endif

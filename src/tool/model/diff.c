@@ -62,7 +62,7 @@ static struct diff_key row_key(const struct diff_log *log, const struct model_ro
     case MODEL_BY_OWN:
         return diff_line_of(log, row, &key)
                    ? diff_key_of_number(exact ? key : diff_key_of_number(key, (uint64_t)log->side),
-                                        row->place->line)
+                                        diff_line_number(row->place))
                    : key;
     default:
         return thread_key(d, row->what);

@@ -12,8 +12,8 @@
 /* A row of one side. */
 struct line {
     struct diff_key key;
-    uint64_t build; /* of its module; 0: not known */
-    uint32_t number;
+    uint64_t build;  /* of its module; 0: not known */
+    uint64_t number; /* diff_line_number */
     int side;
     size_t row;
     double bytes;
@@ -45,7 +45,7 @@ static bool find_line(const struct diff_rows *rows, size_t row, struct line *out
         return false;
     build = report_module(log.defs, report_method(log.defs, first->what - 1)->module)->mvid;
     out->build = build ? diff_key_of_text(build).a : 0;
-    out->number = first->place->line;
+    out->number = diff_line_number(first->place);
     out->side = log.side;
     out->row = row;
     out->bytes = diff_mean(rows, row, log.side);

@@ -27,10 +27,13 @@ static hash128 named_once(const struct report_defs *d, const struct model_place 
     return known[p->method];
 }
 
-static hash128 place_id(hash128 name, uint32_t line, int32_t il, bool filter)
+/* line_last: 0, as of most places: then it changes nothing. */
+static hash128 place_id(hash128 name, uint32_t line, uint32_t line_last, int32_t il, bool filter)
 {
     hash128 hash = hash128_number(name, line, 4);
 
+    if (line_last)
+        hash = hash128_number(hash, line_last, 4);
     hash = hash128_number(hash, (uint32_t)il, 4);
     return hash128_number(hash, filter, 1);
 }
@@ -54,8 +57,8 @@ int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (*
         const struct model_place *p = &t->places[i];
         hash128 name = named_once(d, p, known, is_known);
 
-        put(ids[i], place_id(name, p->line, p->il, p->filter));
-        put(whole[i], place_id(name, 0, REPORT_NO_IL, false));
+        put(ids[i], place_id(name, p->line, p->line_last, p->il, p->filter));
+        put(whole[i], place_id(name, 0, 0, REPORT_NO_IL, false));
     }
     memory_free_all(known, is_known, there ? NULL : ids, there ? NULL : whole);
     *out = there ? ids : NULL;

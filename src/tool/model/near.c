@@ -10,11 +10,18 @@ enum rank {
     HOLDS      /* own code that has lines */
 };
 
-const char *const model_near_keys[MODEL_NEAR_LACKS] = {
-    "", [MODEL_NEAR_LACKS_OFFSET] = "no_offset", [MODEL_NEAR_LACKS_SYMBOLS] = "no_symbols",
-    [MODEL_NEAR_LACKS_SOURCE] = "generated"};
+const char *const model_near_keys[MODEL_NEAR_LACKS] = {"",
+                                                       [MODEL_NEAR_LACKS_OFFSET] = "no_offset",
+                                                       [MODEL_NEAR_LACKS_RECORD] = "not_recorded",
+                                                       [MODEL_NEAR_LACKS_SYMBOLS] = "no_symbols",
+                                                       [MODEL_NEAR_LACKS_BUILD] = "other_build",
+                                                       [MODEL_NEAR_LACKS_SOURCE] = "generated"};
 const char *const model_near_words[MODEL_NEAR_LACKS] = {
-    "", [MODEL_NEAR_LACKS_OFFSET] = "(not known)", [MODEL_NEAR_LACKS_SYMBOLS] = "(no symbols)",
+    "",
+    [MODEL_NEAR_LACKS_OFFSET] = "(optimised)",
+    [MODEL_NEAR_LACKS_RECORD] = "(not recorded)",
+    [MODEL_NEAR_LACKS_SYMBOLS] = "(no PDB)",
+    [MODEL_NEAR_LACKS_BUILD] = "(PDB of another build)",
     [MODEL_NEAR_LACKS_SOURCE] = "(generated)"};
 
 int model_near_init(struct model_near *n, const struct report_defs *defs,
@@ -54,13 +61,18 @@ static enum rank rank_of(struct model_near *n, uint32_t method)
 
 enum model_near_lack model_near_lack(const struct model_near *n, uint32_t method)
 {
+    uint32_t module = report_method(n->defs, method)->module;
+
     if (!n->lines)
         return MODEL_NEAR_LACKS_NOTHING;
+    if (n->defs->no_offsets)
+        return MODEL_NEAR_LACKS_RECORD;
     if (source_line_any(n->lines, method))
         return MODEL_NEAR_LACKS_OFFSET;
-    return source_lines_of_module(n->lines, report_method(n->defs, method)->module)
-               ? MODEL_NEAR_LACKS_SOURCE
-               : MODEL_NEAR_LACKS_SYMBOLS;
+    if (source_lines_of_module(n->lines, module))
+        return MODEL_NEAR_LACKS_SOURCE;
+    return source_lines_rebuilt(n->lines, module) ? MODEL_NEAR_LACKS_BUILD
+                                                  : MODEL_NEAR_LACKS_SYMBOLS;
 }
 
 bool model_near_find(struct model_near *n, uint32_t path, int32_t il, struct model_near_place *out)

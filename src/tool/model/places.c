@@ -21,7 +21,8 @@ static uint64_t place_hash(const void *record)
     uint64_t what = (uint64_t)p->method << 32 | (uint32_t)p->kind << 1 | p->filter,
              where = (uint64_t)p->line << 32 | (uint32_t)p->il;
 
-    uint64_t name = hash_mix((uint64_t)(uintptr_t)p->name, p->count);
+    uint64_t number = (uint64_t)p->line_last << 32 | p->count;
+    uint64_t name = hash_mix((uint64_t)(uintptr_t)p->name, number);
 
     return hash_mix(hash_mix(what, where), hash_mix((uint64_t)(uintptr_t)p->file, name));
 }
@@ -32,7 +33,8 @@ static bool place_equal(const void *record, const void *key)
 
     return have->kind == want->kind && have->name == want->name && have->count == want->count &&
            have->method == want->method && have->il == want->il && have->line == want->line &&
-           have->file == want->file && have->filter == want->filter;
+           have->line_last == want->line_last && have->file == want->file &&
+           have->filter == want->filter;
 }
 
 static int add_place(struct places *p, const struct model_place *place, uint32_t *out)
@@ -107,6 +109,7 @@ static void describe(const struct places *p, const struct report_frame *f, struc
     if (p->grain != MODEL_GRAIN_METHOD &&
         source_line_of(model_source_lines(p->model), f->method, f->il, &line)) {
         out->line = line.line;
+        out->line_last = line.line_last;
         out->file = line.file;
     }
 }

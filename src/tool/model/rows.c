@@ -92,6 +92,7 @@ static uint32_t place_row(struct model_rows *r, const struct model_place *p, uin
         /* fall through */
     case MODEL_BY_LINE:
     case MODEL_BY_OWN:
+        row.key[2] |= (uint64_t)p->line_last << 32;
         row.key[1] = (uint64_t)(uintptr_t)p->file;
         row.key[0] = p->line;
         /* fall through */

@@ -78,10 +78,11 @@ struct model_place {
     /* Where in it the next inner frame is called, or the object is made; grain IL, as in
      * report/frames.h. REPORT_NO_IL with other grains. */
     int32_t il;
-    uint32_t line;    /* 0 not known; grain LINE and IL */
-    const char *file; /* as the compiler wrote it, or NULL */
-    const char *name; /* of a node that is neither a method nor a type */
-    uint32_t count;   /* frames it stands for; of MODEL_PLACE_SEVERAL: callers */
+    uint32_t line;      /* 0 not known; grain LINE and IL */
+    uint32_t line_last; /* if it may be one of several lines, the last of them; else 0 */
+    const char *file;   /* as the compiler wrote it, or NULL */
+    const char *name;   /* of a node that is neither a method nor a type */
+    uint32_t count;     /* frames it stands for; of MODEL_PLACE_SEVERAL: callers */
     bool own;
     bool near;   /* model_is_near: own code, or the nearest to it that there is */
     bool filter; /* an exception filter's second frame of its method */

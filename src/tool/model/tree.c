@@ -222,6 +222,8 @@ static int by_name(const void *left, const void *right, void *context)
 
     if (!order && p->file && q->file)
         order = strcmp(p->file, q->file);
+    if (!order && p->line == q->line)
+        order = ORDER(p->line_last, q->line_last);
     return order                  ? order
            : p->line != q->line   ? ORDER(p->line, q->line)
            : p->il != q->il       ? ORDER(p->il, q->il)

@@ -168,6 +168,7 @@ static void put_tables(const struct page_union *u, struct page_columns *columns)
         put(columns, PAGE_PLACE_NAME, columns->name_number[p->name]);
         put(columns, PAGE_PLACE_FILE, p->file);
         put(columns, PAGE_PLACE_LINE, p->line);
+        put(columns, PAGE_PLACE_LINE_LAST, p->line_last);
         put(columns, PAGE_PLACE_COUNT, p->count);
     }
     for (size_t i = 0; i < u->names_count; i++) {

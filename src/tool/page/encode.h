@@ -25,6 +25,7 @@
     X(PLACE_NAME, "place_name") \
     X(PLACE_FILE, "place_file") \
     X(PLACE_LINE, "place_line") \
+    X(PLACE_LINE_LAST, "place_line_last") \
     X(PLACE_COUNT, "place_count") \
     X(NAME_MODULE, "name_module") \
     X(NAME_OWNER, "name_owner") \

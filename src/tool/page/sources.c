@@ -29,7 +29,7 @@ ORDERED_BY(by_bytes, struct file_weight, ORDER(y->bytes, x->bytes), ORDER(x->fil
 
 static int find(const struct page_union *u, struct found *out)
 {
-    *out = (struct found){.lines = memory_alloc(sizeof(*out->lines) * (u->places_count + 1)),
+    *out = (struct found){.lines = memory_alloc(sizeof(*out->lines) * (2 * u->places_count + 1)),
                           .files = memory_zalloc(u->files_count + 1, sizeof(*out->files))};
     if (!out->lines || !out->files)
         return -ENOMEM;
@@ -41,6 +41,8 @@ static int find(const struct page_union *u, struct found *out)
         if (!p->line || !p->file)
             continue;
         out->lines[out->line_count++] = (struct wanted){p->file, p->line};
+        if (p->line_last)
+            out->lines[out->line_count++] = (struct wanted){p->file, p->line_last};
         out->files[p->file].bytes += p->bytes;
     }
     out->file_count = u->files_count;
@@ -54,7 +56,7 @@ static int text_of(const char *path, const struct side *sides, size_t count, cha
                    size_t *size)
 {
     for (size_t i = count; i-- > 0;) {
-        struct source_line document = {NULL, 0, 0, 0};
+        struct source_line document = {.file = NULL};
 
         while (sides[i].read.lines && source_lines_document(sides[i].read.lines, path, &document)) {
             int err = strcmp(document.file, path) == 0

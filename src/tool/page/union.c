@@ -137,7 +137,8 @@ static int add_place(struct page_union *u, struct side *s, const struct model_pl
                      uint32_t *out)
 {
     const struct union_file file = {p->file ? p->file : ""};
-    struct union_place key = {.kind = p->kind, .line = p->line, .count = p->count};
+    struct union_place key = {
+        .kind = p->kind, .line = p->line, .line_last = p->line_last, .count = p->count};
 
     if (ADD(u, files, file, &file, &key.file) < 0 || add_name(u, s, p, &key.name) < 0)
         return -ENOMEM;

@@ -33,7 +33,7 @@ struct union_space {
 
 struct union_place {
     enum model_place_kind kind;
-    uint32_t name, file, line, count;
+    uint32_t name, file, line, line_last, count;
     /* Filled in by union_finish: nodes of it, and what they weigh, recursion more than once. */
     uint32_t uses;
     double bytes;

@@ -4,6 +4,7 @@
 #include "base/il.h"
 #include "base/memory.h"
 #include "model/names.h"
+#include "report/source_lines.h"
 #include "symbols/symbols.h"
 #include "terminal/text.h"
 
@@ -69,7 +70,7 @@ static bool put_line(const json_t *site, struct buffer *b)
         while (name > line.file && name[-1] != '/' && name[-1] != '\\')
             name--;
         buffer_clean(b, name);
-        buffer_format(b, ":%" PRIu32, line.line);
+        source_line_put(b, line.line, line.line_last);
         found = true;
     }
     symbols_free(symbols);

@@ -677,6 +677,7 @@ static int add_header(struct report_defs *d, const struct report_record *record)
 
     d->some_hooked = d->some_hooked || json_is_true(json_object_get(options, "own")) ||
                      json_array_size(json_object_get(options, "only"));
+    d->no_offsets = d->no_offsets || json_is_true(json_object_get(options, "no_lines"));
     if (!report_recording_next(&d->recording, record->json) || d->recording.number == 1)
         return 0;
     report_ids_free(&d->modules.ids);
@@ -824,6 +825,7 @@ int report_defs_inline_path(struct report_defs *d, const struct report_alloc *al
     int err = 0;
 
     *out = REPORT_PATH_EMPTY;
+    d->no_offsets = true; /* but the leaf's, of no module */
     while (!err && (frame = report_stack_next(&at, &size))) {
         struct report_def def = {.path = d->methods.defs[0].path, .defined = true};
         struct report_string *name;

@@ -122,6 +122,7 @@ struct report_defs {
     struct report_recording recording;
     struct report_problems *problems;
     uint64_t undefined; /* ids that were used and not defined */
+    bool no_offsets;    /* a log has none: recorded with --no-lines or --stacks inline */
     bool some_hooked;   /* a log was recorded with hooks in some methods only: --own, --only */
 };
 

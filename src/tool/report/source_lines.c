@@ -1,6 +1,5 @@
 #include "report/source_lines.h"
 
-#include "base/buffer.h"
 #include "base/clean.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -257,6 +256,14 @@ void source_lines_missing(struct source_lines *s, bool (*wanted)(const void *, u
 
 /* ---- lines ---- */
 
+void source_line_put(struct buffer *b, uint32_t line, uint32_t line_last)
+{
+    if (line)
+        buffer_format(b, ":%u", line);
+    if (line_last)
+        buffer_format(b, "-%u", line_last);
+}
+
 INDEX_OF_BYTES(answer_kind, struct answer, il);
 
 static void look_up(struct source_lines *s, struct answer *a)
@@ -267,16 +274,17 @@ static void look_up(struct source_lines *s, struct answer *a)
     struct symbols_line line;
 
     if (module && symbols_line_of(module->symbols, def->token, a->il, &line) == 0)
-        a->line = (struct source_line){line.file, line.line, def->module, line.document};
+        a->line =
+            (struct source_line){line.file, line.line, def->module, line.document, line.line_last};
 }
 
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out)
 {
-    struct answer a = {method, il, {NULL, 0, 0, 0}}, *known = &a;
+    struct answer a = {method, il < 0 ? REPORT_NO_IL : il, {.file = NULL}}, *known = &a;
     uint32_t number;
     int added;
 
-    if (!s || il < 0)
+    if (!s)
         return false;
     added = index_add(&s->index, &answer_kind, &s->answers, &s->answer_count, &s->answer_capacity,
                       &a, &number);
@@ -292,7 +300,7 @@ int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const
                       uint32_t line)
 {
     uint32_t module = report_method(s->defs, method)->module, number;
-    struct answer a = {method, il, {file, line, module, 0}};
+    struct answer a = {method, il, {.file = file, .line = line, .module = module}};
     int added = index_add(&s->index, &answer_kind, &s->answers, &s->answer_count,
                           &s->answer_capacity, &a, &number);
 

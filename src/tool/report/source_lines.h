@@ -7,6 +7,7 @@
 
 #include "readers/defs.h"
 
+#include "base/buffer.h"
 #include "base/il.h"
 
 struct source_lines;
@@ -20,7 +21,11 @@ struct source_line {
     const char *file; /* as the compiler wrote it; lives as long as the source_lines */
     uint32_t line;
     uint32_t module, document; /* number in defs; id in the module's symbols */
+    uint32_t line_last;        /* if it may be one of several lines, the last of them; else 0 */
 };
+
+/* source_line_put - appends ":12", of several lines ":12-13"; line 0: nothing. */
+void source_line_put(struct buffer *b, uint32_t line, uint32_t line_last);
 
 /*
  * source_lines_new - for the modules of `defs` (borrowed).
@@ -39,7 +44,8 @@ void source_lines_free(struct source_lines *s);
 
 /*
  * source_line_of - where `il` of a method (number in defs) stands in the source. s NULL, or not
- * known: false. What was once asked is answered from memory.
+ * known: false. il below 0: the line of a method that is on one line. What was once asked is
+ * answered from memory.
  */
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out);
 

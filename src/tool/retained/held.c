@@ -425,17 +425,28 @@ static bool ends_with(const char *path, const char *end, size_t size)
     return size == length || path[length - size - 1] == '/' || path[length - size - 1] == '\\';
 }
 
-/* FILE or FILE:LINE; the file may lack folders in front. */
+/* Whether a number, or two with a hyphen between, name the place's line, or one that it may be. */
+static bool is_number(const struct origin_place *place, const char *text)
+{
+    char lines[32];
+    uint64_t line;
+
+    snprintf(lines, sizeof(lines), "%u-%u", place->line, place->line_last);
+    if (args_number(ARGS_COUNT, text, 0, UINT32_MAX, &line))
+        return strcmp(text, lines) == 0;
+    return place->line == line || (place->line < line && line <= place->line_last);
+}
+
+/* FILE, FILE:LINE or FILE:LINE-LINE; the file may lack folders in front. */
 static bool is_line(const struct origin_place *place, const char *text)
 {
     const char *colon = strrchr(text, ':');
-    uint64_t line;
 
     if (!place->file)
         return false;
-    if (!colon || args_number(ARGS_COUNT, colon + 1, 0, UINT32_MAX, &line))
+    if (!colon || colon[1 + strspn(colon + 1, "0123456789-")])
         return ends_with(place->file, text, strlen(text));
-    return place->line == line && ends_with(place->file, text, (size_t)(colon - text));
+    return is_number(place, colon + 1) && ends_with(place->file, text, (size_t)(colon - text));
 }
 
 static bool is_type(const struct held *h, uint32_t class_number, const char *glob)

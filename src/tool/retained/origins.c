@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* All bytes are the key: no padding. */
-INDEX_OF_BYTES(place_kind, struct origin_place, last);
+INDEX_OF_BYTES(place_kind, struct origin_place, lack);
 
 void origins_init(struct origins *o)
 {
@@ -63,8 +63,8 @@ static struct origin_place find_place(struct model_near near[RULES], const struc
     place.method = report_path(near->defs, origin->path)->method;
     for (int rule = 0; rule < RULES; rule++)
         if (model_near_find(&near[rule], origin->path, origin->il, &found))
-            return (struct origin_place){found.line.file, found.method, found.line.line, found.lack,
-                                         0};
+            return (struct origin_place){found.line.file, found.method, found.line.line,
+                                         found.line.line_last, found.lack};
     return place;
 }
 

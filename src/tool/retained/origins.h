@@ -15,10 +15,10 @@ struct origin {
 
 /* Place 0: not known. */
 struct origin_place {
-    const char *file; /* NULL: no line is known */
-    uint32_t method;  /* number in defs; 0 none */
-    uint32_t line;
-    uint32_t lack, last; /* enum model_near_lack, why there is no line; last: 0 */
+    const char *file;         /* NULL: no line is known */
+    uint32_t method;          /* number in defs; 0 none */
+    uint32_t line, line_last; /* as in struct source_line */
+    uint32_t lack;            /* enum model_near_lack, why there is no line */
 };
 
 struct origins {

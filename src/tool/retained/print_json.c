@@ -31,6 +31,8 @@ static void place_json(const struct held *h, uint32_t number, struct json_writer
         return;
     jw_text(json, "file", place->file);
     jw_unsigned(json, "line", place->line);
+    if (place->line_last)
+        jw_unsigned(json, "line_last", place->line_last);
 }
 
 static int types_json(const struct retained_print *p, struct json_writer *json)

@@ -61,8 +61,8 @@ static const char *place_text(const struct retained_print *p, uint32_t number, s
                       place->lack ? " " : "", model_near_words[place->lack]);
         return out->failed ? "?" : out->data;
     }
-    buffer_format(out, "%s:%u", p->wide ? place->file : path_base_name_foreign(place->file),
-                  place->line);
+    buffer_text(out, p->wide ? place->file : path_base_name_foreign(place->file));
+    source_line_put(out, place->line, place->line_last);
     return out->failed ? "?" : out->data;
 }
 

@@ -126,7 +126,8 @@ static int add_types(struct figures *f)
 
 /* A line of own code, or a method of it whose line is not known; without method: no own frame. */
 struct place {
-    uint32_t method, line;
+    uint32_t method, line, line_last;
+    uint32_t reserved; /* 0 */
     const char *file;
     double bytes, allocs;
 };
@@ -139,7 +140,10 @@ static struct place place_of(struct model_near *near, const struct report_cell *
 
     if (!model_near_find(near, cell->path, cell->il, &at))
         return (struct place){.method = 0};
-    return (struct place){.method = at.method, .line = at.line.line, .file = at.line.file};
+    return (struct place){.method = at.method,
+                          .line = at.line.line,
+                          .line_last = at.line.line_last,
+                          .file = at.line.file};
 }
 
 static int name_place(struct figures *f, const struct place *p)
@@ -147,8 +151,10 @@ static int name_place(struct figures *f, const struct place *p)
     struct buffer b = BUFFER_INIT, site = BUFFER_INIT;
 
     buffer_text(&b, f->labels);
-    if (p->file)
-        buffer_format(&site, "%s:%u", path_base_name_foreign(p->file), p->line);
+    if (p->file) {
+        buffer_text(&site, path_base_name_foreign(p->file));
+        source_line_put(&site, p->line, p->line_last);
+    }
     put_label(&b, "site", site.data ? site.data : "");
     put_label(&b, "method", p->method ? names_method(f->l.names, p->method) : "");
     if (!p->method)

@@ -227,29 +227,40 @@ int symbols_line(const struct symbols *symbols, uint32_t method, uint32_t il,
 }
 
 struct several {
-    uint32_t first, last;
-    const struct symbols_line *line; /* of the first */
+    uint32_t first, last; /* offsets */
+    uint32_t document;    /* of the first */
+    uint32_t line_min, line_max;
 };
 
-static int other_line(void *context, const struct symbols_point *point)
+/* Returns: 1 for a statement of another document. */
+static int add_line(void *context, const struct symbols_point *point)
 {
-    const struct several *several = context;
+    struct several *several = context;
 
-    return point->il > several->first && point->il <= several->last && !point->hidden &&
-           point->line &&
-           (point->line != several->line->line || point->document != several->line->document);
+    if (point->il <= several->first || point->il > several->last || !is_visible(point))
+        return 0;
+    if (point->line < several->line_min)
+        several->line_min = point->line;
+    if (point->line > several->line_max)
+        several->line_max = point->line;
+    return point->document != several->document;
 }
 
 int symbols_line_of(const struct symbols *symbols, uint32_t method, int32_t il,
                     struct symbols_line *out)
 {
-    struct several several = {il_first(il), il_last(il), out};
+    struct several several = {.first = il < 0 ? 0 : il_first(il),
+                              .last = il < 0 ? IL_END : il_last(il)};
     int result = symbols_line(symbols, method, several.first, out);
 
     if (result || several.last == several.first)
         return result;
-    result = symbols_points(symbols, method, other_line, &several);
-    return result > 0 ? -ENODATA : result;
+    several.document = out->document;
+    several.line_min = several.line_max = out->line;
+    result = symbols_points(symbols, method, add_line, &several);
+    out->line = several.line_min;
+    out->line_last = several.line_max > several.line_min ? several.line_max : 0;
+    return result > 0 || (il < 0 && out->line_last) ? -ENODATA : result;
 }
 
 uint32_t symbols_method_count(const struct symbols *symbols)

@@ -100,6 +100,7 @@ struct symbols_line {
     uint32_t line, column, end_line, end_column;
     uint32_t il; /* where the statement's code begins */
     bool hidden; /* the code asked for is the compiler's own; this is the statement next to it */
+    uint32_t line_last; /* of symbols_line_of: the last of several lines that it may be; else 0 */
 };
 
 /*
@@ -117,8 +118,9 @@ int symbols_line(const struct symbols *symbols, uint32_t method, uint32_t il,
                  struct symbols_line *out);
 
 /*
- * symbols_line_of - the same for an instruction that may be one of several (base/il.h): -ENODATA
- * also where their statements are not of one line.
+ * symbols_line_of - the same for an instruction that may be one of several (base/il.h): their lines
+ * are between out->line and out->line_last. -ENODATA also where their statements are not of one
+ * document. il below 0: not known; there is only one answer for a method that is on one line.
  */
 int symbols_line_of(const struct symbols *symbols, uint32_t method, int32_t il,
                     struct symbols_line *out);

@@ -58,7 +58,7 @@ static const struct report_log *log_of(const struct annotate *a)
 /* Finds the file; several modules may have been built from it. */
 static int find_file(struct annotate *a)
 {
-    struct source_line at = {NULL, 0, 0, 0};
+    struct source_line at = {.file = NULL};
     struct buffer others = BUFFER_INIT;
     size_t count = 0;
     int status = CLI_OK;
@@ -163,18 +163,27 @@ static int read_source(struct annotate *a, struct source *s)
 
 /* ---- printing ---- */
 
-static bool has_amount(const struct annotate *a, size_t line)
+static bool has_amount(const struct annotate_line *line)
 {
-    return line >= 1 && line <= a->sums.line_count &&
-           (a->sums.lines[line].own.allocs > 0 || a->sums.lines[line].below.allocs > 0);
+    return line->own.allocs > 0 || line->below.allocs > 0;
+}
+
+static bool is_hot(const struct annotate *a, size_t line)
+{
+    const struct annotation *sums = &a->sums;
+    size_t i = line > ANNOTATE_LINES_MAX ? sums->line_count : annotation_from(sums, (uint32_t)line);
+
+    while (i < sums->line_count && sums->lines[i].line == line && !has_amount(&sums->lines[i]))
+        i++;
+    return i < sums->line_count && sums->lines[i].line == line;
 }
 
 static bool is_shown(const struct annotate *a, const struct source *s, size_t line)
 {
     if (!s->text)
-        return has_amount(a, line);
+        return is_hot(a, line);
     for (size_t near = line > a->context ? line - a->context : 1; near <= line + a->context; near++)
-        if (has_amount(a, near))
+        if (is_hot(a, near))
             return true;
     return a->all;
 }
@@ -241,10 +250,43 @@ static void print_all(const struct annotate *a, FILE *out)
     putc('\n', out);
 }
 
+/* Amounts, the number of the line or two, and its text. */
+static void print_line(const struct annotate_line *line, const char *text, FILE *out)
+{
+    struct buffer number = BUFFER_INIT;
+
+    source_line_put(&number, line->line, line->line_last);
+    print_number(line->own.bytes, 13, out);
+    if (is_mixed(&line->own))
+        fprintf(out, " %11s", "-");
+    else
+        print_number(line->own.allocs, 11, out);
+    print_number(line->below.bytes, 13, out);
+    fprintf(out, " %5s%s", number.failed || !number.data ? "" : number.data + 1, *text ? "  " : "");
+    print_code(text, out);
+    putc('\n', out);
+    buffer_free(&number);
+}
+
+/* A line, and what may be of it or of the ones that follow. */
+static void print_lines(const struct annotate *a, const struct source *s, uint32_t number,
+                        FILE *out)
+{
+    const struct annotate_line none = {.line = number}, *line, *end;
+
+    line = a->sums.lines + annotation_from(&a->sums, number);
+    end = a->sums.lines + a->sums.line_count;
+    print_line(line < end && line->line == number && !line->line_last ? line++ : &none,
+               number <= s->count ? s->line[number] : "", out);
+    for (; line < end && line->line == number; line++)
+        if (has_amount(line))
+            print_line(line, "(one of these lines)", out);
+}
+
 static void print_text(const struct annotate *a, const struct source *s, FILE *out)
 {
     const struct annotation *sums = &a->sums;
-    size_t last = s->count > sums->line_count ? s->count : sums->line_count, shown = 0;
+    size_t last = sums->line_count ? sums->lines[sums->line_count - 1].line : 0, shown = 0;
     bool skipped = false;
 
     text_print(out, a->document.file);
@@ -253,10 +295,8 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
                                    : "");
     print_all(a, out);
     fprintf(out, " %13s %11s %13s  line\n", "bytes", "objects", "below, bytes");
+    last = s->count > last ? s->count : last;
     for (size_t line = 1; line <= last; line++) {
-        const struct annotate_line none = {{.allocs = 0}, {.allocs = 0}};
-        const struct annotate_line *sum = line <= sums->line_count ? &sums->lines[line] : &none;
-
         if (!is_shown(a, s, line)) {
             skipped = true;
             continue;
@@ -265,16 +305,7 @@ static void print_text(const struct annotate *a, const struct source *s, FILE *o
             fputs(" ...\n", out);
         skipped = false;
         shown++;
-        print_number(sum->own.bytes, 13, out);
-        if (is_mixed(&sum->own))
-            fprintf(out, " %11s", "-");
-        else
-            print_number(sum->own.allocs, 11, out);
-        print_number(sum->below.bytes, 13, out);
-        fprintf(out, " %5zu%s", line, line <= s->count && *s->line[line] ? "  " : "");
-        if (line <= s->count)
-            print_code(s->line[line], out);
-        putc('\n', out);
+        print_lines(a, s, (uint32_t)line, out);
     }
     if (!shown)
         fputs(" no line of it allocates\n", out);
@@ -329,16 +360,20 @@ static int print_json(const struct annotate *a, const struct source *s, FILE *ou
     jw_text(&w, "source", !s->text ? "none" : s->checked ? "compiled" : "unchecked");
     json_amount(a, "total_", &sums->total, &w);
     jw_array(&w, "lines");
-    for (size_t line = 1; line <= sums->line_count; line++) {
-        if (!has_amount(a, line))
+    for (size_t i = 0; i < sums->line_count; i++) {
+        const struct annotate_line *line = &sums->lines[i];
+
+        if (!has_amount(line))
             continue;
         jw_line_object(&w, 1, NULL);
-        jw_unsigned(&w, "line", line);
-        json_amount(a, "", &sums->lines[line].own, &w);
-        json_amount(a, "below_", &sums->lines[line].below, &w);
-        json_types(a, line, &type, &w);
-        if (line <= s->count)
-            jw_text(&w, "text", s->line[line]);
+        jw_unsigned(&w, "line", line->line);
+        if (line->line_last)
+            jw_unsigned(&w, "line_last", line->line_last);
+        json_amount(a, "", &line->own, &w);
+        json_amount(a, "below_", &line->below, &w);
+        json_types(a, i, &type, &w);
+        if (line->line <= s->count)
+            jw_text(&w, "text", s->line[line->line]);
         jw_end(&w);
     }
     jw_end(&w);

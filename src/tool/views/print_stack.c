@@ -109,8 +109,11 @@ static bool begin_link(const struct print_stack *p, const struct source_line *li
 static void print_stack_where(const struct print_stack *p, const struct source_line *line,
                               char text[PRINT_WHERE_SIZE])
 {
-    snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u",
-             p->wide ? line->file : path_base_name_foreign(line->file), line->line);
+    int size = snprintf(text, PRINT_WHERE_SIZE, "%.100s:%u",
+                        p->wide ? line->file : path_base_name_foreign(line->file), line->line);
+
+    if (line->line_last)
+        snprintf(text + size, PRINT_WHERE_SIZE - (size_t)size, "-%u", line->line_last);
 }
 
 static void print_stack_link(const struct print_stack *p, const struct source_line *line,
@@ -229,6 +232,8 @@ static void print_stack_line_json(const struct print_stack *p, const struct sour
 
     jw_text(w, "file", line->file);
     jw_unsigned(w, "line", line->line);
+    if (line->line_last)
+        jw_unsigned(w, "line_last", line->line_last);
     jw_text_if(w, "url", url);
     memory_free(url);
 }
@@ -245,6 +250,8 @@ static void json_frame_line(const struct print_stack *p, const struct report_fra
     jw_object(w, NULL);
     jw_text(w, "file", line.file);
     jw_unsigned(w, "line", line.line);
+    if (line.line_last)
+        jw_unsigned(w, "line_last", line.line_last);
     jw_end(w);
 }
 

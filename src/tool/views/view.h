@@ -44,15 +44,13 @@
     X(SIZES, "sizes", "size", "size", NONE, SIZE, size, '9', " of objects, by heap") \
     X(TIME, "time", "time", "slice", NONE, SLICE, none, '0', ": slices of equal length") \
     X(OWN, "own", "own", "line", NONE, OWN, line, 0, " (lines of own code)") \
-    X(LINE_TYPES, "line-types", "line", "line", NONE, LINE_TYPE, line_type, 0, \
-      " (lines by type)") \
+    X(LINE_TYPES, "line-types", "line", "line", NONE, LINE_TYPE, line_type, 0, " (lines by type)") \
     X(LIVE, "live", "", "", AT, NOTHING, none, 0, \
       ": objects alive after the last collection, or that of --at") \
     X(PEAK, "peak", "", "", PEAK, NOTHING, none, 0, ": after the collection that left most") \
     X(END, "end", "", "", END, NOTHING, none, 0, \
       ": after the last one, plus, as new, later allocations") \
-    X(GROWN, "grown", "", "", GROWN, NOTHING, none, 0, \
-      ": alive at --to less alive at --from") \
+    X(GROWN, "grown", "", "", GROWN, NOTHING, none, 0, ": alive at --to less alive at --from") \
     X(TEMPORARY, "temporary", "", "", TEMPORARY, NOTHING, none, 0, \
       ": dead at their first collection") \
     X(LIFETIMES, "lifetimes", "lifetime", "lifetime", LIFETIMES, NOTHING, none, 0, \
@@ -148,9 +146,9 @@ const char *view_class(const struct view *v, uint32_t class_number);
 /* Of a place, whatever it is: "[System.Linq, 3 frames]". b: where a made one lies. */
 const char *view_place(const struct view *v, const struct model_place *p, struct buffer *b);
 /* "File.cs:12" in b, "" for no line; whole paths with wide. */
-const char *view_where(const struct view *v, const char *file, uint32_t line, struct buffer *b);
+const char *view_where(const struct view *v, const struct model_place *p, struct buffer *b);
 /* A link for terminals in b, or NULL: none is wanted or the file is not there. */
-const char *view_link(const struct view *v, const char *file, uint32_t line, struct buffer *b);
+const char *view_link(const struct view *v, const struct model_place *p, struct buffer *b);
 /* With --urls, the address of a place by Source Link, on a separate line, if it has one. */
 void view_url(const struct view *v, const struct model_place *p, size_t indent, FILE *out);
 /* As members method, module, own, file and line, or name and frames, of the object open in w. */

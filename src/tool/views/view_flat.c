@@ -124,8 +124,8 @@ void view_find_line(const struct view_rows *r, const struct model_row *row,
     const struct model_place *place = row->place;
 
     if (place && place->file) {
-        out->text = view_where(r->view, place->file, place->line, &out->made);
-        out->link = view_link(r->view, place->file, place->line, &out->beside);
+        out->text = view_where(r->view, place, &out->made);
+        out->link = view_link(r->view, place, &out->beside);
     } else {
         out->text = model_near_words[model_row_lack(&r->rows, row)];
     }
@@ -568,7 +568,7 @@ void view_print_passed(const struct view_rows *r, const struct model_row *row, s
     fprintf(out, "%*sin generated code: ", (int)indent, "");
     text_print(out, view_place(r->view, passed->place, &name));
     text_print(out, passed->place->file ? " in " : "");
-    text_print(out, view_where(r->view, passed->place->file, passed->place->line, &where));
+    text_print(out, view_where(r->view, passed->place, &where));
     putc('\n', out);
     buffer_free(&where);
     buffer_free(&name);

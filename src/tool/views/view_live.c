@@ -442,7 +442,7 @@ static void print_growing_row(const struct view_rows *r, size_t number, FILE *ou
 
     buffer_format(&line, "grows at each of %.0f full collections: ", r->grows[number].looks);
     if (row->place && row->place->file)
-        buffer_format(&line, "%s, ", view_where(r->view, row->place->file, row->place->line, &b));
+        buffer_format(&line, "%s, ", view_where(r->view, row->place, &b));
     buffer_format(&line, "+%s object%s, %s", text_count(&n, report_whole(r->grows[number].allocs)),
                   text_plural(report_whole(r->grows[number].allocs)), columns_name(r, number, &b));
     if (!line.failed)

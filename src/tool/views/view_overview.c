@@ -268,7 +268,8 @@ static bool find_document(const struct view *v, const struct model_row *row,
     for (bool more = report_frame_first(v->read.defs, cell->path, cell->il, &f); more;
          more = report_frame_outer(v->read.defs, &f))
         if (f.path != REPORT_PATH_LOST && f.method == row->place->method &&
-            source_line_of(v->read.lines, f.method, f.il, out) && out->line == row->place->line)
+            source_line_of(v->read.lines, f.method, f.il, out) && out->line == row->place->line &&
+            out->line_last == row->place->line_last)
             return true;
     return false;
 }
@@ -463,6 +464,59 @@ static size_t print_own_row(const struct columns_text *c, size_t number, size_t 
     return lines;
 }
 
+/* Bytes of own code by why their line is not known. Returns: their sum. */
+static double without_line(const struct overview *o, double by[MODEL_NEAR_LACKS])
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < o->own.rows.count; i++) {
+        const struct model_row *row = &o->own.rows.rows[i];
+        enum model_near_lack lack = model_row_lack(&o->own.rows, row);
+
+        if (lack != MODEL_NEAR_LACKS_NOTHING) {
+            by[lack] += own_bytes(o, row);
+            sum += own_bytes(o, row);
+        }
+    }
+    return sum;
+}
+
+/* Of the bytes of own code, those that have no line, and why. */
+static void print_without_line(const struct overview *o, FILE *out)
+{
+    double by[MODEL_NEAR_LACKS] = {0}, sum = without_line(o, by);
+    double own = own_share(o) * o->v->sum[MODEL_BYTES];
+    struct text_number share;
+    bool all = false;
+
+    if (!(sum > 0) || !(own > 0))
+        return;
+    fprintf(out, "%s of these bytes have no line", text_share(&share, sum / own));
+    for (int lack = 0; lack < MODEL_NEAR_LACKS; lack++)
+        all = all || by[lack] >= sum;
+    for (int lack = 0, more = 0; lack < MODEL_NEAR_LACKS; lack++)
+        if (by[lack] > 0)
+            fprintf(out, "%s%s %s",
+                    more++ ? ", "
+                    : all  ? ""
+                           : ": ",
+                    all ? "" : text_share(&share, by[lack] / own), model_near_words[lack]);
+    fputs(".\n", out);
+}
+
+static void without_line_json(const struct overview *o, struct json_writer *w)
+{
+    double by[MODEL_NEAR_LACKS] = {0};
+
+    if (!(without_line(o, by) > 0))
+        return;
+    jw_object(w, "no_line");
+    for (int lack = 0; lack < MODEL_NEAR_LACKS; lack++)
+        if (by[lack] > 0)
+            jw_unsigned(w, model_near_keys[lack], report_whole(by[lack]));
+    jw_end(w);
+}
+
 static int print_own(const struct overview *o, FILE *out)
 {
     struct model_row rows[LINES_SHOWN];
@@ -487,6 +541,8 @@ static int print_own(const struct overview *o, FILE *out)
             print_own_row(&columns, i, 0, out);
         else if (room)
             room -= print_own_row(&columns, i, room, out);
+    if (!err)
+        print_without_line(o, out);
     columns_free(&columns);
     buffer_free(&b);
     return err;
@@ -805,6 +861,7 @@ static int print_json(const struct overview *o, FILE *out)
     if (collections)
         jw_unsigned(&w, "collections", collections);
     alive_json(v, &w);
+    without_line_json(o, &w);
     columns_json(&o->own, "rows", shown, &w);
     columns_json(&o->types, "types", at_most(v->top, o->types.rows.count), &w);
     if (o->processes.rows.count)

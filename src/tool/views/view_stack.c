@@ -46,13 +46,13 @@ static void print_place(struct lines_out *o, const struct model_place *p)
     struct buffer name = BUFFER_INIT, where = BUFFER_INIT, link = BUFFER_INIT;
     char il[PRINT_IL_SIZE];
 
-    view_where(o->v, p->file, p->line, &where);
+    view_where(o->v, p, &where);
     if (!where.size && p->il >= 0 && p->kind == MODEL_PLACE_METHOD) {
         print_il_text(p->il, il);
         buffer_text(&where, il);
     }
     if (print_line(o, view_place(o->v, p, &name), where.size ? where.data : "",
-                   view_link(o->v, p->file, p->line, &link)))
+                   view_link(o->v, p, &link)))
         view_url(o->v, p, strlen(o->indent) + strlen("at "), o->out);
     buffer_free(&name);
     buffer_free(&where);

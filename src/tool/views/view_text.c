@@ -52,17 +52,20 @@ const char *view_place(const struct view *v, const struct model_place *p, struct
     return b->failed ? "?" : b->data;
 }
 
-const char *view_where(const struct view *v, const char *file, uint32_t line, struct buffer *b)
+const char *view_where(const struct view *v, const struct model_place *p, struct buffer *b)
 {
     buffer_clear(b);
-    if (file)
-        buffer_format(b, "%s:%u", v->wide ? file : path_base_name_foreign(file), line);
+    if (p->file) {
+        buffer_text(b, v->wide ? p->file : path_base_name_foreign(p->file));
+        source_line_put(b, p->line, p->line_last);
+    }
     return b->size && !b->failed ? b->data : "";
 }
 
-const char *view_link(const struct view *v, const char *file, uint32_t line, struct buffer *b)
+const char *view_link(const struct view *v, const struct model_place *p, struct buffer *b)
 {
     static const char plain[] = "/._-~";
+    const char *file = p->file;
 
     buffer_clear(b);
     if (!v->links || !file || file[0] != '/' || access(file, R_OK))
@@ -74,7 +77,7 @@ const char *view_link(const struct view *v, const char *file, uint32_t line, str
             buffer_char(b, (char)*c);
         else
             buffer_format(b, "%%%02X", *c);
-    buffer_format(b, "#L%u", line);
+    buffer_format(b, "#L%u", p->line);
     return b->failed ? NULL : b->data;
 }
 
@@ -126,6 +129,8 @@ void view_place_json(const struct view *v, const struct model_place *p, struct j
     if (p->file) {
         jw_text(w, "file", p->file);
         jw_unsigned(w, "line", p->line);
+        if (p->line_last)
+            jw_unsigned(w, "line_last", p->line_last);
         url = url_of(v, p);
         jw_text_if(w, "url", url);
         memory_free(url);

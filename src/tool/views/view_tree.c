@@ -326,8 +326,7 @@ static void put_row(const struct paths *p, const struct path_row *row, struct ta
         put_range(p, row->at, t);
         table_name(t, NAME, before.data ? before.data : "", view_place(p->v, place, &b));
         if (place->file)
-            table_place(t, PLACE, view_where(p->v, place->file, place->line, &b),
-                        view_link(p->v, place->file, place->line, &link));
+            table_place(t, PLACE, view_where(p->v, place, &b), view_link(p->v, place, &link));
         if (!p->merged)
             table_text(t, TYPES, type_of(p, row->at));
         if (place->own)

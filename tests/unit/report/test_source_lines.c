@@ -199,7 +199,7 @@ TEST(modules_without_symbols_are_named_in_one_line)
 TEST(documents_are_found_by_the_end_of_their_path)
 {
     static const struct cli_command command = {.name = "asking"};
-    struct source_line at = {NULL, 0, 0, 0};
+    struct source_line at = {.file = NULL};
     struct source_lines *lines;
     const char *base;
     char *text = NULL;
@@ -214,9 +214,9 @@ TEST(documents_are_found_by_the_end_of_their_path)
     assert_int_equal(source_lines_text(lines, &at, "Makefile", &text, &size), -ESTALE);
     assert_null(text);
     assert_false(source_lines_document(lines, EMBEDDED_FILE, &at));
-    at = (struct source_line){NULL, 0, 0, 0};
+    at = (struct source_line){.file = NULL};
     assert_false(source_lines_document(lines, "atei \303\274.cs", &at)); /* no part of a name */
-    at = (struct source_line){NULL, 0, 0, 0};
+    at = (struct source_line){.file = NULL};
     assert_false(source_lines_document(lines, "", &at));
     source_lines_free(lines);
 }

@@ -4,6 +4,7 @@
  */
 #include "symbols/pdb.h"
 
+#include "base/file.h"
 #include "base/il.h"
 #include "base/memory.h"
 
@@ -109,12 +110,13 @@ TEST(hidden_code_before_all_statements_belongs_to_the_first)
     symbols_free(s);
 }
 
-TEST(one_of_several_instructions_has_a_line_if_all_have_the_same)
+TEST(one_of_several_instructions_has_the_first_and_the_last_line_of_them)
 {
     static const struct {
-        uint32_t method, first, last, line;
-    } cases[] = {{1, 0, 3, 10}, {1, 0, 8, 10},    {1, 0, 9, 0},       {1, 9, 40, 8},
-                 {3, 2, 3, 0},  {5, 6, 7, 70000}, {5, 7, 299, 70000}, {5, 6, 300, 0}};
+        uint32_t method, first, last, line, line_last;
+    } cases[] = {{1, 0, 3, 10, 0},       {1, 0, 8, 10, 0},   {1, 0, 9, 8, 10},
+                 {1, 9, 40, 8, 0},       {3, 2, 3, 0, 0},    {5, 6, 7, 70000, 0},
+                 {5, 7, 299, 70000, 0},  {5, 6, 300, 3, 70000}};
     struct symbols *s = load_good();
     struct symbols_line line;
 
@@ -124,8 +126,30 @@ TEST(one_of_several_instructions_has_a_line_if_all_have_the_same)
 
         assert_int_equal(err, cases[i].line ? 0 : -ENODATA);
         assert_int_equal(err ? 0 : line.line, cases[i].line);
+        assert_int_equal(err ? 0 : line.line_last, cases[i].line_last);
     }
     symbols_free(s);
+}
+
+TEST(an_instruction_that_is_not_known_has_a_line_if_the_method_is_on_one)
+{
+    struct symbols *s = load_good();
+    struct symbols_error error;
+    struct symbols_line line;
+    char *text;
+    size_t size;
+
+    assert_int_equal(symbols_line_of(s, METHOD(1), -1, &line), -ENODATA); /* lines 8 and 10 */
+    assert_int_equal(symbols_line_of(s, METHOD(2), -1, &line), -ENODATA); /* none */
+    assert_int_equal(symbols_line_of(s, METHOD(3), -1, &line), -ENODATA); /* two documents */
+    symbols_free(s);
+    assert_int_equal(file_load("tests/fuzz/corpus/symbols/csharp.pdb", 1 << 20, &text, &size), 0);
+    assert_int_equal(symbols_of_pdb((uint8_t *)text, size, false, 0, &s, &error), 0);
+    assert_int_equal(symbols_line_of(s, METHOD(8), -1, &line), 0); /* a getter */
+    assert_int_equal(line.line, 12);
+    assert_int_equal(line.line_last, 0);
+    symbols_free(s);
+    memory_free(text);
 }
 
 TEST(a_method_may_span_documents)

@@ -31,7 +31,7 @@ TEST(text_is_as_expected)
                CLI_OK, FIXTURES "lines.report-line.txt");
 }
 
-TEST(one_of_several_instructions_has_a_line_if_all_have_the_same)
+TEST(one_of_several_instructions_has_the_lines_that_they_are_on)
 {
     expect_ran(
         REPORT("--by=line", "--symbols=tests/fuzz/corpus/symbols", FIXTURES "several.ndjson"),

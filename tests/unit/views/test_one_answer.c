@@ -66,12 +66,18 @@ static void put(json_t *answer, const char *key, double bytes)
         json_object_set_new(answer, key, json_real(before + bytes));
 }
 
-static void put_line(json_t *answer, const char *method, const char *file, json_int_t line,
+/* at: has the members line and line_last. */
+static void put_line(json_t *answer, const char *method, const char *file, const json_t *at,
                      double bytes)
 {
+    const json_int_t line = json_integer_value(json_object_get(at, "line"));
+    const json_int_t last = json_integer_value(json_object_get(at, "line_last"));
     char key[600];
 
-    if (file && line)
+    if (file && line && last)
+        snprintf(key, sizeof(key), "%s:%lld-%lld", base_name(file), (long long)line,
+                 (long long)last);
+    else if (file && line)
         snprintf(key, sizeof(key), "%s:%lld", base_name(file), (long long)line);
     else
         snprintf(key, sizeof(key), "%s", method ? method : MODEL_NEAR_NONE);
@@ -88,9 +94,9 @@ static json_t *of_rows(const json_t *rows, const char *bytes)
     json_t *answer = json_object(), *row;
     size_t i;
 
-    json_array_foreach(rows, i, row) put_line(answer, text_of(row, "method"), text_of(row, "file"),
-                                              json_integer_value(json_object_get(row, "line")),
-                                              json_number_value(json_object_get(row, bytes)));
+    json_array_foreach(rows, i, row)
+        put_line(answer, text_of(row, "method"), text_of(row, "file"), row,
+                 json_number_value(json_object_get(row, bytes)));
     return answer;
 }
 
@@ -174,8 +180,7 @@ static json_t *gate_of(const char *log)
         const json_t *seen = json_object_get(json_object_get(limit, "bytes"), "seen");
 
         if (!strcmp(text_of(limit, "of"), "line"))
-            put_line(answer, text_of(limit, "method"), text_of(limit, "file"),
-                     json_integer_value(json_object_get(limit, "line")),
+            put_line(answer, text_of(limit, "method"), text_of(limit, "file"), limit,
                      json_number_value(json_array_get(seen, 0)));
     }
     json_decref(json);
@@ -329,6 +334,13 @@ static json_t *retained_of(const char *log, const json_t *truth)
     return answer;
 }
 
+static bool same_line(const json_t *line, const json_t *row)
+{
+    return json_equal(json_object_get(line, "line"), json_object_get(row, "line")) &&
+           json_integer_value(json_object_get(line, "line_last")) ==
+               json_integer_value(json_object_get(row, "line_last"));
+}
+
 /* Of each file: what its lines made, with calls. */
 static void expect_annotated(const char *log, double slack)
 {
@@ -345,12 +357,11 @@ static void expect_annotated(const char *log, double slack)
         if (file) {
             annotated =
                 printed(RUN(&cmd_annotate, "annotate", "--format=json", SYMBOLS, log, file));
-            json_array_foreach(json_object_get(annotated, "lines"), k,
-                               line) if (json_integer_value(json_object_get(line, "line")) ==
-                                         json_integer_value(json_object_get(row, "line")))
-                put_line(found, NULL, file, json_integer_value(json_object_get(line, "line")),
-                         json_number_value(json_object_get(line, "bytes")) +
-                             json_number_value(json_object_get(line, "below_bytes")));
+            json_array_foreach(json_object_get(annotated, "lines"), k, line)
+                if (same_line(line, row))
+                    put_line(found, NULL, file, line,
+                             json_number_value(json_object_get(line, "bytes")) +
+                                 json_number_value(json_object_get(line, "below_bytes")));
             assert_int_equal(json_object_size(found), 1);
             json_decref(annotated);
         }

@@ -225,7 +225,7 @@ class App {
         const {log} = this;
         if (place >= log.places.count || !log.places.line[place])
             return '';
-        return log.file(place) + (tree.byLine ? ':' + log.places.line[place] : '');
+        return log.file(place) + (tree.byLine ? log.lineText(place) : '');
     }
 
     amount(tree, node) {
@@ -314,7 +314,7 @@ class App {
         const order = merged ? line : line.reverse();
         const text = order.map(at => {
             const place = tree.place(at);
-            const where = this.where(tree, place).replace(/:(\d+)$/, ':line $1');
+            const where = this.where(tree, place).replace(/:(\d+)(-\d+)?$/, ':line $1');
             return this.log.isType(place) ? this.fullLabel(tree, at)
                 : '   at ' + this.fullLabel(tree, at) + (where ? ' in ' + where : '');
         }).join('\n');
@@ -371,7 +371,7 @@ function nearestNamed(app, rows, title, hint) {
         row.place = place;
         const where = log.where(place);
         Object.assign(row, {name: where || log.name(place), method: where ? log.name(place) : '', family: familyOf(log, place),
-                            full: (where ? log.file(place) + ':' + log.places.line[place] + '  ' : '') + log.fullName(place)});
+                            full: (where ? log.file(place) + log.lineText(place) + '  ' : '') + log.fullName(place)});
     }
     return {title: app.hasLines ? title + ': lines' : title, hint, table: app.hasLines ? 'lines' : 'methods',
             rows: rows.sort((a, b) => app.state.measure === 'bytes' ? b.bytes - a.bytes : b.allocs - a.allocs)};

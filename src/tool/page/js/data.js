@@ -107,6 +107,7 @@ function readPlaces(columns) {
         name: columns.read('place_name', Uint32Array),
         file: columns.read('place_file', Uint32Array),
         line: columns.read('place_line', Uint32Array),
+        lineLast: columns.read('place_line_last', Uint32Array),
         frames: columns.read('place_count', Uint32Array),
     };
 }
@@ -218,12 +219,17 @@ class Log {
         return this.head.files[this.places.file[place]] || '';
     }
 
+    // ":12", or ":12-13" where it may be one of these lines.
+    lineText(place) {
+        const {line, lineLast} = this.places;
+        return ':' + line[place] + (lineLast[place] ? '-' + lineLast[place] : '');
+    }
+
     // "Basket.cs:12", or nothing where no source is known.
     where(place) {
-        const line = this.places.line[place];
-        if (!line)
+        if (!this.places.line[place])
             return '';
-        return fileName(this.file(place)) + ':' + line;
+        return fileName(this.file(place)) + this.lineText(place);
     }
 
     // Stack of a node of the whole tree, innermost first.

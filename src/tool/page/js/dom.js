@@ -65,7 +65,7 @@ async function copyText(text) {
 
 // A name that may be shortened at its end, and the line after it, which may not: "Basket.cs" ":12".
 function nameParts(name) {
-    const line = name.match(/^(.*)(:\d+)$/);
+    const line = name.match(/^(.*)(:\d+(?:-\d+)?)$/);
     return line ? [el('span', {class: 'cut'}, line[1]), el('span', {class: 'keep'}, line[2])]
         : [el('span', {class: 'cut'}, name)];
 }

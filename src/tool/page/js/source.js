@@ -22,7 +22,7 @@ class SourceView {
         this.update();
     }
 
-    // Bytes by line of every file that is here.
+    // Rows by line of every file that is here. Those that may be of one of several lines: by "12-13".
     sums() {
         const {log} = this.app;
         const {keys, texts, example} = this.app.keep('keys-lines', () => PLACE_TABLES.lines(log));
@@ -34,7 +34,9 @@ class SourceView {
                 continue;
             if (!files.has(file))
                 files.set(file, new Map());
-            files.get(file).set(log.places.line[example[row.key]], row);
+            const {line, lineLast} = log.places;
+            const place = example[row.key];
+            files.get(file).set(lineLast[place] ? line[place] + '-' + lineLast[place] : line[place], row);
         }
         return files;
     }
@@ -76,19 +78,22 @@ class SourceView {
         const source = app.sources.files.get(file);
         const out = [];
         const most = Math.max(...[...rows.values()].map(row => row.totalBytes));
+        const ranges = [...rows.keys()].filter(key => typeof key === 'string');
+        const add = (number, text, row, chosen) => out.push(el('tr', {class: (row ? 'line-hot' : '') +
+            (chosen ? ' line-chosen' : '') + (row && row.totalBytes === most ? ' line-most' : '')},
+            el('td', {class: 'numeric'}, row ? formatBytes(row.totalBytes) : ''),
+            el('td', {class: 'numeric'}, row && row.bytes ? formatBytes(row.bytes) : ''),
+            el('td', {class: 'numeric minor'}, row && row.allocs ? formatCount(row.allocs) : ''),
+            el('td', {class: 'numeric faint'}, String(number)),
+            el('td', {class: 'code'}, row ? bar(whole ? row.totalBytes / whole : 0, 'own') : null, el('code', {}, text))));
         let last = 0;
         for (const [number, text] of source.lines) {
             if (last && number !== last + 1)
                 out.push(el('tr', {class: 'gap'}, el('td', {colSpan: 5}, '⋯')));
             last = number;
-            const row = rows.get(number);
-            out.push(el('tr', {class: (row ? 'line-hot' : '') + (number === app.state.line ? ' line-chosen' : '') +
-                (row && row.totalBytes === most ? ' line-most' : '')},
-                el('td', {class: 'numeric'}, row ? formatBytes(row.totalBytes) : ''),
-                el('td', {class: 'numeric'}, row && row.bytes ? formatBytes(row.bytes) : ''),
-                el('td', {class: 'numeric minor'}, row && row.allocs ? formatCount(row.allocs) : ''),
-                el('td', {class: 'numeric faint'}, String(number)),
-                el('td', {class: 'code'}, row ? bar(whole ? row.totalBytes / whole : 0, 'own') : null, el('code', {}, text))));
+            add(number, text, rows.get(number), number === app.state.line);
+            for (const range of ranges.filter(key => key.startsWith(number + '-')))
+                add(range, '(one of these lines)', rows.get(range), false);
         }
         return table([['Total', 'numeric'], ['Self', 'numeric'], ['Objects', 'numeric minor'], ['Line', 'numeric'], ['Source', '']],
             out, {class: 'source'});

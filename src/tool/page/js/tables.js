@@ -33,7 +33,7 @@ function placeKeys(log, keyOf) {
 const PLACE_TABLES = {
     methods: log => placeKeys(log, place => log.places.name[place]),
     lines: log => placeKeys(log, place => log.places.line[place]
-        ? log.file(place) + ':' + log.places.line[place] : null),
+        ? log.file(place) + log.lineText(place) : null),
     modules: log => placeKeys(log, place => log.places.kind[place] === KIND.METHOD
         ? log.module(place).name || '(not known)' : '(no module)'),
     namespaces: log => placeKeys(log, place => log.places.kind[place] === KIND.METHOD
