@@ -350,11 +350,14 @@ def test_fixtures(t):
 
 
 def test_own_lines(t):
-    """Lines that are not known, methods without lines, and stacks without own code."""
-    log, options = os.path.join(harness.ROOT, 'tests/fixtures/logs/own-lines.ndjson'), ('--symbols', SYMBOLS)
-    report = Report(log, *options)
-    (page,), = readback.read_pages([{'path': page_of(t, log, *options), 'states': [{}]}])
-    page_agrees(t, report, page)
+    """Lines that are not known, or one of several; methods without lines, and stacks without own code."""
+    logs = [os.path.join(harness.ROOT, 'tests/fixtures/logs', name + '.ndjson') for name in ('own-lines', 'several')]
+    options = '--symbols', SYMBOLS
+    read = readback.read_pages([{'path': page_of(t, log, *options), 'states': [{}]} for log in logs])
+    for log, (page,) in zip(logs, read):
+        page_agrees(t, Report(log, *options), page)
+    (page,), (ranges,) = read
+    t.true([row for row in ranges['nearest'] if row['full'].partition('  ')[0].endswith(':27-33')], ranges['nearest'])
     t.equal(sum(1 for row in page['nearest'] if row['key'] == -1 and row['bytes'] == 3000), 1, page['nearest'])
 
 
