@@ -120,6 +120,8 @@ static int make_rows(struct diff_rows *rows, struct diff_paths *paths, bool exac
         err = diff_join_inlined(rows, paths, inlined);
     if (!err && !exact && is_of_lines(key_of(rows)))
         err = diff_join_lines(rows);
+    if (!err && !exact && is_of_lines(key_of(rows)))
+        err = diff_join_unlined(rows, inlined);
     return err;
 }
 

@@ -43,7 +43,7 @@ bool diff_several(const struct diff *diff); /* of one side at least */
 /* Rows with the same counts on both sides, with other counts, and of one side only. */
 struct diff_sum {
     uint64_t same, changed, only[DIFF_SIDES];
-    uint64_t inlined; /* rows joined with others, see model/diff_inlined.h */
+    uint64_t inlined; /* rows joined with others, see model/diff_inlined.h and diff_lines.h */
 };
 void diff_sum(const struct diff *diff, struct diff_sum *out);
 

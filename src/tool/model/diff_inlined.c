@@ -7,6 +7,8 @@
 
 #include "base/order.h"
 
+#include <math.h>
+
 #define ROWS_MAX 1000 /* of a type, the most changed; each is held against each */
 
 /* Of `count` frames, the most that may be inlined. */
@@ -15,6 +17,8 @@
 /* A row that changed. */
 struct shape {
     struct diff_key type;
+    struct diff_key own; /* the path up to its innermost frame of own code */
+    bool has_own;
     size_t row;
     /* In the first log that has it: its path, and how many frames that has. */
     const struct diff_paths *paths;
@@ -23,35 +27,71 @@ struct shape {
     double change; /* bytes, new less old */
 };
 
-static double change_of(const struct diff_rows *rows, size_t row)
+/* Counts the frames, and joins the names of those from the innermost own one on. */
+static void name_frames(struct shape *shape, const struct model_own *own)
 {
-    return diff_mean(rows, row, DIFF_NEW) - diff_mean(rows, row, DIFF_OLD);
+    const struct diff_paths *paths = shape->paths;
+
+    for (uint32_t at = shape->path; at > REPORT_PATH_LOST; at = paths->folded[at].parent) {
+        const uint32_t method = paths->folded[at].method;
+
+        if (shape->has_own)
+            shape->own = diff_key_join(shape->own, paths->methods[method]);
+        else if (model_own_of_method(own, method) == MODEL_OWN)
+            shape->own = paths->methods[method];
+        shape->has_own = shape->has_own || model_own_of_method(own, method) == MODEL_OWN;
+        shape->count++;
+    }
 }
 
 static struct shape shape_of(const struct diff_rows *rows, const struct diff_paths *paths,
                              size_t row)
 {
-    struct shape shape = {.row = row, .change = change_of(rows, row)};
+    struct shape shape = {.row = row, .change = diff_growth(rows, row)};
     const struct model_row *first;
+    size_t log = diff_first(rows, row, &first);
 
-    shape.paths = &paths[diff_first(rows, row, &first)];
+    shape.paths = &paths[log];
     shape.path = shape.paths->as[first->what];
     shape.type = diff_key_of_text(report_class(shape.paths->defs, first->class_number)->name);
-    for (uint32_t at = shape.path; at > REPORT_PATH_LOST; at = shape.paths->folded[at].parent)
-        shape.count++;
+    name_frames(&shape, model_own_code(diff_log_of(rows, log).rows->tree->model));
     return shape;
 }
 
-static double size_of(double change)
+/* By type, then by their own frames; those without any first. */
+static int by_own(const void *left, const void *right)
 {
-    return change < 0 ? -change : change;
+    const struct shape *a = left, *b = right;
+    int order = diff_key_order(&a->type, &b->type);
+
+    order = order ? order : diff_key_order(&a->own, &b->own);
+    return order ? order : ORDER(a->row, b->row);
+}
+
+/* Rows of one type below the same own frames become one if most of what some lost others have. */
+static uint64_t join_own(struct diff_rows *rows, struct shape *shapes, size_t count)
+{
+    double sum = 0, most = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        sum += shapes[i].change;
+        most = fmax(most, fabs(shapes[i].change));
+    }
+    if (count < 2 || !shapes->has_own || 2 * fabs(sum) > most)
+        return 0;
+    for (size_t i = 1; i < count; i++) {
+        diff_rows_move(rows, shapes->row, shapes[i].row);
+        shapes[i].change = 0;
+    }
+    shapes->change = sum;
+    return count - 1;
 }
 
 /* By type; of a type the most changed first, then as they came. */
 static int by_type(const void *left, const void *right)
 {
     const struct shape *a = left, *b = right;
-    double x = size_of(a->change), y = size_of(b->change);
+    double x = fabs(a->change), y = fabs(b->change);
     int order = diff_key_order(&a->type, &b->type);
 
     return order ? order : x != y ? ORDER(y, x) : ORDER(a->row, b->row);
@@ -78,15 +118,6 @@ static bool is_inlined(const struct shape *one, const struct shape *other)
     return true;
 }
 
-/* Did the one lose what the other has more of, for the most part? */
-static bool offset_each_other(const struct shape *one, const struct shape *other)
-{
-    double larger = size_of(one->change) > size_of(other->change) ? size_of(one->change)
-                                                                  : size_of(other->change);
-
-    return one->change * other->change < 0 && 2 * size_of(one->change + other->change) <= larger;
-}
-
 /* The one of these that goes with `one` and leaves the least of both changes; or NULL. */
 static struct shape *partner(const struct shape *one, struct shape *shapes, size_t count)
 {
@@ -95,8 +126,8 @@ static struct shape *partner(const struct shape *one, struct shape *shapes, size
     for (size_t i = 0; i < count; i++) {
         struct shape *other = &shapes[i];
 
-        if (offset_each_other(one, other) &&
-            (!best || size_of(one->change + other->change) < size_of(one->change + best->change)) &&
+        if (diff_cancel(one->change, other->change) &&
+            (!best || fabs(one->change + other->change) < fabs(one->change + best->change)) &&
             is_inlined(one, other))
             best = other;
     }
@@ -129,9 +160,16 @@ int diff_join_inlined(struct diff_rows *rows, const struct diff_paths *paths, ui
     if (!shapes)
         return -ENOMEM;
     for (size_t row = 0; row < rows->count; row++)
-        if (change_of(rows, row) != 0)
+        if (diff_growth(rows, row) != 0)
             shapes[count++] = shape_of(rows, paths, row);
-    qsort(shapes, count, sizeof(*shapes), by_type);
+    SORT(shapes, count, by_own);
+    for (size_t at = 0, next; at < count; at = next) {
+        for (next = at + 1; next < count && !diff_key_order(&shapes[next].type, &shapes[at].type) &&
+                            !diff_key_order(&shapes[next].own, &shapes[at].own);)
+            next++;
+        *joined += join_own(rows, &shapes[at], next - at);
+    }
+    SORT(shapes, count, by_type);
     for (size_t at = 0, next; at < count; at = next) {
         for (next = at + 1; next < count && !diff_key_order(&shapes[next].type, &shapes[at].type);)
             next++;

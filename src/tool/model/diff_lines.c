@@ -9,6 +9,8 @@
 
 #include "report/align.h"
 
+#include <math.h>
+
 /* A row of one side. */
 struct line {
     struct diff_key key;
@@ -152,4 +154,85 @@ int diff_join_lines(struct diff_rows *rows)
     diff_rows_compact(rows);
     memory_free(lines);
     return err;
+}
+
+/* ---- lines that are not known ---- */
+
+/* A row of a method that changed. */
+struct part {
+    struct diff_key key; /* method and type */
+    size_t row;
+    bool lined;
+    double change;
+};
+
+static int by_method(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int order = diff_key_order(&a->key, &b->key);
+
+    order = order ? order : ORDER(a->lined, b->lined);
+    return order ? order : ORDER(a->row, b->row);
+}
+
+static bool find_part(const struct diff_rows *rows, size_t row, struct part *out)
+{
+    const struct model_row *first;
+    const struct diff_log log = diff_log_of(rows, diff_first(rows, row, &first));
+
+    *out = (struct part){.row = row, .change = diff_growth(rows, row)};
+    if (!first->what || out->change == 0)
+        return false;
+    out->lined = first->place->file;
+    out->key = diff_key_of_text(report_method(log.defs, first->what - 1)->name);
+    if (log.rows->options.key == MODEL_BY_LINE_TYPE)
+        out->key = diff_key_join(
+            out->key, diff_key_of_text(report_class(log.defs, first->class_number)->name));
+    return true;
+}
+
+/* The line that leaves the least of the change of what has no line; NULL: none cancels it. */
+static struct part *line_for(double change, struct part *parts, size_t count)
+{
+    struct part *best = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].lined && diff_cancel(change, parts[i].change) &&
+            (!best || fabs(change + parts[i].change) < fabs(change + best->change)))
+            best = &parts[i];
+    return best;
+}
+
+/* Those of one method; the ones without a line are first. */
+static uint64_t join_parts(struct diff_rows *rows, struct part *parts, size_t count)
+{
+    uint64_t joined = 0;
+
+    for (size_t i = 0; i < count && !parts[i].lined; i++)
+        for (struct part *line; (line = line_for(parts[i].change, parts, count)); joined++) {
+            diff_rows_move(rows, parts[i].row, line->row);
+            parts[i].change += line->change;
+            line->change = 0;
+        }
+    return joined;
+}
+
+int diff_join_unlined(struct diff_rows *rows, uint64_t *joined)
+{
+    struct part *parts = memory_alloc((rows->count + 1) * sizeof(*parts));
+    size_t count = 0;
+
+    if (!parts)
+        return -ENOMEM;
+    for (size_t row = 0; row < rows->count; row++)
+        count += find_part(rows, row, &parts[count]);
+    qsort(parts, count, sizeof(*parts), by_method);
+    for (size_t at = 0, next; at < count; at = next) {
+        for (next = at + 1; next < count && !diff_key_order(&parts[next].key, &parts[at].key);)
+            next++;
+        *joined += join_parts(rows, &parts[at], next - at);
+    }
+    diff_rows_compact(rows);
+    memory_free(parts);
+    return 0;
 }

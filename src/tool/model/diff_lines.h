@@ -19,4 +19,12 @@ static inline uint64_t diff_line_number(const struct model_place *place)
  */
 int diff_join_lines(struct diff_rows *rows);
 
+/*
+ * diff_join_unlined - what a method makes on a line that is not known, and one of its lines, become
+ * one row where the one lost what the other has more of. How much of a method is optimised, and
+ * when, differs from run to run.
+ * Returns: 0 or -ENOMEM; *joined counts the rows that became part of others.
+ */
+int diff_join_unlined(struct diff_rows *rows, uint64_t *joined);
+
 #endif

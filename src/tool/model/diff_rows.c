@@ -2,6 +2,8 @@
 
 #include "base/order.h"
 
+#include <math.h>
+
 struct diff_key diff_key_of_text(const char *text)
 {
     struct diff_key key = {hash_bytes(text, strlen(text)), 0xCBF29CE484222325u};
@@ -96,6 +98,16 @@ double diff_mean(const struct diff_rows *rows, size_t row, int side)
     for (size_t i = 0; i < count; i++)
         sum += (double)amounts[i].bytes;
     return sum / (double)count;
+}
+
+double diff_growth(const struct diff_rows *rows, size_t row)
+{
+    return diff_mean(rows, row, DIFF_NEW) - diff_mean(rows, row, DIFF_OLD);
+}
+
+bool diff_cancel(double one, double other)
+{
+    return one * other < 0 && 2 * fabs(one + other) <= fmax(fabs(one), fabs(other));
 }
 
 void diff_rows_move(struct diff_rows *rows, size_t to, size_t from)

@@ -66,6 +66,12 @@ size_t diff_first(const struct diff_rows *rows, size_t row, const struct model_r
 
 double diff_mean(const struct diff_rows *rows, size_t row, int side); /* bytes */
 
+/* diff_growth - by how many bytes a row changed. */
+double diff_growth(const struct diff_rows *rows, size_t row);
+
+/* diff_cancel - whether of two changes the one is for the most part what the other lost. */
+bool diff_cancel(double one, double other);
+
 /*
  * diff_rows_move - all that the logs have of `from` becomes `to`'s.
  * diff_rows_compact - rows so emptied are dropped; the index is no longer of use.

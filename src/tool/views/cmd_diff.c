@@ -14,6 +14,7 @@ struct sides {
     size_t count[DIFF_SIDES], all;
     struct print_diff_log *logs;
     const struct model_rows **rows;
+    bool steady; /* see match_kinds */
 };
 
 /* --view: what is compared. */
@@ -104,7 +105,47 @@ static int read_log(const struct diff_args *a, char *name, const struct print_di
     v->stack.defs = v->read.defs;
     v->stack.lines = v->read.lines;
     v->stack.names = v->style == NAMES_RAW ? NULL : v->read.names;
-    return cli_failed(&cmd_diff, view_rows_init(&log->rows, v, v->kind));
+    return CLI_OK;
+}
+
+/* Whether only some methods had hooks: stacks have other frames than with hooks in all. */
+static bool is_partial(const struct print_diff_log *log)
+{
+    return log->view.read.defs->some_hooked;
+}
+
+/* Rows of types, threads and own lines are the same with hooks in all methods or in some. */
+static bool has_frames(const struct diff_args *a)
+{
+    return kinds[a->by] != VIEW_TYPES && kinds[a->by] != VIEW_THREADS && kinds[a->by] != VIEW_OWN;
+}
+
+/*
+ * Hooks in all methods keep the runtime from precompiled code, so that there are boxes which
+ * otherwise are not made. Returns: the exit status.
+ */
+static int match_kinds(const struct diff_args *a, struct sides *sides)
+{
+    size_t partial = 0, some = 0, other = 0;
+    int status = CLI_OK;
+
+    for (size_t i = 0; i < sides->all; i++) {
+        partial += is_partial(&sides->logs[i]);
+        *(is_partial(&sides->logs[i]) ? &some : &other) = i;
+    }
+    sides->steady = partial && partial < sides->all;
+    if (!sides->steady)
+        return CLI_OK;
+    if (has_frames(a))
+        return cli_usage_error(
+            &cmd_diff,
+            "'%.200s' was recorded with --own or --only, '%.200s' was not: they "
+            "have other frames; --by own, type or thread compares what both have",
+            sides->names[some], sides->names[other]);
+    for (size_t i = 0; i < sides->all && !status; i++)
+        if (!is_partial(&sides->logs[i]))
+            status = view_steady(&sides->logs[i].view);
+    return status;
 }
 
 /* Changes below it are left out where there are many and the user set no limit. */
@@ -121,7 +162,8 @@ static int print(const struct diff_args *a, const struct sides *sides, const str
     struct print_diff p = {.diff = diff,
                            .top = a->top,
                            .min_bytes = a->min_bytes,
-                           .small_bytes = least_shown(a, sides)};
+                           .small_bytes = least_shown(a, sides),
+                           .steady = sides->steady};
     struct report_stacks tables;
     int err;
 
@@ -165,6 +207,13 @@ static int diff(const struct diff_args *a, struct sides *sides, FILE *out)
     for (size_t i = 0; !status && i < sides->all; i++) {
         status = read_log(a, sides->names[i], i ? sides->logs : NULL, &sides->logs[i]);
         sides->rows[i] = &sides->logs[i].rows.rows;
+    }
+    if (!status)
+        status = match_kinds(a, sides);
+    for (size_t i = 0; i < sides->all && !status; i++) {
+        struct print_diff_log *log = &sides->logs[i];
+
+        status = cli_failed(&cmd_diff, view_rows_init(&log->rows, &log->view, log->view.kind));
     }
     if (!status)
         status = compare(a, sides, out);
@@ -234,13 +283,19 @@ static int run(void *into, const struct args *args, FILE *out)
 CLI_COMMAND(
     diff, "[options] OLD NEW | OLD... -- NEW...",
     "show what allocates more or less in a second recording, largest change first",
-    .about = "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds "
-             "of it. Call sites are matched by the names of their methods and type; recursion is "
-             "folded, and sites that differ only in frames that the JIT inlined in one of the logs "
-             "are the same. The line is that of the newer log. `-` is standard input.\n\nSeveral "
-             "logs on each side, OLD... -- NEW..., show how much runs of one build vary. Figures "
-             "are then means. A call site has changed if the difference between the sides exceeds "
-             "the spread of either side; all others are only counted.",
+    .about =
+        "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds "
+        "of it. Call sites are matched by the names of their methods and type; recursion is "
+        "folded, and sites that differ only in frames that the JIT inlined in one of the logs "
+        "are the same; so are a line and what its method makes on a line that is not known. The "
+        "line is that of the newer log. `-` is standard input.\n\nSeveral "
+        "logs on each side, OLD... -- NEW..., show how much runs of one build vary. Figures "
+        "are then means. A call site has changed if the difference between the sides exceeds "
+        "the spread of either side; all others are only counted.\n\nLogs recorded with --own or "
+        "--only "
+        "have other frames than those without. With one of each, --by own, type and thread "
+        "compare what both have, without boxes that exist only when recorded; other keys are "
+        "refused.",
     CLI_TAKES(struct diff_args, options, 2, UINT_MAX,
               "two logs: OLD NEW, or several on each side: OLD... -- NEW...", false),
     .manual = CLI_EXAMPLES({"shadowtrace diff old.ndjson new.ndjson", "show what has changed"},

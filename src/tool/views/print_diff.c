@@ -248,10 +248,11 @@ static void print_shown(const struct print_diff *p, size_t shown, size_t some, b
             text_count(&a, p->small_bytes));
     diff_sum(p->diff, &sum);
     if (sum.inlined)
-        fprintf(out,
-                "Merged: %s %s with another that differs by frames inlined in one of the logs; "
-                "`--exact` keeps them apart.\n",
-                text_count(&a, sum.inlined), sum.inlined == 1 ? "call site" : "call sites");
+        fprintf(out, "Merged: %s %s with %s; `--exact` keeps them apart.\n",
+                text_count(&a, sum.inlined), view_row_words(first_log(p)->view.kind, sum.inlined),
+                first_log(p)->view.kind == VIEW_SITES
+                    ? "another that differs by frames inlined in one of the logs"
+                    : "what their method makes on a line that is not known");
     if (diff_several(p->diff))
         fprintf(out, "%s more %s differ by no more than the logs of one side do.\n",
                 text_count(&a, noise), titles(p));
@@ -266,6 +267,12 @@ int print_diff_text(struct print_diff *p, FILE *out)
 
     for (int side = 0; side < DIFF_SIDES; side++)
         print_total(p, side, out);
+    if (p->steady)
+        args_print_text(
+            out,
+            "Only some of the logs were recorded with --own or --only. Compared is what "
+            "all have: of the others, boxes that exist only when recorded are left out.",
+            terminal_width(out));
     if (estimated(&p->side[DIFF_OLD]) || estimated(&p->side[DIFF_NEW]))
         args_print_text(out,
                         "Estimates: a change marked ? may come from sampling alone. A number of "
@@ -396,6 +403,8 @@ int print_diff_json(struct print_diff *p, FILE *out)
     if (first->live)
         jw_text(&w, "view", view_word(first));
     jw_text(&w, "by", view_by(first->kind));
+    if (p->steady)
+        jw_bool(&w, "steady", true);
     for (int side = 0; side < DIFF_SIDES; side++)
         json_side(p, side, &w);
     json_totals(p, some, count_noise(p), &w);

@@ -22,6 +22,7 @@ struct print_diff {
     struct print_diff_side side[DIFF_SIDES];
     uint64_t top, min_bytes; /* rows; bytes by which one changed */
     uint64_t small_bytes;    /* the same, in text, where more than `top` rows changed */
+    bool steady; /* some logs have hooks in all methods, and what these cause is left out */
 };
 
 int print_diff_text(struct print_diff *p, FILE *out); /* 0 or -ENOMEM */

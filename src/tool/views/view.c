@@ -250,6 +250,14 @@ int view_load(struct view *v)
     return status ? status : view_needs(v);
 }
 
+int view_steady(struct view *v)
+{
+    model_tree_free(v->tree);
+    v->tree = NULL;
+    v->filter.steady = true;
+    return first_tree(v);
+}
+
 void view_unload(struct view *v)
 {
     model_tree_free(v->tree);

@@ -107,8 +107,11 @@ struct view {
  * status; a line has said what is wrong.
  * view_unload - also after a failure.
  * view_tree - another tree, of the same filter. Returns: 0 or -ENOMEM.
+ * view_steady - once loaded: from here on without what only unoptimised code makes. Returns: the
+ * exit status.
  */
 int view_load(struct view *v);
+int view_steady(struct view *v);
 void view_unload(struct view *v);
 int view_tree(struct view *v, const struct model_shape *shape, struct model_tree **out);
 

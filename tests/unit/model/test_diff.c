@@ -1,5 +1,6 @@
 #include "model/diff.h"
 
+#include "model/own.h"
 #include "unit/model/rows_log.h"
 #include "support/test.h"
 
@@ -141,6 +142,35 @@ TEST(what_is_inlined_in_one_log_is_no_change)
     assert_int_equal(diff_count(diff), 2);
     expect_change(0, 40, 112);
     expect_change(1, 80, 16);
+}
+
+/* Leaf and Else are of the framework; both are inlined into Main, and one more than the other. */
+TEST(what_is_made_below_the_same_own_frames_is_no_change_if_nothing_more_is)
+{
+    static const char *const main_only[] = {"Main*"};
+    static const char old[] = INLINED ALLOC(1, 180, 5, 8) ALLOC(1, 60, 2, 8) ALLOC(1, 8, 1, 8);
+    static const char new[] = INLINED ALLOC(1, 80, 5, 8) ALLOC(1, 100, 2, 8) ALLOC(1, 68, 1, 8);
+    const struct model_rows *rows[] = {&sides[DIFF_OLD].rows, &sides[DIFF_NEW].rows};
+    const struct diff_logs one_each[DIFF_SIDES] = {{&rows[0], 1}, {&rows[1], 1}};
+    struct model_own *own[DIFF_SIDES];
+    char why[100];
+
+    compare(old, new, MODEL_BY_SITE, false);
+    assert_int_not_equal(diff_count(diff), 1); /* whose frames are whose is not known */
+    diff_free(diff);
+    for (int side = 0; side < DIFF_SIDES; side++) {
+        struct model *m = sides[side].model;
+
+        assert_int_equal(model_own_new(model_defs(m), model_log(m), NULL, main_only, 1, &own[side],
+                                       why, sizeof(why)),
+                         0);
+        assert_int_equal(model_know(m, own[side], NULL), 0);
+    }
+    assert_int_equal(diff_new(one_each, false, &diff), 0);
+    assert_int_equal(diff_count(diff), 1);
+    expect_change(0, 248, 248);
+    for (int side = 0; side < DIFF_SIDES; side++)
+        model_own_free(own[side]);
 }
 
 /* Another method, another type, or the same change on both paths. */
@@ -329,6 +359,30 @@ TEST(what_has_no_line_is_matched_by_method_and_type)
     expect_change(0, 40, 48);
     expect_change(1, 32, 32);
     expect_change(2, 24, 24);
+}
+
+/* 300 bytes of line 3 are of no known line in the newer log, and 40 of line 5. */
+TEST(what_has_no_line_in_one_log_only_is_no_change)
+{
+    static const char old[] = BUILD("same") ALLOC(1, 400, 1, 3) ALLOC(1, 90, 1, 5)
+        ALLOC(1, 8, 1, 99);
+    static const char new[] = BUILD("same") ALLOC(1, 100, 1, 3) ALLOC(1, 50, 1, 5)
+        ALLOC(1, 348, 1, 99);
+    struct diff_sum sum;
+
+    compare(old, new, MODEL_BY_LINE_TYPE, false);
+    assert_int_equal(diff_count(diff), 1);
+    expect_change(0, 498, 498);
+    diff_sum(diff, &sum);
+    assert_int_equal(sum.inlined, 2);
+    assert_int_equal(teardown(state), 0);
+    compare(old, new, MODEL_BY_LINE_TYPE, true);
+    assert_int_equal(diff_count(diff), 3);
+    assert_int_equal(teardown(state), 0);
+    compare(old, BUILD("same") ALLOC(1, 400, 1, 3) ALLOC(1, 90, 1, 5) ALLOC(1, 348, 1, 99),
+            MODEL_BY_LINE_TYPE, false); /* nothing lost it */
+    assert_int_equal(diff_count(diff), 3);
+    expect_change(0, 8, 348);
 }
 
 /* The first side's logs differ in that line, by 40 bytes. */

@@ -52,6 +52,21 @@ TEST(every_json_is_json_that_adds_up)
         }
 }
 
+TEST(logs_of_hooks_in_all_methods_and_in_some_are_compared_by_what_both_have)
+{
+    struct ran ran = DIFF("--by=own", OLD, FIXTURES "own.ndjson");
+
+    assert_int_equal(ran.status, CLI_OK);
+    assert_non_null(strstr(ran.out, "Only some of the logs were recorded with --own or --only."));
+    free(ran.out);
+    ran = DIFF("--by=type", "--format=json", FIXTURES "own.ndjson", OLD);
+    assert_int_equal(ran.status, CLI_OK);
+    assert_non_null(strstr(ran.out, "\"steady\":true"));
+    free(ran.out);
+    expect_complaint(DIFF(OLD, FIXTURES "own.ndjson"), CLI_USAGE,
+                     "--by own, type or thread compares what both have");
+}
+
 TEST(a_log_does_not_differ_from_itself)
 {
     struct ran ran = DIFF(NEW, NEW);
