@@ -93,7 +93,7 @@
     X(COUNT, other_class, "of another type") \
     X(COUNT, suspended_ns, NULL)
 
-/* Of the end record's member "walks" (--capture walk). */
+/* Of the end record's member "walks" (--capture walk, --framework-frames walk). */
 #define SST_COUNTERS_WALKS(X) \
     X(COUNT, taken, "Stacks walked") \
     X(COUNT, fallbacks, "uncertain: a snapshot instead") \
@@ -111,6 +111,7 @@
     X(BOUNDS, "bounds", "off the thread's stack") \
     X(FILTER, "filter", "in an unknown filter") \
     X(DYNAMIC, "dynamic", "handler of dynamic code") \
+    X(HOOKED, "hooked", "hooked frame not met") \
     X(LONG, "long", "too deep") \
     X(MEMORY, "memory", "out of memory")
 

@@ -380,6 +380,20 @@ def test_frames_of_the_framework_come_from_snapshots_and_are_marked(t):
             t.equal(snapshot, not name.startswith('Sampled.'), name)
 
 
+@needs('Sampled')
+def test_frames_of_the_framework_are_walked_between_those_of_own_code(t):
+    """The same paths without a snapshot, and all frames are compared."""
+    r = t.record(PROGRAM.command('Sampled') + ['--megabytes', '5'], '--own', '--sample', 'auto', '--check', '1',
+                 '--framework-frames', 'walk')
+    t.exact(r)
+    walks = r.log.end['walks']
+    t.equal((walks['taken'], walks['fallbacks_by'].get('hooked')), (len(r.log.allocs) - walks['fallbacks'], None), 'walks')
+    strings = [frames_of(r.log, a['node']) for a in r.log.allocs if r.log.type(a) == 'System.String']
+    strings = [[name for name, _ in f] for f in strings if any(name.startswith('Sampled.Program.Text(') for name, _ in f)]
+    t.true(strings and all(f[0].startswith('System.String.') for f in strings), 'the framework allocates them: %s' % strings[:1])
+    t.equal({f[-1] for f in strings}, {'System.Threading.Thread.StartCallback()'}, 'down to where the thread begins')
+
+
 # ---- what is alive
 
 # What a view says of all that is alive at the end: that nothing was there before, or came since, is known of this program.

@@ -2,7 +2,7 @@
 --capture walk: at each allocation the stack that is unwound from the machine's equals the runtime's own snapshot, on every
 program that makes and unmakes frames; with one rule of the walk switched off it does not. What is not certain is counted.
 """
-from harness import ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, TOOL, built, each, full, lane, needs, run, tool, tool_json
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, TOOL, built, each, full, lane, needs, run, tool, tool_json
 from test_compiler import command as compilation
 from test_negative import rule_names
 
@@ -20,6 +20,11 @@ def some_of(program, framework, settings):
     """Outside the lane: each program once, on one framework or another; where bodies replace running ones, on both kinds."""
     turn = sorted(PROGRAMS).index(program)
     return settings == 'default' and (framework == FRAMEWORKS[turn % len(FRAMEWORKS)] or (program, framework) == ('Tiers', 'net11.0'))
+
+
+def some_between(program, framework, settings):
+    """Outside the lane: a program made for it, on the SDK's framework and on another one."""
+    return program == 'Woven' and (framework, settings) in ((SDK_FRAMEWORK, 'elt3'), (FRAMEWORKS[-1], 'elt2'))
 
 
 def judged(t, r, may=()):
@@ -47,6 +52,49 @@ def test_every_walk_equals_the_snapshot(t, program, framework, settings):
     r = t.record(command, '--capture', 'walk', '--log', 'sites', check=1, env=dict(ENVIRONMENT, **SETTINGS[settings]))
     end = judged(t, r, UNCERTAIN.get(program, ()))
     t.true(end['snapshots']['equal'] > 500, '%d equal' % end['snapshots']['equal'])
+
+
+# As above, with hooks on own methods or on those of a pattern, and walks between them.
+BETWEEN = {'Woven': ('--own',), **{program: ('--only', 'Torture.*') for program in PROGRAMS}}
+BETWEEN_SETTINGS = {**{hooks: {} for hooks in HOOKS}, **SETTINGS}
+BETWEEN_SETTINGS.pop('default')
+
+
+@lane('walk', sample=some_between)
+@needs('program')
+@each('program', *BETWEEN)
+@each('framework', *FRAMEWORKS)
+@each('settings', *BETWEEN_SETTINGS)
+def test_every_walk_between_hooked_frames_equals_the_snapshot(t, program, framework, settings):
+    hooks = ('--hooks', settings) if settings in HOOKS else ()
+    r = t.record(PROGRAM.command(program, framework), *BETWEEN[program], '--framework-frames', 'walk', '--log', 'sites', *hooks, check=1,
+                 env=dict(ENVIRONMENT, **BETWEEN_SETTINGS[settings]))
+    end = judged(t, r, UNCERTAIN.get(program, ()))
+    t.true(end['snapshots']['equal'] > 500, '%d equal' % end['snapshots']['equal'])
+    t.true(end['hooks']['calls'] > 500, 'calls of hooked methods: %d' % end['hooks']['calls'])
+
+
+@needs('Woven')
+def test_frames_of_the_framework_are_between_those_of_own_code(t):
+    """Of what own code allocates each path goes down to Main or to where a thread begins, and the calls keep their instructions."""
+    r = t.record(PROGRAM.command('Woven'), '--own', '--framework-frames', 'walk')
+    log = r.log
+    paths = [(a, [log.methods[m]['name'] for m in log.stack(a['node'])]) for a in log.allocs]
+    own = [(a, path) for a, path in paths if log.type(a) == 'Torture.Mark']
+    t.true(len(own) > 300, '%d of own code' % len(own))
+    t.equal([a for a, _ in own if 'il' not in a][:3], [], 'without an instruction')
+    t.equal([path for _, path in own if not path[0].startswith('Torture.')][:3], [], 'not allocated by own code')
+    starts = '.Main(', 'Thread.StartCallback(', 'Thread.StartHelper'
+    reach = [path for _, path in own if any(start in path[-1] for start in starts)]
+    t.note('%d of %d reach Main or the start of a thread' % (len(reach), len(own)))
+    t.equal([path for _, path in own if path not in reach][:3], [], 'from elsewhere')
+    sorts = [path for _, path in own if 'Program.Backwards(' in path[1]]
+    t.true(sorts and all(path[2].startswith('System.') for path in sorts), 'what compares is called by the framework: %s' % sorts[:1])
+    t.true(all(any('Program.Sort(' in name for name in path[3:]) for path in sorts), 'which own code has called')
+    t.equal(log.end['walks']['fallbacks_by'].get('hooked'), None, 'hooked frames not met')
+    plain = t.record(PROGRAM.command('Woven'), '--own', check=0).log
+    t.true(all(plain.methods[n['method']]['name'].startswith('Torture.') for n in plain.nodes.values()), 'without: own frames only')
+    t.equal(tool('validate', r.path).status, 0, 'validate')
 
 
 @needs('WebServer', framework='net11.0')

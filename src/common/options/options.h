@@ -25,7 +25,11 @@ enum options_capture {
 enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
-enum options_framework { OPTIONS_FRAMEWORK_NONE, OPTIONS_FRAMEWORK_SNAPSHOT };
+enum options_framework {
+    OPTIONS_FRAMEWORK_NONE,
+    OPTIONS_FRAMEWORK_SNAPSHOT,
+    OPTIONS_FRAMEWORK_WALK
+};
 enum options_sampler { OPTIONS_SAMPLER_AUTO, OPTIONS_SAMPLER_RUNTIME, OPTIONS_SAMPLER_EXACT };
 
 /* What --events may name; order and names (options_family_name) are those of the log. */
@@ -80,7 +84,8 @@ struct options {
     enum options_sampler sampler; /* --sampler auto|runtime|exact: who takes the samples */
     /* What the sampler comes to on this runtime: options_sampler_settle. No allocation is met. */
     bool runtime_samples;
-    enum options_framework framework_frames; /* --framework-frames none|snapshot: of samples */
+    /* --framework-frames none|snapshot|walk: frames without hooks; snapshot: of samples */
+    enum options_framework framework_frames;
     uint32_t budget;   /* --budget PERCENT: of the program's CPU, then the mean rises; 0 off */
     uint64_t min_size; /* --min-size BYTES; 0 off */
     struct options_patterns only, exclude; /* --only, --exclude: methods */
@@ -136,6 +141,12 @@ static inline bool options_snapshots(const struct options *o)
 static inline bool options_walks(const struct options *o)
 {
     return o->capture == OPTIONS_CAPTURE_WALK;
+}
+
+/* Are frames without hooks unwound, between those with hooks? */
+static inline bool options_walks_between(const struct options *o)
+{
+    return o->framework_frames == OPTIONS_FRAMEWORK_WALK;
 }
 
 /* Are methods hooked? */

@@ -37,10 +37,10 @@ static bool runtime_may_sample(const struct options *o)
 void options_sampler_settle(struct options *o, unsigned runtime_major)
 {
     o->runtime_samples =
-        runtime_may_sample(o) &&
-        (o->sampler == OPTIONS_SAMPLER_RUNTIME ||
-         (o->sampler == OPTIONS_SAMPLER_AUTO &&
-          (o->live || o->framework_frames || runtime_major >= OPTIONS_SAMPLER_MAJOR)));
+        runtime_may_sample(o) && (o->sampler == OPTIONS_SAMPLER_RUNTIME ||
+                                  (o->sampler == OPTIONS_SAMPLER_AUTO &&
+                                   (o->live || o->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT ||
+                                    runtime_major >= OPTIONS_SAMPLER_MAJOR)));
 }
 
 /* A text about choices that contradict each other, and whether these do. */
@@ -75,12 +75,16 @@ static const char *sampler_contradiction(const struct options *o)
         {o->check_live && o->sample,
          "{check_live} and {sample} contradict each other: what is alive is estimated then; leave "
          "one of them out"},
-        {adds && (!options_hooked(o) || !options_few(o)),
+        {o->framework_frames && (!options_hooked(o) || !options_few(o)),
          "{framework_frames} is for {own} and {only}: without them the framework's frames are "
          "there; add one of them, or leave {framework_frames} out"},
+        {!CPU_WALKS && options_walks_between(o),
+         "{framework_frames} walk is not available on " CPU_NAME "; use snapshot or none"},
         {adds && !may_be_runtimes(o),
-         "{framework_frames} takes a snapshot at each allocation that is recorded, which only "
-         "samples of the runtime can pay for; give {sample} 100K or more, without {sampler} exact"},
+         "{framework_frames} snapshot takes a snapshot at each allocation that is recorded, which "
+         "only "
+         "samples of the runtime can pay for; use walk, or give {sample} 100K or more, without "
+         "{sampler} exact"},
         {o->budget && !o->sample,
          "{budget} is kept by taking fewer samples, and there are none; add {sample}"},
     };

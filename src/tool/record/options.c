@@ -91,8 +91,9 @@ const struct args_option record_options[] = {
           "source of stacks; walk: the machine's stack, without hooks, and with the precompiled "
           "code that the program would use"),
     FIELD("framework-frames", NULL,
-          "with --own or --only and --sample: add frames without hooks, from a snapshot at each "
-          "sample; the log marks them"),
+          "with --own or --only: frames without hooks. walk: unwind the machine's stack between "
+          "those with hooks, for complete paths; snapshot: with --sample, from a snapshot at each "
+          "sample, and the log marks them"),
     FIELD("check", "N",
           "compare every N-th stack of a thread with the runtime's own; 0: never. The default "
           "takes at most 2 % of a thread's time; with --capture both it is 1"),

@@ -160,7 +160,7 @@ static int sum_into(json_t *to, const json_t *from)
     return err;
 }
 
-/* What the end record has of --capture walk. */
+/* What the end record has of walks. */
 static int settle_walks(struct report_checks *c)
 {
     const json_t *logged = json_object_get(c->end, "walks");

@@ -62,7 +62,7 @@ struct alloc_thread {
     struct live_entry known;         /* what the latest sample is, if alive ones are followed */
     struct config_settings config;   /* what it works with; see config/config.h */
     uint64_t told_sample;            /* sampling rate that the writer has been told */
-    bool walked;                     /* the latest path is a walk's (--capture walk) */
+    bool walked;                     /* the latest path is a walk's */
     double until_sample;             /* bytes to the next sample; exponentially distributed */
     uint64_t random;                 /* xorshift64* state */
     uint32_t waits[WAITS_CACHE];     /* nodes that the writer already has */
@@ -92,7 +92,7 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->compares = config->options->check;
     a->values = options_values(config->options);
     a->samples = config->options->runtime_samples;
-    a->frames = config->options->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT;
+    a->frames = config->options->framework_frames != OPTIONS_FRAMEWORK_NONE;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
     a->sites.native_low = config->runtime->low;
@@ -270,11 +270,12 @@ static _Atomic(uint32_t) *spare_word(uintptr_t object)
 
 /*
  * The path that begins at a frame. If a frame below it resumed, the path starts at that frame's
- * beginning: it is the same no matter what resumed it. *depth: the number of nested beginnings.
+ * beginning: it is the same no matter what resumed it. walked: the stack of the thread, if its last
+ * walk has the frames between those with hooks; else NULL. *depth: the number of nested beginnings.
  * Returns: 0 if there is no such path.
  */
-static uint32_t beginning(struct alloc *a, const struct frame *frame, const struct frame *oldest,
-                          unsigned *depth)
+static uint32_t beginning(struct alloc *a, struct stack *walked, const struct frame *frame,
+                          const struct frame *oldest, unsigned *depth)
 {
     struct tree *tree = a->config.tree;
     const struct frame *on = frame;
@@ -285,7 +286,7 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
         on--;
     *depth = 1;
     if (on < oldest)
-        return frame_node(frame);
+        return walked ? walk_path_to(a->config.walk, walked, frame, NULL, 0) : frame_node(frame);
     begun = frame_flags(on) >> FRAME_BEGUN_SHIFT;
     *depth += tree_begun_depth(tree, begun);
     if (*depth == 1 || *depth > TREE_BEGUN_DEPTH)
@@ -293,6 +294,8 @@ static uint32_t beginning(struct alloc *a, const struct frame *frame, const stru
     node = tree_node_by_id(tree, begun);
     if (tree_method(tree, node) != load_relaxed(&on->method))
         node = tree_child(tree, node, load_relaxed(&on->method), 0);
+    if (walked)
+        return node ? walk_path_to(a->config.walk, walked, frame, on, tree_id(tree, node)) : 0;
     while (node && on++ < frame)
         node = tree_child(tree, node, load_relaxed(&on->method), context_call(on));
     return node ? tree_id(tree, node) : 0;
@@ -343,9 +346,12 @@ static struct frame *waiting_frame(struct alloc *a, const struct metadata_class 
     return frame;
 }
 
-/* The youngest frame made `object` for an async method to wait in. epoch: of its address. */
-static void note_beginning(struct alloc *a, struct metadata_class *class, uintptr_t object,
-                           uint64_t epoch, struct frame *top, size_t depth)
+/*
+ * The youngest frame made `object` for an async method to wait in. epoch: of its address. walked:
+ * as above.
+ */
+static void note_beginning(struct alloc *a, struct stack *walked, struct metadata_class *class,
+                           uintptr_t object, uint64_t epoch, struct frame *top, size_t depth)
 {
     struct frame *frame;
     unsigned deep;
@@ -356,7 +362,9 @@ static void note_beginning(struct alloc *a, struct metadata_class *class, uintpt
     frame = waiting_frame(a, class, top, depth);
     if (!frame)
         return;
-    node = beginning(a, frame, top - depth, &deep);
+    if (!walked)
+        (void)context_of(top, depth);
+    node = beginning(a, walked, frame, top - depth, &deep);
     if (!node || node > FRAME_BEGUN_MAX || tree_is_cut(node))
         return;
     tree_begin(a->config.tree, node, deep);
@@ -690,15 +698,19 @@ static uint32_t site_captured(struct alloc *a, struct alloc_thread *t,
     return method ? site_at(a, t, (uintptr_t)method, leaf->ip, class) : 0;
 }
 
-/* The path by a walk, with the site of its youngest frame; by a snapshot if it is not certain. */
+/*
+ * The path by a walk, with the site of its youngest frame; by a snapshot if it is not certain, with
+ * *leaf as below.
+ */
 static uint32_t node_walked(struct alloc *a, struct alloc_thread *t, const struct capture *of,
-                            uint32_t *site)
+                            uint32_t *site, bool *leaf)
 {
     struct walk_path path;
 
-    t->walked = walk_self(a->config.walk, of->stack, &path) == WALK_CERTAIN;
+    t->walked = walk_self(a->config.walk, of->stack, of->top, of->depth, &path) == WALK_CERTAIN;
     if (UNLIKELY(!t->walked))
-        return check_path(a->config.check, of->stack);
+        return a->captures ? check_path(a->config.check, of->stack)
+                           : check_frames(a->config.check, of, leaf);
     if (a->lines && path.method)
         *site = site_at(a, t, (uintptr_t)path.method,
                         path.ip | (path.fault ? TREE_IP_FAULT : 0) |
@@ -718,7 +730,7 @@ static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_
 
     *leaf = false;
     if (a->config.walk)
-        return node_walked(a, t, shadow, site);
+        return node_walked(a, t, shadow, site, leaf);
     if (a->captures) {
         node = check_capture(a->config.check, shadow->stack, &youngest);
         *site = site_captured(a, t, &youngest, (const struct metadata_class *)shadow->class);
@@ -752,13 +764,13 @@ INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t
             .stack = s, .top = top, .depth = depth, .class = (uintptr_t) class};
 
         event.node = node_of(a, t, &shadow, &event.site, &leaf);
-        wanted = wanted && (t->walked || !a->captures);
+        wanted = wanted && (t->walked || !(a->captures || a->config.walk));
     }
     if (LIKELY(!a->captures) && !event.node)
         event.node = context_of(top, depth);
     if (UNLIKELY(load_relaxed(&class->waits) != METADATA_WAITS_NOT) && a->begins &&
         waits(a, class) > METADATA_WAITS_ELSE)
-        note_beginning(a, class, object, epoch, top, depth);
+        note_beginning(a, t->walked ? s : NULL, class, object, epoch, top, depth);
     if (UNLIKELY(wanted)) {
         check_begin(a->config.check);
         captured = clock_ticks();
@@ -801,6 +813,7 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
     uint64_t epoch = load_acquire(&a->heap_epoch);
     enum metadata_waits what = waits(a, class);
     struct event event = {.bytes_kind = event_pack(0, EVENT_HEAP_NORMAL, EVENT_WAITS)};
+    struct walk_path path;
     struct frame *top;
     size_t depth;
     uint32_t *told;
@@ -808,9 +821,10 @@ static __attribute__((noinline)) void leave_out(struct alloc *a, struct stack *s
     if (what == METADATA_WAITS_NOT || !options_beginnings(a->config.options))
         return;
     depth = stack_settle_hot(s, &top);
-    event.node = context_of(top, depth);
+    t->walked = a->config.walk && walk_self(a->config.walk, s, top, depth, &path) == WALK_CERTAIN;
+    event.node = t->walked ? path.node : context_of(top, depth);
     if (a->begins && what > METADATA_WAITS_ELSE)
-        note_beginning(a, class, object, epoch, top, depth);
+        note_beginning(a, t->walked ? s : NULL, class, object, epoch, top, depth);
     if (what == METADATA_WAITS_MACHINE)
         return; /* it may never wait */
     told = &t->waits[event.node & (WAITS_CACHE - 1)];

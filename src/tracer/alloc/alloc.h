@@ -30,7 +30,7 @@ struct alloc_config {
     struct event_hub *hub;
     const struct options *options;
     struct check *check;
-    struct walk *walk;   /* paths are walked (--capture walk); else NULL */
+    struct walk *walk;   /* paths are walked; else NULL */
     struct live *live;   /* NULL: no --live, or it is estimated: */
     struct alive *alive; /* NULL: it is not */
     bool begins;         /* what an async method waits in keeps where it was begun: alloc_begun() */

@@ -173,9 +173,11 @@ void check_compare(struct check *check, const struct capture *capture)
     if (!thread)
         return;
     walk = &thread->walk;
+    walk->whole = capture->walked; /* it has all frames */
     before = clock_ticks();
     result = walk_self(walk, COR_PRF_SNAPSHOT_REGISTER_CONTEXT);
     after = clock_ticks();
+    walk->whole = false;
     if (walk->failed)
         return; /* half a snapshot is none: not taken */
     add_relaxed(&agreement->taken, 1);

@@ -3,7 +3,8 @@
  * compared frame by frame. Never feeds the shadow stack.
  *
  * Equal: the same FunctionIDs in the same order, the same length; FunctionID 0 (a run of unmanaged
- * frames) is dropped from the snapshot, nothing else from either side. With --only or --exclude the
+ * frames) is dropped from the snapshot, nothing else from either side. So it is with walks, which
+ * have all frames. For the shadow stack, with --only or --exclude the
  * snapshot is first reduced to the methods that are hooked; else by those that were left without
  * hooks because with them the runtime fails. A refusal with an empty shadow stack counts as
  * refused, with frames as a mismatch. A walk that is proven to have ended before the oldest frame

@@ -73,7 +73,7 @@ struct agreement_live {
     SST_COUNTERS_LIVE(AGREEMENT_COUNTER)
 };
 
-/* --framework-frames: snapshots whose hooked frames were the shadow stack's, and the others. */
+/* --framework-frames snapshot: those with the shadow stack's hooked frames, and the others. */
 struct agreement_frames {
     _Atomic(uint64_t) added, refused, differed;
 };

@@ -12,7 +12,7 @@ struct event_ring;
 
 struct capture {
     struct stack *stack;
-    const struct frame *top; /* stack_settle's */
+    struct frame *top; /* stack_settle's */
     size_t depth;
     uint64_t shadow_ticks;   /* what capturing cost */
     uint64_t ticks;          /* when the allocation happened */

@@ -43,7 +43,7 @@ static json_t *hooks_json(const struct log *log, const struct stack_totals *tota
     return hooks;
 }
 
-/* --capture walk: stacks that were walked, and those that were not certain, by reason. */
+/* Stacks that were walked, and those that were not certain, by reason. */
 static json_t *walks_json(struct walk *walk)
 {
     json_t *object = json_object(), *by = json_object();

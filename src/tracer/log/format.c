@@ -91,7 +91,7 @@ int log_format_node(struct log *log, const struct tree_node *node)
     at = log_put_inlined(at, call->inlined);
     b->size += (size_t)(at - line);
     buffer_text(b, call_member(il));
-    if (log->config.options->framework_frames &&
+    if (log->config.options->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT &&
         !((const struct metadata_method *)call->target)->hooked)
         buffer_text(b, ",\"snapshot\":true");
     if (call->ip == FRAME_RET_FILTER)

@@ -49,7 +49,7 @@ void log_write_sampling(struct log *log, uint64_t t)
     log->sampling_written = !log_emit(log, SST_KIND_SAMPLING, line);
 }
 
-/* --framework-frames: snapshots that were taken for them. */
+/* --framework-frames snapshot: those that were taken. */
 static json_t *frames_json(const struct agreement_frames *frames)
 {
     json_t *object = json_object();
@@ -85,7 +85,7 @@ json_t *log_sampling_json(const struct log *log)
     set_begun(log, object, &state);
     log_set(object, "told", state.told);
     log_set_any(object, "unread", state.unread);
-    if (log->config.options->framework_frames)
+    if (log->config.options->framework_frames == OPTIONS_FRAMEWORK_SNAPSHOT)
         json_object_set_new(object, "frames", frames_json(log->config.frames));
     if (log->config.alive)
         json_object_set_new(object, "alive", alive_json(log->config.alive));

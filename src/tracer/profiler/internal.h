@@ -66,7 +66,7 @@ struct profiler {
     struct event_hub hub;
     struct agreement agreement;
     struct check *check;
-    struct walk *walk;                   /* NULL: no --capture walk */
+    struct walk *walk;                   /* NULL: nothing is walked */
     struct check_threads *check_threads; /* NULL: no --check-threads */
     struct alloc *alloc;
     struct session session;

@@ -271,7 +271,9 @@ static int check_open(struct profiler *p)
 
 static int walk_open(struct profiler *p)
 {
-    return options_walks(&p->options) ? walk_new(&p->runtime, p->metadata, p->tree, &p->walk) : 0;
+    return options_walks(&p->options) || options_walks_between(&p->options)
+               ? walk_new(&p->runtime, p->metadata, p->tree, &p->walk)
+               : 0;
 }
 
 static int check_threads_open(struct profiler *p)

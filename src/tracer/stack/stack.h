@@ -50,7 +50,8 @@ static inline struct frame_at frame_at(uintptr_t sp)
 struct frame {
     _Atomic(uintptr_t) method; /* record of the method, see above; lives as long as the process */
     _Atomic(uintptr_t) sp;     /* the caller's stack pointer, bytes */
-    /* frame_ret(), and FRAME_KEPT once one of the next two is written: an Enter writes neither. */
+    /* frame_ret(); FRAME_KEPT once one of the next two is written: an Enter writes neither;
+     * FRAME_WALKED. */
     _Atomic(uintptr_t) marked_ret;
     uint32_t kept_node, kept_flags; /* frame_node(), frame_flags() */
 #if CPU_RECORD_APART
@@ -78,8 +79,9 @@ static inline struct frame_at frame_place(const struct frame *frame)
     return at;
 }
 
-/* No address of a program has this bit: they end below 1 << 63. */
-#define FRAME_KEPT ((uintptr_t)1 << 63)
+/* No address of a program has these bits: they end below 1 << 62. */
+#define FRAME_KEPT   ((uintptr_t)1 << 63)
+#define FRAME_WALKED ((uintptr_t)1 << 62) /* see frame_walked() */
 
 #define FRAME_FINALLY 1u /* a finally or fault of it runs, for an exception */
 #define FRAME_TRACED  2u /* its call is an event, posted (hooks/calls.h) */
@@ -93,12 +95,23 @@ static inline struct frame_at frame_place(const struct frame *frame)
 /* Return address as Enter read it (the word may be replaced later), or FRAME_RET_FILTER. */
 static inline uintptr_t frame_ret(const struct frame *frame)
 {
-    return load_relaxed(&frame->marked_ret) & ~FRAME_KEPT;
+    return load_relaxed(&frame->marked_ret) & ~(FRAME_KEPT | FRAME_WALKED);
 }
 
 static inline bool frame_keeps(const struct frame *frame)
 {
     return load_relaxed(&frame->marked_ret) & FRAME_KEPT;
+}
+
+/* Has a walk met this call (src/tracer/walk)? An Enter ends that. Owner only, as the next. */
+static inline bool frame_walked(const struct frame *frame)
+{
+    return load_relaxed(&frame->marked_ret) & FRAME_WALKED;
+}
+
+static inline void frame_walked_set(struct frame *frame)
+{
+    store_relaxed(&frame->marked_ret, load_relaxed(&frame->marked_ret) | FRAME_WALKED);
 }
 
 /* Id of the context node, 0 until an event first needs it. Owner only, as all that follows. */

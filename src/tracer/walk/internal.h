@@ -174,6 +174,7 @@ struct walk_step {
     const void *of; /* managed: the method; native: the image, if it may be unloaded */
     uint32_t node;  /* of the path down to the thread's start, its own method included */
     uint32_t leaf;  /* 1 + place of the youngest frame from here on; 0: none */
+    uint32_t begun; /* where the hooked method that goes on here was begun; 0: not known */
     bool native;    /* it is in native code */
     bool by_fp;     /* its frame is found by fp */
     bool managed;   /* it is a frame of a method */
@@ -214,6 +215,17 @@ struct walk_start {
     } step[WALK_START_STEPS]; /* all above the youngest one's stack pointer */
 };
 
+/*
+ * The hooked frames that a walk has to meet, youngest first. An earlier walk, whose steps are kept,
+ * has met the oldest `met` of them: what lies below these is what it was then.
+ */
+struct walk_hooked {
+    struct frame *oldest;
+    size_t next; /* how many are left */
+    size_t met;
+    uintptr_t sp; /* of the youngest of those left; UINTPTR_MAX: none */
+};
+
 /* A filter that runs: the steps of its thread when it was entered, youngest first. */
 struct walk_filter {
     uintptr_t function, mark; /* mark: stack pointer of the youngest frame that was not native */
@@ -229,6 +241,7 @@ struct walk_thread {
     uintptr_t low, high;                /* the thread's stack */
     uint32_t epoch;                     /* of the next */
     struct walk_steps steps;            /* of its last certain walk, oldest first */
+    bool anchored;                      /* each hooked frame that is frame_walked() is in them */
     struct walk_steps fresh;            /* those that a walk makes, youngest first */
     uintptr_t first;                    /* of the last walk: as walk_filter.mark; 0: none */
     struct walk_start start[WALK_STARTS];
@@ -243,10 +256,25 @@ struct walk_thread {
 };
 
 /*
- * steps.c: walk_up - walks from the caller of the function that has this frame pointer. memo: older
- *          steps may be those of the last walk; else t->first is set.
+ * steps.c: walk_node_on - the node of managed step `at` onto that of its caller.
+ */
+static inline uint32_t walk_node_on(struct walk *walk, const struct walk_steps *steps, size_t at,
+                                    uint32_t node)
+{
+    const struct walk_step *step = &steps->step[at];
+    uint32_t caller = at ? step[-1].leaf : 0;
+
+    return tree_next(walk->tree, node, (uintptr_t)step->of,
+                     caller ? steps->step[caller - 1].ip & ~WALK_EXACT : 0);
+}
+
+/*
+ * steps.c: walk_up - walks from the caller of the function that has this frame pointer. hooked: its
+ *          `oldest` and `next` are set; NULL, for a filter: there is nothing to meet, no step is
+ *          one of the last walk, and t->first is set.
  * Returns: WALK_CERTAIN: then t->steps has the steps; or why not: then it has those that it had.
  */
-enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp, bool memo);
+enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp,
+                      struct walk_hooked *hooked);
 
 #endif

@@ -15,6 +15,55 @@ struct place {
     const uintptr_t *ip_at, *fp_at;
 };
 
+/* ---- hooked frames ---- */
+
+static void hooked_next(struct walk_hooked *hooked)
+{
+    size_t next = hooked->next;
+
+    hooked->sp = next ? load_relaxed(&hooked->oldest[next - 1].sp) : UINTPTR_MAX;
+}
+
+/* anchored: the thread's last walk has each frame that was met. */
+static void hooked_start(struct walk_hooked *hooked, bool anchored)
+{
+    hooked->met = anchored ? hooked->next : 0;
+    while (hooked->met && !frame_walked(&hooked->oldest[hooked->met - 1]))
+        hooked->met--;
+    hooked_next(hooked);
+}
+
+/* The frame of a step ends at `cfa`, at or beyond the next hooked frame. Is it that? */
+static bool hooked_meet(struct walk_hooked *hooked, const struct walk_step *step, uintptr_t cfa)
+{
+    const struct frame *frame = &hooked->oldest[hooked->next - 1];
+
+    if (cfa != hooked->sp || !step->managed ||
+        ((const struct metadata_method *)step->of)->function_id != stack_function(frame))
+        return false;
+    hooked->next--;
+    hooked_next(hooked);
+    return true;
+}
+
+/* Where a method that goes on was begun. Of the frame that was met last. */
+static uint32_t hooked_begun(const struct walk_hooked *hooked)
+{
+    return frame_flags(&hooked->oldest[hooked->next]) >> FRAME_BEGUN_SHIFT;
+}
+
+/* Has the walk come below a frame that was met before? What is there is what it was then. */
+static bool hooked_below(const struct walk_hooked *hooked)
+{
+    return hooked->next < hooked->met;
+}
+
+static void hooked_end(const struct walk_hooked *hooked, size_t depth)
+{
+    for (size_t i = depth; i-- > hooked->next && !frame_walked(&hooked->oldest[i]);)
+        frame_walked_set(&hooked->oldest[i]);
+}
+
 /* ---- what the last walk left ---- */
 
 /* Is what was read to get to this step what it was? */
@@ -26,13 +75,21 @@ static inline bool reads_the_same(const struct walk_step *step)
                   natives_same((step->ip & ~WALK_EXACT) - 1, step->of));
 }
 
+/* The next hooked frame is where a step of the last walk ends. Is it that step's, and its path? */
+static bool same_hooked(struct walk_hooked *hooked, const struct walk_step *step, uintptr_t cfa)
+{
+    return hooked_meet(hooked, step, cfa) && step->begun == hooked_begun(hooked);
+}
+
 /*
  * Steps of the last walk from the place on that the walk has come to: how many, with *left those
  * that it has not passed yet. 0: it has to go on itself.
  */
-static inline size_t same_from(const struct walk_steps *old, const struct place *at, size_t *left)
+static inline size_t same_from(const struct walk_steps *old, const struct place *at, size_t *left,
+                               struct walk_hooked *hooked)
 {
     const struct walk_step *step = old->step;
+    struct walk_hooked on;
     size_t same;
 
     while (*left && step[*left - 1].sp < at->sp)
@@ -41,12 +98,29 @@ static inline size_t same_from(const struct walk_steps *old, const struct place 
         step[*left - 1].fp != at->fp)
         return 0;
     same = *left;
-    for (size_t i = same - 1; i-- > 0;)
-        if (UNLIKELY(!reads_the_same(&step[i])) && RULE(RULE_WALK_MEMO)) {
+    on = *hooked;
+    for (size_t i = same - 1; i-- > 0 && !hooked_below(&on);)
+        if ((UNLIKELY(!reads_the_same(&step[i])) && RULE(RULE_WALK_MEMO)) ||
+            (UNLIKELY(step[i].sp >= on.sp) && !same_hooked(&on, &step[i + 1], step[i].sp))) {
             *left = i + 1; /* those above are the same, but lead elsewhere */
             return 0;
         }
+    *hooked = on;
     return same;
+}
+
+/*
+ * The node of a step that is a frame. Where a method goes on that was begun elsewhere, its path
+ * says where.
+ */
+static uint32_t frame_on(struct walk *walk, const struct walk_steps *steps, size_t at,
+                         uint32_t below)
+{
+    uint32_t begun = steps->step[at].begun;
+    struct tree_node *node = UNLIKELY(begun) ? tree_node_by_id(walk->tree, below) : NULL;
+    struct tree_node *on = node ? tree_go_on(walk->tree, node, begun) : NULL;
+
+    return walk_node_on(walk, steps, at, on ? tree_id(walk->tree, on) : below);
 }
 
 /* The path of each new step: onto `kept` steps of the last walk go the new ones. */
@@ -64,10 +138,7 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
         step[i] = t->fresh.step[count - 1 - i];
         step[i].leaf = step[i].managed ? (uint32_t)i + 1 : below.leaf;
         step[i].nameless = !step[i].managed && (step[i].nameless || below.nameless);
-        step[i].node = step[i].managed
-                           ? tree_next(walk->tree, below.node, (uintptr_t)step[i].of,
-                                       below.leaf ? step[below.leaf - 1].ip & ~WALK_EXACT : 0)
-                           : below.node;
+        step[i].node = step[i].managed ? frame_on(walk, &t->steps, i, below.node) : below.node;
         below = step[i];
     }
     t->steps.count = count;
@@ -247,6 +318,7 @@ static inline bool step_add(struct walk_thread *t, const struct walk_rule *rule,
     step->ip_at = at->ip_at;
     step->fp_at = at->fp_at;
     step->of = rule->of;
+    step->begun = 0;
     step->native = rule->kind == KIND_NATIVE;
     step->by_fp = rule->by_fp;
     step->managed = rule->kind == KIND_MANAGED;
@@ -268,9 +340,20 @@ static enum walk_why step_other(struct walk_thread *t, const struct walk_rule *r
     return step_signal(t, at);
 }
 
+/* The step made last is one that ends at or beyond the next hooked frame. Is it that frame? */
+static enum walk_why step_hooked(struct walk_thread *t, struct walk_hooked *hooked, uintptr_t cfa)
+{
+    struct walk_step *step = &t->fresh.step[t->fresh.count - 1];
+
+    if (!hooked_meet(hooked, step, cfa))
+        return WALK_HOOKED;
+    step->begun = hooked_begun(hooked);
+    return WALK_CERTAIN;
+}
+
 /* left: steps of the last walk that may be met. *kept: those that were. */
 static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct place at,
-                               size_t left, size_t *kept)
+                               struct walk_hooked *hooked, size_t left, size_t *kept)
 {
     const uintptr_t low = at.sp;
     enum walk_why why;
@@ -280,7 +363,7 @@ static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct 
         struct walk_rule rule;
         uintptr_t cfa;
 
-        if (left && (*kept = same_from(&t->steps, &at, &left)))
+        if (left && (*kept = same_from(&t->steps, &at, &left, hooked)))
             return WALK_CERTAIN;
         rule = rule_of(walk, t, at.ip);
         if (UNLIKELY(rule.kind >= KIND_SIGNAL)) {
@@ -300,6 +383,8 @@ static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct 
             return WALK_MEMORY;
         if (passes_filter(t, &rule, cfa))
             return step_filter(t, &rule);
+        if (UNLIKELY(cfa >= hooked->sp) && (why = step_hooked(t, hooked, cfa)) != WALK_CERTAIN)
+            return why;
         why = step_up(t, low, cfa, &rule, &at);
         if (UNLIKELY(why != WALK_CERTAIN))
             return why;
@@ -309,12 +394,14 @@ static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct 
     return WALK_LONG;
 }
 
-enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp, bool memo)
+enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t *fp,
+                      struct walk_hooked *hooked)
 {
+    struct walk_hooked none = {.next = 0};
     struct place at = {.ip = fp[1], .sp = (uintptr_t)(fp + 2), .fp = fp[0]};
     uint32_t epoch = load_acquire(&walk->epoch);
-    size_t kept = 0;
-    bool above = false;
+    size_t kept = 0, depth = hooked ? hooked->next : 0;
+    bool above = false, memo;
     enum walk_why why;
 
     t->fresh.count = 0;
@@ -328,13 +415,24 @@ enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t 
     if (UNLIKELY(at.sp < t->low || at.sp >= t->high))
         return WALK_BOUNDS; /* on another stack than the thread's: a fiber's */
     /* A filter runs on its method's frame, above others: what is below it is not what is there. */
-    memo = memo && !t->filters;
+    memo = hooked && !t->filters;
+    if (!memo) {
+        hooked = &none;
+        depth = 0;
+    }
+    hooked_start(hooked, t->anchored);
     if (memo)
         above = start_above(t, &at);
-    why = walk_from(walk, t, at, memo ? t->steps.count : 0, &kept);
+    why = walk_from(walk, t, at, hooked, memo ? t->steps.count : 0, &kept);
+    if (why == WALK_CERTAIN && hooked->next && !(kept && hooked_below(hooked)))
+        why = WALK_HOOKED; /* the stack has ended before it */
     if (why != WALK_CERTAIN)
         return why;
     if (memo && !above)
         start_learn(t);
-    return take_over(walk, t, kept) ? WALK_CERTAIN : WALK_MEMORY;
+    if (!take_over(walk, t, kept))
+        return WALK_MEMORY;
+    t->anchored = memo;
+    hooked_end(hooked, depth);
+    return WALK_CERTAIN;
 }

@@ -130,16 +130,18 @@ static void count(_Atomic(uint64_t) *counter)
 }
 
 __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stack *stack,
+                                                  struct frame *top, size_t depth,
                                                   struct walk_path *out)
 {
     struct walk_thread *t = thread_of_stack(walk, stack);
-    const struct walk_step *top;
+    struct walk_hooked hooked = {.oldest = top - depth, .next = depth};
+    const struct walk_step *youngest;
     enum walk_why why;
 
     *out = (struct walk_path){.node = 0};
     if (UNLIKELY(!t))
         return WALK_MEMORY;
-    why = walk_up(walk, t, __builtin_frame_address(0), true);
+    why = walk_up(walk, t, __builtin_frame_address(0), &hooked);
     if (UNLIKELY(why != WALK_CERTAIN)) {
         count(&t->declined[why]);
         return why;
@@ -147,14 +149,14 @@ __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stac
     count(&t->taken);
     if (UNLIKELY(!t->steps.count))
         return WALK_CERTAIN;
-    top = &t->steps.step[t->steps.count - 1];
-    out->node = top->node;
-    out->dynamic = top->nameless;
-    if (top->leaf) {
-        top = &t->steps.step[top->leaf - 1];
-        out->method = top->of;
-        out->ip = top->ip & ~WALK_EXACT;
-        out->fault = (top->ip & WALK_EXACT) != 0;
+    youngest = &t->steps.step[t->steps.count - 1];
+    out->node = youngest->node;
+    out->dynamic = youngest->nameless;
+    if (youngest->leaf) {
+        youngest = &t->steps.step[youngest->leaf - 1];
+        out->method = youngest->of;
+        out->ip = youngest->ip & ~WALK_EXACT;
+        out->fault = (youngest->ip & WALK_EXACT) != 0;
     }
     return WALK_CERTAIN;
 }
@@ -173,7 +175,7 @@ static size_t shadow_fill(const struct walk *walk, const struct walk_steps *step
         if (!(--step)->managed)
             continue;
         method = node ? tree_method(walk->tree, node) : (uintptr_t)step->of;
-        node = node ? tree_parent(node) : NULL;
+        node = node ? tree_caller(walk->tree, node) : NULL;
         depth++;
         memset(behind - depth, 0, sizeof(*behind));
         store_relaxed(&behind[-(ptrdiff_t)depth].method, method);
@@ -192,6 +194,33 @@ struct frame *walk_shadow(struct walk *walk, struct stack *stack, size_t *depth)
     behind = t->shadow + t->shadow_capacity;
     *depth = shadow_fill(walk, &t->steps, behind);
     return behind;
+}
+
+/* The place of the managed step whose frame ends at `sp`; 0: none. */
+static size_t place_of(const struct walk_steps *steps, uintptr_t sp)
+{
+    size_t at = steps->count;
+
+    while (at > 1 && steps->step[at - 2].sp < sp)
+        at--;
+    return at > 1 && steps->step[at - 2].sp == sp && steps->step[at - 1].managed ? at - 1 : 0;
+}
+
+uint32_t walk_path_to(struct walk *walk, struct stack *stack, const struct frame *to,
+                      const struct frame *from, uint32_t node)
+{
+    const struct walk_steps *steps = &thread_of_stack(walk, stack)->steps;
+    size_t last = place_of(steps, load_relaxed(&to->sp));
+    size_t at = from ? place_of(steps, load_relaxed(&from->sp)) : last;
+
+    if (!last || !at)
+        return 0;
+    if (!from)
+        return steps->step[last].node;
+    while (++at <= last)
+        if (steps->step[at].managed)
+            node = walk_node_on(walk, steps, at, node);
+    return node;
 }
 
 /* ---- filters ---- */
@@ -221,7 +250,7 @@ __attribute__((noinline)) void walk_filter_enter(struct walk *walk, uintptr_t fu
 
     if (!t)
         return;
-    why = walk_up(walk, t, __builtin_frame_address(0), false);
+    why = walk_up(walk, t, __builtin_frame_address(0), NULL);
     t->unsure = t->unsure || t->filters == FILTERS_MAX ||
                 !array_reserve_zeroed(&t->filter, &t->filter_capacity, t->filters + 1);
     if (t->unsure)
@@ -241,7 +270,7 @@ __attribute__((noinline)) void walk_filter_leave(struct walk *walk)
         return;
     filters = t->filters;
     t->filters = 0;
-    (void)walk_up(walk, t, __builtin_frame_address(0), false);
+    (void)walk_up(walk, t, __builtin_frame_address(0), NULL);
     /* Back to the one that was entered from here; those above were left by exceptions. */
     for (at = filters; at && t->filter[at - 1].mark != t->first;)
         at--;

@@ -13,6 +13,11 @@
  *
  * A walk that is not certain gives no path, but the reason. Rules are forgotten when code is
  * unloaded.
+ *
+ * Where methods are hooked, a walk has to meet each frame of the shadow stack, at its SP and of
+ * its method. While a hooked frame lives, what lies below it does not change: a walk that comes to
+ * one that an earlier walk has met ends there. So it costs what was called since, whatever the
+ * depth.
  */
 #ifndef SHADOWTRACE_WALK_WALK_H
 #define SHADOWTRACE_WALK_WALK_H
@@ -44,12 +49,22 @@ int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struc
 void walk_free(struct walk *walk);
 
 /*
- * walk_self - the path of the calling thread, whose stack `stack` is. Older steps are those of its
- *             last walk where the machine's stack has not changed.
+ * walk_self - the path of the calling thread, whose stack `stack` is; top and depth:
+ *             stack_settle's, the frames that have to be met. Older steps are those of its last
+ *             walk where the machine's stack has not changed.
  * Returns: WALK_CERTAIN, or why it is not: then *out has none.
  * Threads: any, its own. May run: in callbacks; asks the runtime about code that it meets first.
  */
-enum walk_why walk_self(struct walk *walk, struct stack *stack, struct walk_path *out);
+enum walk_why walk_self(struct walk *walk, struct stack *stack, struct frame *top, size_t depth,
+                        struct walk_path *out);
+
+/*
+ * walk_path_to - of the thread's last walk, which was certain: the node of a hooked frame that it
+ *                met. from: if not NULL, an older one; then the path above it is put onto `node`.
+ * Returns: 0: not found. Threads: any, its own. May run: as walk_self.
+ */
+uint32_t walk_path_to(struct walk *walk, struct stack *stack, const struct frame *to,
+                      const struct frame *from, uint32_t node);
 
 /*
  * walk_shadow - the frames of the thread's last walk as those of a shadow stack are, youngest last.

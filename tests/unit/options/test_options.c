@@ -108,10 +108,10 @@ static void fill(struct options *o)
     o->log =
         OPTIONS_LOG_EVENTS; /* with stacks inline, capture both: the choices that go together */
     o->capture = OPTIONS_CAPTURE_BOTH;
-    o->own = false;         /* with only */
-    o->live = false;        /* with what leaves allocations out; the next three are of it */
+    o->own = false;  /* with only */
+    o->live = false; /* with what leaves allocations out; the next three are of it */
     o->check_live = 0;
-    o->rich = false; /* with no_rich */
+    o->rich = false;                              /* with no_rich */
     o->framework_frames = OPTIONS_FRAMEWORK_NONE; /* with capture both: hooks are everywhere */
     o->sums_every = 0;                            /* with log events */
     o->live_memory = OPTIONS_LIVE_MEMORY;
@@ -292,7 +292,12 @@ TEST(what_depends_on_other_choices_names_them)
     assert_refused("{\"version\":1,\"framework_frames\":\"snapshot\",\"sample\":102400}",
                    "framework_frames is for own and only");
     assert_refused("{\"version\":1,\"framework_frames\":\"snapshot\",\"own\":true}",
-                   "framework_frames takes a snapshot at each allocation");
+                   "framework_frames snapshot takes a snapshot at each allocation");
+    assert_refused("{\"version\":1,\"framework_frames\":\"walk\"}",
+                   "framework_frames is for own and only");
+    assert_refused(
+        "{\"version\":1,\"framework_frames\":\"walk\",\"own\":true,\"capture\":\"walk\"}",
+        "only, own or exclude and capture contradict");
     assert_refused("{\"version\":1,\"budget\":1}", "budget is kept by taking fewer samples");
     assert_refused("{\"version\":1,\"keep\":3}", "keep is for the older parts of a log");
     assert_refused("{\"version\":1,\"keep\":0,\"max_log\":1000}", "keep 0 would leave nothing");
