@@ -31,6 +31,8 @@ struct samples {
     _Atomic(uint64_t) failed_ns;
     _Atomic(bool) shut;     /* the runtime ends */
     uint64_t began_ns, own; /* `self`'s; own: bytes that it has allocated */
+    _Atomic(bool) found;    /* `allocated` is there */
+    _Atomic(bool) counting; /* who found it unset sets `before` */
     _Atomic(bool) counted;  /* `before` is there */
     struct samples_before before;
 };
@@ -98,6 +100,12 @@ void samples_stopped(struct samples *samples)
     begin_to_take(samples);
 }
 
+static void find_allocated(struct samples *samples)
+{
+    clr_allocated_find(samples->config.runtime, &samples->allocated);
+    store_release(&samples->found, true);
+}
+
 static struct samples_before exactly(const struct samples *samples)
 {
     uint64_t bytes = clr_allocated_exact(&samples->allocated);
@@ -131,6 +139,8 @@ static void open_samples(struct samples *samples)
     struct samples_before before;
     bool stopped;
 
+    if (atomic_exchange(&samples->counting, true)) /* the program ends */
+        return;
     if (!samples->config.suspends)
         clr_event_mask_change(info, 0, COR_PRF_MONITOR_SUSPENDS);
     store_release(&samples->stopping, true);
@@ -167,7 +177,7 @@ static void *run(void *context)
         pthread_detach(pthread_self());
     pthread_setname_np(pthread_self(), "shadowtrace-smp");
     if (!atomic_exchange(&samples->decided, true)) {
-        clr_allocated_find(runtime, &samples->allocated);
+        find_allocated(samples);
         samples->config.begin(samples->config.context);
         samples->self = pthread_self();
         result = session_start(samples->config.session, runtime->info, runtime->info_version);
@@ -248,19 +258,27 @@ bool samples_hurry(struct samples *samples)
     return load_relaxed(&samples->ready) && advance(samples, NOW);
 }
 
-void samples_unbegun(struct samples *samples)
+/* Of a program that ends before samples count. */
+static void count_all(struct samples *samples)
 {
     struct samples_before all;
 
+    if (!load_acquire(&samples->found) || atomic_exchange(&samples->counting, true))
+        return;
+    all = exactly(samples);
+    publish(samples, all.how == SAMPLES_BEFORE_EXACT ? all : at_most(samples));
+}
+
+void samples_unbegun(struct samples *samples)
+{
     store_release(&samples->shut, true);
     if (load_acquire(&samples->failed) != S_OK &&
         clock_ns() - load_relaxed(&samples->failed_ns) < ENDING_NS)
         store_relaxed(&samples->failed, S_OK); /* it had begun to end */
     else if (atomic_exchange(&samples->decided, true))
         return;
-    clr_allocated_find(samples->config.runtime, &samples->allocated);
-    all = exactly(samples);
-    publish(samples, all.how == SAMPLES_BEFORE_EXACT ? all : at_most(samples));
+    find_allocated(samples);
+    count_all(samples);
     store_release(&samples->ended, true);
 }
 
@@ -269,6 +287,9 @@ void samples_stop(struct samples *samples, unsigned timeout_ms)
     /* Else its thread was not there yet, and will find that it is too late. */
     if (atomic_exchange(&samples->decided, true) && load_acquire(&samples->asked))
         thread_await(&samples->ended, timeout_ms);
+    /* It was about to begin: the runtime, which ends, refused the session, or has no answer yet. */
+    if (load_acquire(&samples->shut) && load_acquire(&samples->failed) == S_OK)
+        count_all(samples);
 }
 
 void samples_read(const struct samples *samples, struct samples_state *out)

@@ -14,6 +14,7 @@ static struct samples *samples;
 static uint64_t taken;
 
 static hresult session_result = S_OK;
+static _Atomic(bool) held, asked; /* the session's answer waits; it was asked for */
 
 static void tell_one(void);
 
@@ -26,6 +27,9 @@ static hresult start_session(struct clr_info *self, uint32_t count,
     (void)providers;
     (void)rundown;
     *id = 1;
+    asked = true;
+    while (held)
+        sched_yield();
     tell_one(); /* for its start */
     return session_result;
 }
@@ -209,6 +213,38 @@ TEST(a_session_that_fails_as_the_program_ends_is_no_failure)
     assert_int_equal(now.failed, S_OK);
     assert_int_equal(now.before.how, SAMPLES_BEFORE_EXACT);
     assert_int_equal(now.before.bytes, 101000000);
+}
+
+static void end_while_it_is_asked_for(hresult answer, unsigned timeout_ms)
+{
+    struct samples_state now;
+
+    session_result = answer;
+    held = true;
+    asked = false;
+    make(0);
+    samples_start(samples);
+    while (!asked)
+        sched_yield();
+    samples_unbegun(samples);
+    held = timeout_ms < 600000;
+    samples_stop(samples, timeout_ms);
+    held = false;
+    samples_stop(samples, 600000); /* until its thread has ended */
+    session_result = S_OK;
+    now = state_now();
+    assert_int_equal(now.since_ns, 0);
+    assert_int_equal(now.failed, S_OK);
+    assert_int_equal(now.before.how, SAMPLES_BEFORE_EXACT);
+    assert_int_equal(now.before.bytes, 101000000);
+    assert_int_equal(taken, 0);
+}
+
+TEST(a_program_ends_while_the_session_is_asked_for)
+{
+    end_while_it_is_asked_for(E_FAIL, 600000);
+    end_while_it_is_asked_for(E_FAIL, 1);
+    end_while_it_is_asked_for(S_OK, 1);
 }
 
 TEST(where_the_runtime_does_not_tell_it_is_not_known)
