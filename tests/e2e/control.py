@@ -208,7 +208,7 @@ class Living:
         self.process.stdin = None
 
     def end(self, number=signal.SIGTERM):
-        """Ends the program in order; the exit status of record."""
+        """The exit status of record. Of .NET 10 and later SIGTERM kills a program that does not handle it."""
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, number)
         return self._ended()
@@ -217,6 +217,8 @@ class Living:
         out, err = self.process.communicate(timeout=PATIENCE)
         self.err = err.decode(errors='replace')
         self.out = out.decode(errors='replace')
+        if 'killed, or crashed, while recording' in self.err:
+            self.t.killed.add(self.path)
         return self.process.returncode
 
 
