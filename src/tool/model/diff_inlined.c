@@ -77,7 +77,7 @@ static uint64_t join_own(struct diff_rows *rows, struct shape *shapes, size_t co
         sum += shapes[i].change;
         most = fmax(most, fabs(shapes[i].change));
     }
-    if (count < 2 || !shapes->has_own || 2 * fabs(sum) > most)
+    if (count < 2 || !shapes->has_own || !diff_cancel_all(sum, most))
         return 0;
     for (size_t i = 1; i < count; i++) {
         diff_rows_move(rows, shapes->row, shapes[i].row);

@@ -105,9 +105,14 @@ double diff_growth(const struct diff_rows *rows, size_t row)
     return diff_mean(rows, row, DIFF_NEW) - diff_mean(rows, row, DIFF_OLD);
 }
 
+bool diff_cancel_all(double sum, double most)
+{
+    return most > 0 && 2 * fabs(sum) <= most;
+}
+
 bool diff_cancel(double one, double other)
 {
-    return one * other < 0 && 2 * fabs(one + other) <= fmax(fabs(one), fabs(other));
+    return diff_cancel_all(one + other, fmax(fabs(one), fabs(other)));
 }
 
 void diff_rows_move(struct diff_rows *rows, size_t to, size_t from)

@@ -69,7 +69,11 @@ double diff_mean(const struct diff_rows *rows, size_t row, int side); /* bytes *
 /* diff_growth - by how many bytes a row changed. */
 double diff_growth(const struct diff_rows *rows, size_t row);
 
-/* diff_cancel - whether of two changes the one is for the most part what the other lost. */
+/*
+ * diff_cancel_all - whether changes, the largest of which is `most`, add up to half of it or less.
+ * diff_cancel - of two: whether the one is for the most part what the other lost.
+ */
+bool diff_cancel_all(double sum, double most);
 bool diff_cancel(double one, double other);
 
 /*
