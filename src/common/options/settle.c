@@ -82,9 +82,8 @@ static const char *sampler_contradiction(const struct options *o)
          "{framework_frames} walk is not available on " CPU_NAME "; use snapshot or none"},
         {adds && !may_be_runtimes(o),
          "{framework_frames} snapshot takes a snapshot at each allocation that is recorded, which "
-         "only "
-         "samples of the runtime can pay for; use walk, or give {sample} 100K or more, without "
-         "{sampler} exact"},
+         "only samples of the runtime can pay for; use walk, or give {sample} 100K or more, "
+         "without {sampler} exact"},
         {o->budget && !o->sample,
          "{budget} is kept by taking fewer samples, and there are none; add {sample}"},
     };

@@ -99,7 +99,6 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
 static void target(const struct page *page, struct target *out)
 {
     const struct source_page *p = page_of(page);
-
     const struct source_row *row = &p->rows[page->list.cursor];
 
     *out = (struct target){
@@ -220,14 +219,9 @@ static int weigh(struct source_page *p, const struct data *d)
     return err;
 }
 
-/* The row of a line; 0 of none. */
-static size_t row_of(const struct source_page *p, uint32_t line)
+static bool is_before(const void *element, const void *key)
 {
-    size_t at = 0;
-
-    while (at + 1 < p->row_count && p->rows[at].line < line)
-        at++;
-    return at;
+    return ((const struct source_row *)element)->line < *(const uint32_t *)key;
 }
 
 static int load_text(struct source_page *p, const struct data *d, char *why, size_t why_size)
@@ -250,6 +244,7 @@ struct page *page_source(struct data *d, const struct target *t, char *why, size
         count, heads, draw,   hits,
         key,   fini,  target, .keys = "enter callers  +/- next, last line that allocates"};
     struct source_page *p = page_new(&ops, sizeof(*p), d);
+    size_t at;
 
     snprintf(why, why_size, "out of memory");
     if (!p)
@@ -261,6 +256,7 @@ struct page *page_source(struct data *d, const struct target *t, char *why, size
         return NULL;
     }
     list_show(&p->page.list, p->row_count, 20);
-    list_at(&p->page.list, row_of(p, t->line));
+    at = order_first(p->rows, p->row_count, sizeof(*p->rows), is_before, &t->line);
+    list_at(&p->page.list, at && at == p->row_count ? at - 1 : at);
     return &p->page;
 }

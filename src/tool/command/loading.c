@@ -1,44 +1,51 @@
 #include "command/loading.h"
 
+/*
+ * What is asked of live objects. path: NULL: of rows, which have none: they are sums of one
+ * recording, without times. Owns: *spans are the caller's, until the model has none of them.
+ */
+static int ask_live(const struct cli_command *command, const struct loading_options *o,
+                    const char *path, struct loading *l, struct report_live_spans *spans)
+{
+    bool known = false;
+    int status = CLI_OK;
+
+    if (path ? o->live.question : o->live.instead)
+        status = reading_spans(command, path, &o->live, &o->filters->window, spans, &known);
+    if (!status && o->live.question && !known)
+        model_ask_nothing(l->model); /* it would rest on the order of lines */
+    model_spans(l->model, !status && known ? spans : NULL);
+    return status;
+}
+
 static int read_one(const struct cli_command *command, const struct loading_options *o,
                     const char *log, struct loading *l)
 {
     struct report_live_spans spans = {NULL, 0};
-    bool known = false;
     int status =
         o->live.instead ? CLI_OK : reading_window(command, log, &o->filters->window, &l->found);
     int err = 0;
 
-    if (!status && o->live.question)
-        status = reading_spans(command, log, &o->live, &o->filters->window, &spans, &known);
-    if (!status && o->live.question && !known)
-        model_ask_nothing(l->model); /* it would rest on the order of lines */
-    if (!status) {
-        model_spans(l->model, known ? &spans : NULL);
+    if (!status)
+        status = ask_live(command, o, log, l, &spans);
+    if (!status)
         err = model_read(l->model, log, l->found.has_from || l->found.has_to ? &l->found : NULL);
-        model_spans(l->model, NULL);
-    }
+    model_spans(l->model, NULL);
     report_live_spans_fini(&spans);
     return err ? reading_failed(command, log, model_log(l->model), err) : status;
 }
 
-/* What is asked of live objects finds none: rows have sums of one recording, without times. */
 static int read_rows(const struct cli_command *command, const struct loading_options *o,
                      char **files, size_t count, struct loading *l)
 {
     const struct reading_window *window = &o->filters->window;
     struct report_live_spans spans = {NULL, 0};
-    bool known = false;
-    int status = CLI_OK;
+    int status;
 
     if (window->from || window->to)
         return cli_usage_error(command, "--from and --to do not go with --from-rows: rows are sums "
                                         "of minutes; choose those in the query");
-    if (o->live.instead)
-        status = reading_spans(command, NULL, &o->live, window, &spans, &known);
-    if (o->live.question && !known)
-        model_ask_nothing(l->model);
-    model_spans(l->model, known ? &spans : NULL);
+    status = ask_live(command, o, NULL, l, &spans);
     if (!status)
         status = from_rows_read(command, files, count, model_cells(l->model), &l->rows);
     model_spans(l->model, NULL);

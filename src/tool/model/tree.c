@@ -222,13 +222,12 @@ static int by_name(const void *left, const void *right, void *context)
 
     if (!order && p->file && q->file)
         order = strcmp(p->file, q->file);
-    if (!order && p->line == q->line)
-        order = ORDER(p->line_last, q->line_last);
-    return order                  ? order
-           : p->line != q->line   ? ORDER(p->line, q->line)
-           : p->il != q->il       ? ORDER(p->il, q->il)
-           : p->kind != q->kind   ? ORDER(p->kind, q->kind)
-           : p->count != q->count ? ORDER(p->count, q->count)
+    return order                          ? order
+           : p->line != q->line           ? ORDER(p->line, q->line)
+           : p->line_last != q->line_last ? ORDER(p->line_last, q->line_last)
+           : p->il != q->il               ? ORDER(p->il, q->il)
+           : p->kind != q->kind           ? ORDER(p->kind, q->kind)
+           : p->count != q->count         ? ORDER(p->count, q->count)
                                   : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
