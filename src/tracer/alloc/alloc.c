@@ -362,8 +362,8 @@ static void note_beginning(struct alloc *a, struct stack *walked, struct metadat
     frame = waiting_frame(a, class, top, depth);
     if (!frame)
         return;
-    if (!walked)
-        (void)context_of(top, depth);
+    if (a->config.walk && !walked)
+        (void)context_of(top, depth); /* the path was a snapshot's: frames have no nodes yet */
     node = beginning(a, walked, frame, top - depth, &deep);
     if (!node || node > FRAME_BEGUN_MAX || tree_is_cut(node))
         return;
