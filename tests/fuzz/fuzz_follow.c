@@ -36,7 +36,7 @@ void fuzz_silence(void);
 #define STEPS_MAX  100000
 #define OLDER_MAX  4
 #define MEMORY_MAX ((uint64_t)1 << 30)
-#define WIDE       (REPORT_LINE_MAX <= 1 << 20 ? REPORT_LINE_MAX + 1000 : 70000)
+#define WIDE       (LOG_LINE_MAX <= 1 << 20 ? LOG_LINE_MAX + 1000 : 70000)
 
 static char folder[64], path[80], other[90], older[OLDER_MAX][90];
 static uint64_t state;    /* of chance, which the input alone decides */
@@ -191,7 +191,7 @@ struct follower {
     struct traced_set set;
     struct source *source;
     struct report_cells own;
-    struct report_problems problems;
+    struct log_problems problems;
     unsigned steps;
     int err;
 };
@@ -209,7 +209,7 @@ static void check_cells(struct report_cells *c)
 
 static void begin_follower(struct follower *w, unsigned who)
 {
-    static const struct report_recording recording = {1, 4711, 5000, 1};
+    static const struct log_recording recording = {1, 4711, 5000, 1};
 
     *w = (struct follower){.err = 0};
     if (who == 1) {
@@ -218,7 +218,7 @@ static void begin_follower(struct follower *w, unsigned who)
         MUST(source_new(path, &recording, &w->source) == 0);
         w->cells = &w->source->cells;
     } else {
-        report_problems_init(&w->problems);
+        log_problems_init(&w->problems);
         MUST(report_cells_init(&w->own, &options, &w->problems) == 0);
         w->cells = &w->own;
         MUST(follow_new(path, &w->own.defs, &w->own.consumer, &w->own.log, &w->follow) == 0);
@@ -293,7 +293,7 @@ static void answer(struct follower *w)
 
 static int read_whole(struct report_cells *c)
 {
-    return report_log_read(path, &c->defs, &c->consumer, &c->log);
+    return log_input_read(path, &c->defs, &c->consumer, &c->log);
 }
 
 static void tell_cells(const char *whose, const struct report_cells *c)
@@ -306,11 +306,11 @@ static void tell_cells(const char *whose, const struct report_cells *c)
 
 static void same_as_whole(struct follower *w)
 {
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_cells whole;
     int err;
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     MUST(report_cells_init(&whole, &options, &problems) == 0);
     err = read_whole(&whole);
     check_cells(&whole);
@@ -327,7 +327,7 @@ static void same_as_whole(struct follower *w)
     MUST(whole.count == w->own.count);
     MUST(whole.live.lines == w->own.live.lines && whole.live.count == w->own.live.count);
     report_cells_fini(&whole);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
 }
 
 static void end_follower(struct follower *w)
@@ -341,7 +341,7 @@ static void end_follower(struct follower *w)
         MUST(report_cells_finish(&w->own) == 0);
         follow_free(w->follow);
         report_cells_fini(&w->own);
-        report_problems_fini(&w->problems);
+        log_problems_fini(&w->problems);
     }
     if (w->set.count)
         answer(w);

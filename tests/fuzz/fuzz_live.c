@@ -50,14 +50,14 @@ static ssize_t pieces_read(void *context, void *to, size_t size)
     return (ssize_t)some;
 }
 
-static struct report_lines *lines_of(struct pieces *p)
+static struct log_lines *lines_of(struct pieces *p)
 {
-    const struct report_source source = {pieces_read, NULL, p};
-    struct report_lines *lines = NULL;
+    const struct log_source source = {pieces_read, NULL, p};
+    struct log_lines *lines = NULL;
 
     p->at = 0;
     p->waited = false;
-    MUST(report_lines_from(&source, &lines) == 0);
+    MUST(log_lines_from(&source, &lines) == 0);
     return lines;
 }
 
@@ -99,13 +99,13 @@ static void spans_of(const uint8_t *data, size_t size, enum report_live_question
 {
     const struct report_live_bound from = bound_of(chance), to = bound_of(chance >> 15);
     struct pieces p = {.data = data, .size = size, .piece = SIZE_MAX};
-    struct report_marks marks = {.marks = NULL};
-    struct report_lines *lines = lines_of(&p);
+    struct log_marks marks = {.marks = NULL};
+    struct log_lines *lines = lines_of(&p);
 
-    (void)report_marks_read_lines(lines, &marks);
-    report_lines_free(lines);
+    (void)log_marks_read_lines(lines, &marks);
+    log_lines_free(lines);
     MUST(report_live_choose(&marks, question, &from, &to, out) == 0);
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
 }
 
 static void ask(const uint8_t *data, size_t size, enum report_live_question question,
@@ -125,23 +125,23 @@ static void ask(const uint8_t *data, size_t size, enum report_live_question ques
         .event_context = &events};
     struct pieces p = {.data = data, .size = size, .piece = 1 + (chance >> 6) % 200, .waits = true};
     struct report_live_spans spans = {NULL, 0};
-    struct report_problems problems;
-    struct report_reading *reading;
-    struct report_lines *lines = lines_of(&p);
+    struct log_problems problems;
+    struct log_reading *reading;
+    struct log_lines *lines = lines_of(&p);
     struct report_cells c;
     int err;
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     MUST(report_cells_init(&c, &options, &problems) == 0);
     c.live.keeps_changes = chance & 64 && !options.instead;
     if (question && chance & 128) {
         spans_of(data, size, question, chance >> 8, &spans);
         report_cells_spans(&c, &spans);
     }
-    MUST(report_reading_new(lines, "fuzz", &c.defs, &c.consumer, &c.log, &reading) == 0);
-    while ((err = report_reading_more(reading)) == -EAGAIN)
+    MUST(log_reading_new(lines, "fuzz", &c.defs, &c.consumer, &c.log, &reading) == 0);
+    while ((err = log_reading_more(reading)) == -EAGAIN)
         check_cells(&c);
-    report_reading_free(reading);
+    log_reading_free(reading);
     check_cells(&c);
     MUST(report_cells_flush(&c) == 0);
     check_cells(&c);
@@ -152,8 +152,8 @@ static void ask(const uint8_t *data, size_t size, enum report_live_question ques
     check_sums(&c);
     report_cells_fini(&c);
     report_live_spans_fini(&spans);
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    log_lines_free(lines);
+    log_problems_fini(&problems);
 }
 
 /* ---- views ---- */

@@ -37,18 +37,18 @@ static ssize_t memory_read(void *context, void *to, size_t size)
     return (ssize_t)some;
 }
 
-static struct report_lines *lines_of(struct memory *m)
+static struct log_lines *lines_of(struct memory *m)
 {
-    const struct report_source source = {memory_read, NULL, m};
-    struct report_lines *lines = NULL;
+    const struct log_source source = {memory_read, NULL, m};
+    struct log_lines *lines = NULL;
 
     m->at = 0;
-    if (report_lines_from(&source, &lines))
+    if (log_lines_from(&source, &lines))
         exit(0); /* no memory: nothing to learn */
     return lines;
 }
 
-static void same_alloc(const struct report_alloc *a, const struct report_alloc *b)
+static void same_alloc(const struct log_alloc *a, const struct log_alloc *b)
 {
     MUST(a->t == b->t && a->bytes == b->bytes && a->allocs == b->allocs && a->weight == b->weight);
     MUST(a->thread == b->thread && a->class_id == b->class_id && a->node == b->node);
@@ -67,37 +67,37 @@ static void same_pairs(const char *a, const char *b)
     if (!a)
         return;
     do {
-        more = report_call_next(&a, &code[0], &number[0]);
-        MUST(more == report_call_next(&b, &code[1], &number[1]));
+        more = log_call_next(&a, &code[0], &number[0]);
+        MUST(more == log_call_next(&b, &code[1], &number[1]));
         MUST(!more || (code[0] == code[1] && number[0] == number[1]));
     } while (more);
 }
 
-static void same_calls(const struct report_batch *a, const struct report_batch *b)
+static void same_calls(const struct log_batch *a, const struct log_batch *b)
 {
     MUST(a->t == b->t && a->thread == b->thread && a->depth == b->depth);
     same_pairs(a->open, b->open);
     same_pairs(a->events, b->events);
 }
 
-static void same_live(const struct report_live_line *a, const struct report_live_line *b)
+static void same_live(const struct log_live_line *a, const struct log_live_line *b)
 {
     const char *one = a->died, *other = b->died;
-    struct report_died x = {0, 0, 0, 0}, y = x;
+    struct log_died x = {0, 0, 0, 0}, y = x;
     bool more = true;
 
     MUST(a->gc == b->gc && a->site == b->site && a->opening == b->opening);
     MUST(a->survived == b->survived && a->survived_bytes == b->survived_bytes);
     MUST(!one == !other);
     while (one && more) {
-        more = report_died_next(&one, &x);
-        MUST(more == report_died_next(&other, &y));
+        more = log_died_next(&one, &x);
+        MUST(more == log_died_next(&other, &y));
         MUST(x.generation == y.generation && x.age == y.age && x.objects == y.objects &&
              x.bytes == y.bytes);
     }
 }
 
-static void same_record(const struct report_record *a, const struct report_record *b)
+static void same_record(const struct log_record *a, const struct log_record *b)
 {
     MUST(a->kind == b->kind);
     if (a->kind == SST_KIND_NODE)
@@ -121,41 +121,41 @@ static void same_record(const struct report_record *a, const struct report_recor
 
 static void both_readers_agree(struct memory *m)
 {
-    struct report_lines *lines = lines_of(m);
-    struct report_parser parser;
-    struct report_line line;
+    struct log_lines *lines = lines_of(m);
+    struct log_parser parser;
+    struct log_line line;
     uint64_t offset = 0, number = 0;
 
-    report_parser_init(&parser);
-    while (report_lines_next(lines, &line) > 0) {
-        struct report_record hand, any;
+    log_parser_init(&parser);
+    while (log_lines_next(lines, &line) > 0) {
+        struct log_record hand, any;
 
         MUST(line.at.offset == offset && line.at.line == ++number);
         offset += line.size + !line.cut;
-        if (!line.too_long && report_parse_by_hand(&parser, &line, &hand)) {
-            MUST(report_parse_any(&parser, &line, &any) == 0);
+        if (!line.too_long && log_parse_by_hand(&parser, &line, &hand)) {
+            MUST(log_parse_any(&parser, &line, &any) == 0);
             same_record(&hand, &any);
         }
     }
-    report_parser_fini(&parser);
-    report_lines_free(lines);
+    log_parser_fini(&parser);
+    log_lines_free(lines);
 }
 
 /* What threads that read ahead hand over, line by line, is what one reader has. */
 static void parallel_agrees(struct memory *m)
 {
     struct memory other = *m;
-    struct report_lines *lines = lines_of(m), *its_lines = lines_of(&other);
-    struct report_parser parser;
+    struct log_lines *lines = lines_of(m), *its_lines = lines_of(&other);
+    struct log_parser parser;
     struct parallel_reader *reader = NULL;
-    const struct report_parsed *parsed;
-    struct report_line line;
+    const struct log_parsed *parsed;
+    struct log_line line;
 
-    report_parser_init(&parser);
+    log_parser_init(&parser);
     if (parallel_reader_new(its_lines, 2, &reader))
         exit(0);
-    while (report_lines_next(lines, &line) > 0) {
-        struct report_record record;
+    while (log_lines_next(lines, &line) > 0) {
+        struct log_record record;
 
         MUST(parallel_reader_next(reader, &parsed) == 1);
         MUST(parsed->line.at.line == line.at.line && parsed->line.at.offset == line.at.offset);
@@ -164,26 +164,26 @@ static void parallel_agrees(struct memory *m)
         if (line.too_long)
             continue;
         MUST(memcmp(parsed->line.text, line.text, line.size) == 0);
-        MUST(report_parse(&parser, &line, &record) == parsed->err);
+        MUST(log_parse(&parser, &line, &record) == parsed->err);
         MUST(parsed->err || parsed->record.kind == record.kind);
     }
     MUST(parallel_reader_next(reader, &parsed) == 0);
-    report_parser_fini(&parser);
+    log_parser_fini(&parser);
     parallel_reader_free(reader);
-    report_lines_free(its_lines);
-    report_lines_free(lines);
+    log_lines_free(its_lines);
+    log_lines_free(lines);
 }
 
 /* Marks are found or not; with each the log is cut; what lies before and behind one is the whole. */
-static uint64_t bytes_within(struct memory *m, const struct report_window *window)
+static uint64_t bytes_within(struct memory *m, const struct log_window *window)
 {
     static const struct report_cells_options all = {.paths = false};
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_cells cells;
-    struct report_lines *lines = lines_of(m);
+    struct log_lines *lines = lines_of(m);
     double bytes = 0;
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     MUST(report_cells_init(&cells, &all, &problems) == 0);
     report_cells_window(&cells, window);
     (void)report_cells_read_lines(&cells, lines, "fuzz");
@@ -192,33 +192,33 @@ static uint64_t bytes_within(struct memory *m, const struct report_window *windo
     for (size_t heap = 0; heap < SST_HEAP_COUNT && !cells.sampled; heap++)
         bytes += cells.heaps[heap].bytes;
     report_cells_fini(&cells);
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    log_lines_free(lines);
+    log_problems_fini(&problems);
     return report_whole(bytes);
 }
 
 static void marks(struct memory *m)
 {
-    struct report_lines *lines = lines_of(m);
-    struct report_marks marks = {.marks = NULL};
-    struct report_window before, behind;
+    struct log_lines *lines = lines_of(m);
+    struct log_marks marks = {.marks = NULL};
+    struct log_window before, behind;
     char why[100];
 
-    (void)report_marks_read_lines(lines, &marks);
-    report_lines_free(lines);
-    if (report_marks_window(&marks, "warm", NULL, &behind, why, sizeof(why)) == 0 &&
-        report_marks_window(&marks, NULL, "warm", &before, why, sizeof(why)) == 0) {
+    (void)log_marks_read_lines(lines, &marks);
+    log_lines_free(lines);
+    if (log_marks_window(&marks, "warm", NULL, &behind, why, sizeof(why)) == 0 &&
+        log_marks_window(&marks, NULL, "warm", &before, why, sizeof(why)) == 0) {
         uint64_t whole = bytes_within(m, NULL);
         uint64_t sum = bytes_within(m, &before) + bytes_within(m, &behind);
 
         MUST(whole == 0 || sum == 0 || whole == sum);
     }
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
 }
 
 /* A model's rows of one key. */
 struct rows {
-    struct report_problems problems;
+    struct log_problems problems;
     struct model *model;
     struct model_own *own;
     struct model_tree *tree;
@@ -235,15 +235,15 @@ static bool make_rows(struct memory *m, enum model_key key, const struct model_f
                                                : frames            ? MODEL_GRAIN_METHOD
                                                                    : MODEL_GRAIN_NONE};
     const struct model_rows_options how = {.key = key};
-    struct report_lines *lines = lines_of(m);
+    struct log_lines *lines = lines_of(m);
     char why[100];
     int err;
 
     *r = (struct rows){.model = NULL};
-    report_problems_init(&r->problems);
+    log_problems_init(&r->problems);
     MUST(model_new(&options, &r->problems, &r->model) == 0);
     (void)model_read_lines(r->model, lines, "fuzz", NULL);
-    report_lines_free(lines);
+    log_lines_free(lines);
     MUST(model_finish(r->model) == 0);
     MUST(model_own_new(model_defs(r->model), model_log(r->model), NULL, NULL, 0, &r->own, why,
                        sizeof(why)) == 0);
@@ -260,7 +260,7 @@ static void free_rows(struct rows *r)
     model_tree_free(r->tree);
     model_free(r->model);
     model_own_free(r->own);
-    report_problems_fini(&r->problems);
+    log_problems_fini(&r->problems);
 }
 
 /* No log differs from itself. */
@@ -293,12 +293,12 @@ static void replay(struct memory *m)
         {.to = UINT64_MAX, .method = "*a*", .thread = 1}};
 
     for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
-        struct report_problems problems;
-        struct report_lines *lines = lines_of(m);
+        struct log_problems problems;
+        struct log_lines *lines = lines_of(m);
         struct replay *r = NULL;
         size_t count = 0;
 
-        report_problems_init(&problems);
+        log_problems_init(&problems);
         if (replay_new(&filters[i], &problems, &r) == 0 &&
             replay_read_lines(r, lines, "fuzz") == 0) {
             const struct replay_row *rows = replay_rows(r, &count);
@@ -308,8 +308,8 @@ static void replay(struct memory *m)
                 MUST(rows[n].kind != REPLAY_CALL || rows[n].ns <= UINT64_MAX - rows[n].t);
         }
         replay_free(r);
-        report_lines_free(lines);
-        report_problems_fini(&problems);
+        log_lines_free(lines);
+        log_problems_fini(&problems);
     }
 }
 
@@ -371,14 +371,14 @@ static void model(struct memory *m)
 {
     const struct model_options options = {
         .dimensions = {.threads = true, .sizes = true, .slice_ns = 1000, .slices_max = 100}};
-    struct report_lines *lines = lines_of(m);
-    struct report_problems problems;
+    struct log_lines *lines = lines_of(m);
+    struct log_problems problems;
     struct model_own *own = NULL;
     struct model *model = NULL;
     uint64_t seed = m->size;
     char why[100];
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     MUST(model_new(&options, &problems, &model) == 0);
     (void)model_read_lines(model, lines, "fuzz", NULL);
     MUST(model_finish(model) == 0);
@@ -396,38 +396,38 @@ static void model(struct memory *m)
              &seed);
     model_free(model);
     model_own_free(own);
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    log_lines_free(lines);
+    log_problems_fini(&problems);
 }
 
 static void compare(struct memory *m)
 {
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_checks checks;
-    struct report_lines *lines = lines_of(m);
+    struct log_lines *lines = lines_of(m);
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     if (report_checks_init(&checks, &problems) == 0) {
         (void)report_checks_read_lines(&checks, lines, "fuzz");
         MUST(report_checks_finish(&checks) == 0);
     }
     report_checks_fini(&checks);
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    log_lines_free(lines);
+    log_problems_fini(&problems);
 }
 
 static uint64_t validate(struct memory *m, const struct report_schema *schema)
 {
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_validation result;
-    struct report_lines *lines = lines_of(m);
+    struct log_lines *lines = lines_of(m);
     uint64_t count;
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     (void)report_validate_lines(lines, "fuzz", schema, NULL, &problems, &result);
     count = problems.count;
-    report_lines_free(lines);
-    report_problems_fini(&problems);
+    log_lines_free(lines);
+    log_problems_fini(&problems);
     return count;
 }
 
@@ -477,13 +477,13 @@ static void one_reader(struct memory *m, unsigned which, const struct report_sch
 size_t fuzz_size(const uint8_t *data, size_t size)
 {
     struct memory m = {data, size, 0};
-    struct report_lines *lines = lines_of(&m);
-    struct report_line line;
+    struct log_lines *lines = lines_of(&m);
+    struct log_line line;
     size_t sum = 0;
 
-    while (report_lines_next(lines, &line) > 0)
+    while (log_lines_next(lines, &line) > 0)
         sum += line.size + 1;
-    report_lines_free(lines);
+    log_lines_free(lines);
     return sum;
 }
 

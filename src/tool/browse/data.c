@@ -96,15 +96,15 @@ int data_style(struct data *d, enum names_style style)
 
 int data_init(struct data *d, struct model *model, const struct data_log *logs, size_t log_count)
 {
-    struct report_completeness gaps;
+    struct log_completeness gaps;
     char why[200];
     int err;
 
     *d = (struct data){.model = model, .logs = logs, .log_count = log_count, .recursion = true};
     d->sources.lines = model_source_lines(model);
     d->fold = model_own_any(model_own_code(model));
-    report_log_completeness(model_log(model), &gaps);
-    d->incomplete = !report_complete(&gaps);
+    log_input_completeness(model_log(model), &gaps);
+    d->incomplete = !log_complete(&gaps);
     err = data_style(d, NAMES_FULL);
     if (!err)
         err = data_style(d, NAMES_SHORT);
@@ -187,7 +187,7 @@ const char *data_sum(const struct data *d, struct data_number *to, enum model_we
 bool data_has_ranges(const struct data *d)
 {
     return model_estimated(d->model) &&
-           report_sampler(model_log(d->model)->header) != REPORT_SAMPLER_TICKS;
+           log_sampler_kind(model_log(d->model)->header) != LOG_SAMPLER_TICKS;
 }
 
 const char *data_range(const struct data *d, struct data_number *to, const double sums[DATA_SUMS])
@@ -250,7 +250,7 @@ const char *data_file_line(const struct target *t, struct buffer *b)
 
 bool data_hits(const struct data *d, const struct model_place *place)
 {
-    const struct report_defs *defs = model_defs(d->model);
+    const struct log_defs *defs = model_defs(d->model);
     struct buffer b = BUFFER_INIT;
     struct target target;
     bool hits;
@@ -262,10 +262,10 @@ bool data_hits(const struct data *d, const struct model_place *place)
         return true;
     if (place->kind == MODEL_PLACE_METHOD)
         return search_hits_name(&d->search, names_method(d->names[d->style], place->method)) ||
-               search_hits_name(&d->search, report_method(defs, place->method)->name);
+               search_hits_name(&d->search, log_method(defs, place->method)->name);
     if (place->kind == MODEL_PLACE_TYPE)
         return search_hits_name(&d->search, names_class(d->names[d->style], place->method)) ||
-               search_hits_name(&d->search, report_class(defs, place->method)->name);
+               search_hits_name(&d->search, log_class(defs, place->method)->name);
     return search_hits(&d->search, place->name);
 }
 

@@ -66,7 +66,7 @@ static int say_program(struct overview_page *p)
     const struct data *d = p->page.data;
     const json_t *header = model_log(d->model)->header;
     const char *runtime = json_string_value(json_object_get(header, "runtime"));
-    const char *program = report_program(header);
+    const char *program = log_program(header);
     struct buffer b = BUFFER_INIT;
     struct text_number ns;
     int err;
@@ -88,17 +88,17 @@ static int say_program(struct overview_page *p)
 /* Of an estimate: from what it is, and how far the exact bytes may be from it. */
 static void say_estimate(const struct data *d, struct buffer *out)
 {
-    enum report_sampler sampler = report_sampler(model_log(d->model)->header);
+    enum log_sampler_kind sampler = log_sampler_kind(model_log(d->model)->header);
     double sums[DATA_SUMS];
     struct data_number range;
 
     data_all(d, sums);
-    if (sampler == REPORT_SAMPLER_TICKS) {
+    if (sampler == LOG_SAMPLER_TICKS) {
         buffer_text(out, ": approximate, from ticks of the runtime");
         return;
     }
     buffer_format(out, ": estimates, the log is sampled%s",
-                  sampler == REPORT_SAMPLER_RUNTIME ? " by the runtime" : "");
+                  sampler == LOG_SAMPLER_RUNTIME ? " by the runtime" : "");
     if (*data_range(d, &range, sums))
         buffer_format(out, "; 95%% range %s", range.text);
 }
@@ -106,12 +106,12 @@ static void say_estimate(const struct data *d, struct buffer *out)
 /* A line: what the estimates leave out. */
 static int say_before_sampling(struct overview_page *p)
 {
-    struct report_sampling sampling;
+    struct log_sampling sampling;
     struct buffer b = BUFFER_INIT;
     int err;
 
-    report_log_sampling(model_log(p->page.data->model), &sampling);
-    if (sampling.how == REPORT_BEFORE_NONE)
+    log_input_sampling(model_log(p->page.data->model), &sampling);
+    if (sampling.how == LOG_BEFORE_NONE)
         return 0;
     buffer_text(&b, "not in these figures: ");
     print_sampling_part(&sampling, &b);

@@ -79,7 +79,7 @@ static bool is_meant(const struct data *d, const struct target *only, const stru
     if (!row->what)
         return false;
     return only->number == (only->kind == TARGET_MODULE
-                                ? report_method(model_defs(d->model), row->what - 1)->module
+                                ? log_method(model_defs(d->model), row->what - 1)->module
                                 : namespaces_of(d->namespaces, row->what - 1));
 }
 
@@ -202,7 +202,7 @@ void ranking_sort(const struct data *d, struct ranking *t, enum model_weight wei
 
 static void thread_name(const struct data *d, uint32_t number, struct buffer *b)
 {
-    const struct report_thread *thread;
+    const struct log_thread_def *thread;
 
     if (!number) {
         buffer_text(b, "(thread not in the log)");
@@ -219,7 +219,7 @@ static void thread_name(const struct data *d, uint32_t number, struct buffer *b)
 const char *ranking_name(const struct data *d, const struct ranking *t,
                          const struct ranking_row *row, struct buffer *b)
 {
-    const struct report_defs *defs = model_defs(d->model);
+    const struct log_defs *defs = model_defs(d->model);
     const uint32_t number = row->target.number;
     char time[32];
 
@@ -233,7 +233,7 @@ const char *ranking_name(const struct data *d, const struct ranking *t,
             return data_target_text(d, &row->target, b);
         if (t->key == MODEL_BY_OWN)
             return MODEL_NEAR_NONE;
-        return row->place.name ? row->place.name : report_no_frame(defs);
+        return row->place.name ? row->place.name : log_no_frame(defs);
     case MODEL_BY_SIZE:
         return range_of_sizes(number & 0xff, b);
     case MODEL_BY_THREAD:
@@ -244,12 +244,12 @@ const char *ranking_name(const struct data *d, const struct ranking *t,
         break;
     case MODEL_BY_MODULE:
         if (row->target.kind == TARGET_NONE)
-            return report_no_frame(defs);
-        buffer_text(b, report_module(defs, number)->name);
+            return log_no_frame(defs);
+        buffer_text(b, log_module(defs, number)->name);
         break;
     case MODEL_BY_NAMESPACE:
         if (row->target.kind == TARGET_NONE)
-            return report_no_frame(defs);
+            return log_no_frame(defs);
         buffer_text(b, *namespaces_text(d->namespaces, number)
                            ? namespaces_text(d->namespaces, number)
                            : "(none)");

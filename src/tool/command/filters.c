@@ -45,7 +45,7 @@ static bool is_wanted(const struct args_list *processes, const json_t *header)
 /* "MSBuild.dll, VBCSCompiler.dll", each once. */
 static void add_name(struct buffer *names, const json_t *header)
 {
-    const char *name = report_program(header);
+    const char *name = log_program(header);
 
     if (!name || (names->data && strstr(names->data, name)))
         return;
@@ -62,7 +62,7 @@ int filters_processes(const struct cli_command *command, const struct args_list 
     if (status || !processes->count)
         return status;
     for (size_t i = 0; i < *count; i++) {
-        json_t *header = report_header_of(logs[i]);
+        json_t *header = log_header_of(logs[i]);
 
         if (is_wanted(processes, header))
             logs[kept++] = logs[i];

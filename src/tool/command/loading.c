@@ -72,7 +72,7 @@ int loading_read(const struct cli_command *command, const struct loading_options
     int status;
 
     *l = (struct loading){.model = NULL};
-    report_problems_init(&l->problems);
+    log_problems_init(&l->problems);
     reading_progress_init(&progress, &o->reading);
     status = cli_failed(command, model_new(&how, &l->problems, &l->model));
     if (!status && o->reading.rows)
@@ -109,7 +109,7 @@ static int stand_in(struct loading *l, const uint32_t *modules, size_t count)
     int err;
 
     for (size_t i = 0; i < count; i++)
-        patterns[i] = report_module(l->defs, modules[i])->name;
+        patterns[i] = log_module(l->defs, modules[i])->name;
     err = model_own_new(l->defs, model_log(l->model), l->lines, patterns, count, &own, why,
                         sizeof(why));
     if (err)
@@ -136,7 +136,7 @@ static int look_nearby(const struct loading_options *o, struct loading *l)
 int loading_know(const struct cli_command *command, const struct loading_options *o,
                  struct loading *l, char *why, size_t why_size)
 {
-    const struct report_log *log = model_log(l->model);
+    const struct log_input *log = model_log(l->model);
     const struct args_list *own = &o->filters->own_code;
     int err = o->no_lines ? 0 : reading_source_lines(command, l->defs, o->symbols, log, &l->lines);
 
@@ -179,5 +179,5 @@ void loading_end(struct loading *l)
     model_own_free(l->own);
     source_lines_free(l->lines);
     rows_log_free(l->rows);
-    report_problems_fini(&l->problems);
+    log_problems_fini(&l->problems);
 }

@@ -36,10 +36,10 @@ struct loading_options {
     .no_lines = (args)->no_lines, .physical = (args)->physical
 
 struct loading {
-    struct report_problems problems;
-    struct report_window found; /* of the log read last: the part that was asked for */
+    struct log_problems problems;
+    struct log_window found; /* of the log read last: the part that was asked for */
     struct model *model;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct source_lines *lines; /* NULL: not looked up */
     struct model_own *own;
     struct names *names, *others; /* those shown; what globs mean besides */

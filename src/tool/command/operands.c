@@ -19,10 +19,10 @@ static int add(struct words *w, char *word)
 }
 
 /* The logs of a folder from `first` on, or the word itself. */
-static int add_word(struct words *w, struct report_folder *logs, char *word)
+static int add_word(struct words *w, struct log_parts_folder *logs, char *word)
 {
     size_t first = logs->count;
-    int err = report_folder_read(word, logs);
+    int err = log_parts_folder_read(word, logs);
 
     if (err == -ENOMEM)
         return err;
@@ -59,5 +59,5 @@ int operands_expand(struct args *args, size_t first, struct operands *out)
 void operands_free(struct operands *o)
 {
     memory_free(o->words);
-    report_folder_fini(&o->logs);
+    log_parts_folder_fini(&o->logs);
 }

@@ -9,8 +9,8 @@
 #include "readers/folder.h"
 
 struct operands {
-    struct report_folder logs; /* of all folders */
-    char **words;              /* NULL: there was none */
+    struct log_parts_folder logs; /* of all folders */
+    char **words;                 /* NULL: there was none */
 };
 
 /*

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Allocations, bytes and calls are counted for themselves, everything else in lines. */
-static const char *unit(const struct report_gap *gap)
+static const char *unit(const struct log_gap *gap)
 {
     static const char *const sums[] = {"allocations", "bytes", "calls"};
 
@@ -18,7 +18,7 @@ static const char *unit(const struct report_gap *gap)
     return gap->count == 1 ? " line" : " lines";
 }
 
-static void put_file(struct buffer *b, const struct report_gap *gap)
+static void put_file(struct buffer *b, const struct log_gap *gap)
 {
     struct text_number n;
 
@@ -34,7 +34,7 @@ static void put_file(struct buffer *b, const struct report_gap *gap)
         buffer_text(b, "the file was replaced while it was written");
 }
 
-static void put_no_end(struct buffer *b, const struct report_gap *gap)
+static void put_no_end(struct buffer *b, const struct log_gap *gap)
 {
     if (!*gap->what) {
         buffer_text(
@@ -46,80 +46,79 @@ static void put_no_end(struct buffer *b, const struct report_gap *gap)
         buffer_format(b, ": %s", gap->by);
 }
 
-static void put_off(struct buffer *b, const struct report_gap *gap)
+static void put_off(struct buffer *b, const struct log_gap *gap)
 {
-    for (size_t i = 0; i < REPORT_FEATURES; i++)
-        if (strcmp(gap->what, report_features[i].name) == 0)
-            buffer_text(b, report_features[i].off);
+    for (size_t i = 0; i < LOG_FEATURES; i++)
+        if (strcmp(gap->what, log_features[i].name) == 0)
+            buffer_text(b, log_features[i].off);
 }
 
 /* What one, and what several of a kind are said to be, behind their count. */
-static const char *const counted[REPORT_GAP_COUNT][2] = {
-    [REPORT_GAP_DAMAGED] = {"damaged line skipped", "damaged lines skipped"},
-    [REPORT_GAP_HEADER_AGAIN] = {"header is repeated", "headers are repeated"},
-    [REPORT_GAP_SEVERAL] = {"more recording is in the same file",
-                            "more recordings are in the same file"},
-    [REPORT_GAP_AFTER_END] = {"line is after its end", "lines are after its end"},
-    [REPORT_GAP_UNDEFINED] = {"id that no line defines", "ids that no line defines"},
-    [REPORT_GAP_UNPATCHED] = {"part of CoreLib's allocation path is unknown: some boxes, delegates "
-                              "and continuations may be missing",
-                              "parts of CoreLib's allocation path are unknown: some boxes, "
-                              "delegates and continuations may be missing"},
-    [REPORT_GAP_NAMES] = {"name missing: the runtime did not give them, or memory ran out",
-                          "names missing: the runtime did not give them, or memory ran out"},
-    [REPORT_GAP_INLINED] = {"body of own code has no lines: it is not known what was inlined",
-                            "bodies of own code have no lines: it is not known what was inlined"},
+static const char *const counted[LOG_GAP_COUNT][2] = {
+    [LOG_GAP_DAMAGED] = {"damaged line skipped", "damaged lines skipped"},
+    [LOG_GAP_HEADER_AGAIN] = {"header is repeated", "headers are repeated"},
+    [LOG_GAP_SEVERAL] = {"more recording is in the same file",
+                         "more recordings are in the same file"},
+    [LOG_GAP_AFTER_END] = {"line is after its end", "lines are after its end"},
+    [LOG_GAP_UNDEFINED] = {"id that no line defines", "ids that no line defines"},
+    [LOG_GAP_UNPATCHED] = {"part of CoreLib's allocation path is unknown: some boxes, delegates "
+                           "and continuations may be missing",
+                           "parts of CoreLib's allocation path are unknown: some boxes, "
+                           "delegates and continuations may be missing"},
+    [LOG_GAP_NAMES] = {"name missing: the runtime did not give them, or memory ran out",
+                       "names missing: the runtime did not give them, or memory ran out"},
+    [LOG_GAP_INLINED] = {"body of own code has no lines: it is not known what was inlined",
+                         "bodies of own code have no lines: it is not known what was inlined"},
 };
 
-static void put_kind(struct buffer *b, const struct report_gap *gap, const char *count,
-                     const char *of)
+static void put_kind(struct buffer *b, const struct log_gap *gap, const char *count, const char *of)
 {
     const char *s = text_plural(gap->count), *are = gap->count == 1 ? "is" : "are";
 
     switch (gap->kind) {
-    case REPORT_GAP_NO_HEADER:
+    case LOG_GAP_NO_HEADER:
         buffer_text(b, "it begins without a header");
         break;
-    case REPORT_GAP_NO_END:
+    case LOG_GAP_NO_END:
         put_no_end(b, gap);
         break;
-    case REPORT_GAP_CUT:
+    case LOG_GAP_CUT:
         buffer_text(b, "it ends within a line, or within compressed data");
         break;
-    case REPORT_GAP_PARTS:
+    case LOG_GAP_PARTS:
         buffer_format(b, "%s part%s of the recording %s missing%s%s", count, s, are,
                       *gap->what ? ": " : "", gap->what);
         break;
-    case REPORT_GAP_MISSING:
+    case LOG_GAP_MISSING:
         buffer_format(b, "%s of %s %s%s are missing", count, of, gap->what, unit(gap));
         break;
-    case REPORT_GAP_EXTRA:
+    case LOG_GAP_EXTRA:
         buffer_format(b, "%s %s%s more than the %s that were written", count, gap->what, unit(gap),
                       of);
         break;
-    case REPORT_GAP_ROTATED_OUT:
+    case LOG_GAP_ROTATED_OUT:
         buffer_format(b,
                       "%s part%s %s gone, overwritten (--max-log) or removed, with %s allocation%s",
                       count, s, are, of, text_plural(gap->of));
         break;
-    case REPORT_GAP_LOST:
+    case LOG_GAP_LOST:
         buffer_format(b, "lost while recording: %s %s", gap->what, count);
         if (*gap->by)
             buffer_format(b, " (%s)", gap->by);
         break;
-    case REPORT_GAP_NOT_WRITTEN:
+    case LOG_GAP_NOT_WRITTEN:
         buffer_format(b, "%s %s line%s could not be written", count, gap->what, s);
         break;
-    case REPORT_GAP_OFF:
+    case LOG_GAP_OFF:
         put_off(b, gap);
         break;
-    case REPORT_GAP_SAMPLER:
+    case LOG_GAP_SAMPLER:
         buffer_format(b,
                       "no samples were taken: the runtime began no session for them (%s); it may "
                       "have no more, because other tools have them",
                       gap->what);
         break;
-    case REPORT_GAP_PATHS:
+    case LOG_GAP_PATHS:
         buffer_format(b,
                       "the call path of %s allocation%s was not kept: the table was full "
                       "(--max-nodes)",
@@ -131,7 +130,7 @@ static void put_kind(struct buffer *b, const struct report_gap *gap, const char 
     }
 }
 
-void print_gap(struct buffer *b, const struct report_gap *gap)
+void print_gap(struct buffer *b, const struct log_gap *gap)
 {
     struct text_number count, of;
 
@@ -143,40 +142,40 @@ void print_gap(struct buffer *b, const struct report_gap *gap)
         put_kind(b, gap, count.text, of.text);
 }
 
-void print_gaps(const struct report_completeness *c, FILE *out)
+void print_gaps(const struct log_completeness *c, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
 
     for (size_t i = 0; i < c->count; i++) {
         buffer_clear(&b);
         print_gap(&b, &c->gaps[i]);
-        text_part(out, "  ", b.failed ? report_gap_word(c->gaps[i].kind) : b.data, "\n");
+        text_part(out, "  ", b.failed ? log_gap_word(c->gaps[i].kind) : b.data, "\n");
     }
     if (c->more)
         fputs("  and more of these kinds\n", out);
     buffer_free(&b);
 }
 
-void print_complete(const struct report_log *log, FILE *out)
+void print_complete(const struct log_input *log, FILE *out)
 {
     const json_t *file = json_object_get(log->end, "file");
     const char *moved = json_string_value(json_object_get(file, "moved")); /* it is whole */
-    struct report_completeness c;
+    struct log_completeness c;
 
-    report_log_completeness(log, &c);
-    fputs(report_complete(&c) ? "The log is complete to its end. No event was lost.\n"
-                              : "The log is NOT COMPLETE:\n",
+    log_input_completeness(log, &c);
+    fputs(log_complete(&c) ? "The log is complete to its end. No event was lost.\n"
+                           : "The log is NOT COMPLETE:\n",
           out);
     print_gaps(&c, out);
     text_part(out, "It was moved while it was written, to ", moved, ".\n");
 }
 
-bool print_complete_text(const struct report_log *log, struct buffer *b)
+bool print_complete_text(const struct log_input *log, struct buffer *b)
 {
-    struct report_completeness c;
+    struct log_completeness c;
 
-    report_log_completeness(log, &c);
-    if (report_complete(&c))
+    log_input_completeness(log, &c);
+    if (log_complete(&c))
         return false;
     buffer_text(b, "the log is not complete");
     for (size_t i = 0; i < c.count; i++) {
@@ -186,7 +185,7 @@ bool print_complete_text(const struct report_log *log, struct buffer *b)
     return true;
 }
 
-void print_complete_stderr(const struct cli_command *command, const struct report_log *log)
+void print_complete_stderr(const struct cli_command *command, const struct log_input *log)
 {
     struct buffer b = BUFFER_INIT;
 
@@ -195,15 +194,15 @@ void print_complete_stderr(const struct cli_command *command, const struct repor
     buffer_free(&b);
 }
 
-void print_gaps_json(const struct report_completeness *c, struct json_writer *json)
+void print_gaps_json(const struct log_completeness *c, struct json_writer *json)
 {
-    jw_bool(json, "complete", report_complete(c));
+    jw_bool(json, "complete", log_complete(c));
     jw_array(json, "gaps");
     for (size_t i = 0; i < c->count; i++) {
-        const struct report_gap *gap = &c->gaps[i];
+        const struct log_gap *gap = &c->gaps[i];
 
         jw_object(json, NULL);
-        jw_text(json, "reason", report_gap_word(gap->kind));
+        jw_text(json, "reason", log_gap_word(gap->kind));
         jw_unsigned(json, "count", gap->count);
         if (*gap->what)
             jw_text(json, "what", gap->what);
@@ -216,12 +215,12 @@ void print_gaps_json(const struct report_completeness *c, struct json_writer *js
     jw_end(json);
 }
 
-void print_problems_json(const struct report_problems *problems, struct json_writer *w)
+void print_problems_json(const struct log_problems *problems, struct json_writer *w)
 {
     jw_unsigned(w, "problem_count", problems->count);
     jw_array(w, "problems");
     for (size_t i = 0; i < problems->kept_count; i++) {
-        const struct report_problem *p = &problems->kept[i];
+        const struct log_problem *p = &problems->kept[i];
 
         jw_object(w, NULL);
         jw_text(w, "file", p->file ? p->file : "-");
@@ -233,16 +232,16 @@ void print_problems_json(const struct report_problems *problems, struct json_wri
     jw_end(w);
 }
 
-void print_log_json(const struct report_log *log, const struct report_problems *problems,
+void print_log_json(const struct log_input *log, const struct log_problems *problems,
                     const char *key, struct json_writer *w)
 {
-    json_t *lost_others = report_log_lost_others(log);
-    struct report_completeness c;
+    json_t *lost_others = log_input_lost_others(log);
+    struct log_completeness c;
 
-    report_log_completeness(log, &c);
+    log_input_completeness(log, &c);
     jw_object(w, key);
     jw_text(w, "file", log->file ? log->file : "-");
-    jw_bool(w, "ended", report_log_ended(log));
+    jw_bool(w, "ended", log_input_ended(log));
     jw_bool(w, "cut", log->cut > 0);
     jw_tree(w, "lost_others", lost_others);
     jw_unsigned(w, "lines", log->lines);
@@ -256,7 +255,7 @@ void print_log_json(const struct report_log *log, const struct report_problems *
     json_decref(lost_others);
 }
 
-void print_collection_json(const struct report_collection *c, const char *time,
+void print_collection_json(const struct log_collection *c, const char *time,
                            struct json_writer *json)
 {
     jw_unsigned(json, "gc", c->gc);

@@ -3,27 +3,26 @@
 #include "readers/header.h"
 #include "terminal/text.h"
 
-bool print_sampling_late(const struct report_log *log, const struct report_window *window,
-                         struct report_sampling *out)
+bool print_sampling_late(const struct log_input *log, const struct log_window *window,
+                         struct log_sampling *out)
 {
-    report_log_sampling(log, out);
-    if (out->how == REPORT_BEFORE_NONE)
+    log_input_sampling(log, out);
+    if (out->how == LOG_BEFORE_NONE)
         return false;
     return !window || !window->has_from || out->unbegun || window->from.t < out->since_ns;
 }
 
-const char *print_sampling_lead(const struct report_sampling *s)
+const char *print_sampling_lead(const struct log_sampling *s)
 {
-    if (s->how == REPORT_BEFORE_NONE)
+    if (s->how == LOG_BEFORE_NONE)
         return "";
     return s->unbegun < s->recordings ? "Since sampling began:\n" : "Without samples:\n";
 }
 
 /* "Sampling began 0.05 s after the start" */
-static void put_when(const struct report_log *log, const struct report_sampling *s,
-                     struct buffer *out)
+static void put_when(const struct log_input *log, const struct log_sampling *s, struct buffer *out)
 {
-    const char *what = report_attached(log->header) ? "it was attached" : "the start";
+    const char *what = log_attached(log->header) ? "it was attached" : "the start";
 
     if (s->unbegun == s->recordings)
         buffer_format(out, "Sampling had not begun when the %s ended",
@@ -37,15 +36,15 @@ static void put_when(const struct report_log *log, const struct report_sampling 
         buffer_format(out, "Sampling began %.2f s after %s", (double)s->since_ns / 1e9, what);
 }
 
-void print_sampling_text(const struct report_log *log, const struct report_sampling *s,
+void print_sampling_text(const struct log_input *log, const struct log_sampling *s,
                          struct buffer *out)
 {
     struct text_number n;
 
-    if (s->how == REPORT_BEFORE_NONE)
+    if (s->how == LOG_BEFORE_NONE)
         return;
     put_when(log, s, out);
-    if (s->how == REPORT_BEFORE_UNKNOWN)
+    if (s->how == LOG_BEFORE_UNKNOWN)
         buffer_text(out,
                     ". The log does not say how many bytes were allocated before that: they are "
                     "in none of these figures.");
@@ -53,33 +52,32 @@ void print_sampling_text(const struct report_log *log, const struct report_sampl
         buffer_format(out,
                       ". %s %s bytes were allocated before that: they are in none of these "
                       "figures, and their call sites are unknown.",
-                      s->how == REPORT_BEFORE_EXACT ? "Exactly" : "At most",
-                      text_count(&n, s->bytes));
+                      s->how == LOG_BEFORE_EXACT ? "Exactly" : "At most", text_count(&n, s->bytes));
 }
 
-void print_sampling_part(const struct report_sampling *s, struct buffer *out)
+void print_sampling_part(const struct log_sampling *s, struct buffer *out)
 {
     struct text_number n;
 
-    if (s->how == REPORT_BEFORE_EXACT || s->how == REPORT_BEFORE_MOST)
+    if (s->how == LOG_BEFORE_EXACT || s->how == LOG_BEFORE_MOST)
         buffer_format(out, "%s%s bytes before sampling began",
-                      s->how == REPORT_BEFORE_MOST ? "at most " : "", text_count(&n, s->bytes));
-    else if (s->how == REPORT_BEFORE_UNKNOWN)
+                      s->how == LOG_BEFORE_MOST ? "at most " : "", text_count(&n, s->bytes));
+    else if (s->how == LOG_BEFORE_UNKNOWN)
         buffer_text(out, "bytes before sampling began are not known");
 }
 
-void print_sampling_json(const struct report_log *log, struct json_writer *w)
+void print_sampling_json(const struct log_input *log, struct json_writer *w)
 {
-    struct report_sampling s;
+    struct log_sampling s;
 
-    report_log_sampling(log, &s);
-    if (s.how == REPORT_BEFORE_NONE)
+    log_input_sampling(log, &s);
+    if (s.how == LOG_BEFORE_NONE)
         return;
     jw_object(w, "before_sampling");
     if (s.unbegun < s.recordings)
         jw_unsigned(w, "since_ns", s.since_ns);
-    if (s.how != REPORT_BEFORE_UNKNOWN)
+    if (s.how != LOG_BEFORE_UNKNOWN)
         jw_unsigned(w, "bytes", s.bytes);
-    jw_bool(w, "exact", s.how == REPORT_BEFORE_EXACT);
+    jw_bool(w, "exact", s.how == LOG_BEFORE_EXACT);
     jw_end(w);
 }

@@ -14,20 +14,20 @@
  * print_sampling_late - do sums of that part of the log leave something out that was allocated
  * before samples counted? window: NULL: all of it. *out is filled in any case.
  */
-bool print_sampling_late(const struct report_log *log, const struct report_window *window,
-                         struct report_sampling *out);
+bool print_sampling_late(const struct log_input *log, const struct log_window *window,
+                         struct log_sampling *out);
 
 /* print_sampling_lead - "Since sampling began:", a line above sums; "" where they are of all. */
-const char *print_sampling_lead(const struct report_sampling *s);
+const char *print_sampling_lead(const struct log_sampling *s);
 
 /* print_sampling_text - a sentence or two; nothing where sums are of all. */
-void print_sampling_text(const struct report_log *log, const struct report_sampling *s,
+void print_sampling_text(const struct log_input *log, const struct log_sampling *s,
                          struct buffer *out);
 
 /* print_sampling_part - "12,345 bytes before sampling began"; nothing where sums are of all. */
-void print_sampling_part(const struct report_sampling *s, struct buffer *out);
+void print_sampling_part(const struct log_sampling *s, struct buffer *out);
 
 /* print_sampling_json - member before_sampling of an open object; none where sums are of all. */
-void print_sampling_json(const struct report_log *log, struct json_writer *w);
+void print_sampling_json(const struct log_input *log, struct json_writer *w);
 
 #endif

@@ -34,7 +34,7 @@ unsigned reading_threads(const struct reading_options *options)
 
 int reading_once(const struct cli_command *command, char **logs, size_t *count)
 {
-    return cli_failed(command, report_parts_once(logs, count));
+    return cli_failed(command, log_parts_once(logs, count));
 }
 
 void reading_progress_init(struct reading_progress *p, const struct reading_options *options)
@@ -84,7 +84,7 @@ void reading_progress_end(struct reading_progress *p)
     p->shown = false;
 }
 
-static bool is_mark(const struct report_marks *marks, const char *text)
+static bool is_mark(const struct log_marks *marks, const char *text)
 {
     for (size_t i = 0; i < marks->count; i++)
         if (strcmp(marks->marks[i].text, text) == 0)
@@ -109,24 +109,23 @@ static bool read_time(const char *text, uint64_t length, uint64_t *out)
 }
 
 /* Either bound: a mark is left to the marks, a time goes to *moment. Returns: whether it is one. */
-static bool take_time(const struct report_marks *marks, const char *text,
-                      struct report_moment *moment)
+static bool take_time(const struct log_marks *marks, const char *text, struct log_moment *moment)
 {
-    *moment = (struct report_moment){.recording = 1};
+    *moment = (struct log_moment){.recording = 1};
     return text && !is_mark(marks, text) && read_time(text, marks->length, &moment->t);
 }
 
 static int find_window(const struct cli_command *command, const char *path,
-                       const struct report_marks *marks, const struct reading_window *window,
-                       struct report_window *out)
+                       const struct log_marks *marks, const struct reading_window *window,
+                       struct log_window *out)
 {
-    struct report_moment from, to;
+    struct log_moment from, to;
     bool from_time = take_time(marks, window->from, &from),
          to_time = take_time(marks, window->to, &to);
     char why[1000] = "";
 
-    if (report_marks_window(marks, from_time ? NULL : window->from, to_time ? NULL : window->to,
-                            out, why, sizeof(why))) {
+    if (log_marks_window(marks, from_time ? NULL : window->from, to_time ? NULL : window->to, out,
+                         why, sizeof(why))) {
         cli_complain(command, "%s: %s", path, why);
         return CLI_USAGE;
     }
@@ -149,15 +148,15 @@ static int find_window(const struct cli_command *command, const char *path,
 }
 
 int reading_window(const struct cli_command *command, const char *path,
-                   const struct reading_window *window, struct report_window *out)
+                   const struct reading_window *window, struct log_window *out)
 {
-    struct report_marks marks = {.marks = NULL};
+    struct log_marks marks = {.marks = NULL};
     int err, status = CLI_OK;
 
-    *out = (struct report_window){.has_from = false};
+    *out = (struct log_window){.has_from = false};
     if (!window->from && !window->to)
         return CLI_OK;
-    err = report_marks_read(path, &marks);
+    err = log_marks_read(path, &marks);
     if (err) {
         cli_complain(command, "cannot read %s: %s", path,
                      err == -ESPIPE ? "it must be a file, because marks need two passes"
@@ -166,16 +165,16 @@ int reading_window(const struct cli_command *command, const char *path,
     } else {
         status = find_window(command, path, &marks, window, out);
     }
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
     return status;
 }
 
 /* The number of a collection, a time, or a mark (the first behind `from`, NULL: of all). */
 static int live_bound(const struct cli_command *command, const char *path,
-                      const struct report_marks *marks, const char *text, const char *from,
+                      const struct log_marks *marks, const char *text, const char *from,
                       struct report_live_bound *out)
 {
-    struct report_window window;
+    struct log_window window;
     char why[1000] = "";
 
     *out = (struct report_live_bound){.given = text != NULL};
@@ -188,7 +187,7 @@ static int live_bound(const struct cli_command *command, const char *path,
     }
     if (from && !is_mark(marks, from))
         from = NULL;
-    if (report_marks_window(marks, from, text, &window, why, sizeof(why))) {
+    if (log_marks_window(marks, from, text, &window, why, sizeof(why))) {
         cli_complain(command,
                      "%s: %s; a time such as 10s, or the number of a collection, will do, too",
                      path, why);
@@ -201,7 +200,7 @@ static int live_bound(const struct cli_command *command, const char *path,
 /* An answer of another moment than was asked for is never silent. */
 static void tell_missed(const struct cli_command *command, const char *path, const char *text,
                         const struct report_live_bound *bound, uint64_t missed,
-                        const struct report_collection *answer)
+                        const struct log_collection *answer)
 {
     char of[60];
 
@@ -228,7 +227,7 @@ static void tell_missed(const struct cli_command *command, const char *path, con
 }
 
 static int choose_spans(const struct cli_command *command, const char *path,
-                        const struct report_marks *marks, const struct reading_live *live,
+                        const struct log_marks *marks, const struct reading_live *live,
                         const struct reading_window *window, struct report_live_spans *out)
 {
     struct report_live_bound from, to;
@@ -254,15 +253,15 @@ int reading_spans(const struct cli_command *command, const char *path,
                   const struct reading_live *live, const struct reading_window *window,
                   struct report_live_spans *out, bool *known)
 {
-    struct report_marks marks = {.live_only = !live->instead};
+    struct log_marks marks = {.live_only = !live->instead};
     int err = 0, status = CLI_OK;
 
     *out = (struct report_live_spans){NULL, 0};
     *known = true;
     if (path)
-        err = report_marks_read(path, &marks);
+        err = log_marks_read(path, &marks);
     else
-        marks = (struct report_marks){.recordings = 1, .untimed = true};
+        marks = (struct log_marks){.recordings = 1, .untimed = true};
     if (err == -ECANCELED || (err == -ESPIPE && !live->instead)) {
         *known = false;
     } else if (err) {
@@ -273,7 +272,7 @@ int reading_spans(const struct cli_command *command, const char *path,
     } else {
         status = choose_spans(command, path ? path : "rows", &marks, live, window, out);
     }
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
     return status;
 }
 
@@ -284,8 +283,7 @@ static void print_bound(const char *before, const char *bound, bool is_mark, FIL
     fputs(is_mark ? "\"" : "", out);
 }
 
-void reading_bounds(const struct reading_window *bounds, const struct report_window *found,
-                    FILE *out)
+void reading_bounds(const struct reading_window *bounds, const struct log_window *found, FILE *out)
 {
     if (bounds->from)
         print_bound("From", bounds->from, found->from.line != 0, out);
@@ -300,8 +298,8 @@ const char *reading_error(const struct cli_command *command, int err)
     return err == -EISDIR && command->folders ? "no log is in this folder" : strerror(-err);
 }
 
-int reading_failed(const struct cli_command *command, const char *path,
-                   const struct report_log *log, int err)
+int reading_failed(const struct cli_command *command, const char *path, const struct log_input *log,
+                   int err)
 {
     if (err == -EPROTO || err == -EBADMSG)
         cli_complain(command, "%s: %s", path, log->why);
@@ -310,12 +308,12 @@ int reading_failed(const struct cli_command *command, const char *path,
     return CLI_IO;
 }
 
-void reading_problems(const struct cli_command *command, const struct report_problems *problems)
+void reading_problems(const struct cli_command *command, const struct log_problems *problems)
 {
     size_t shown = problems->kept_count < SHOWN_PROBLEMS ? problems->kept_count : SHOWN_PROBLEMS;
 
     for (size_t i = 0; i < shown; i++) {
-        const struct report_problem *p = &problems->kept[i];
+        const struct log_problem *p = &problems->kept[i];
 
         cli_complain(command, "%s:%llu: offset %llu: %s", p->file ? p->file : "-",
                      (unsigned long long)p->place.line, (unsigned long long)p->place.offset,
@@ -331,15 +329,15 @@ static void complain(const void *command, const char *line)
     cli_complain(command, "%s", line);
 }
 
-int reading_source_lines(const struct cli_command *command, const struct report_defs *defs,
-                         const struct args_list *symbols, const struct report_log *log,
+int reading_source_lines(const struct cli_command *command, const struct log_defs *defs,
+                         const struct args_list *symbols, const struct log_input *log,
                          struct source_lines **out)
 {
     return source_lines_new(defs, symbols->item, symbols->count, log->header, complain, command,
                             out);
 }
 
-bool reading_records(const struct report_log *log, const char *events)
+bool reading_records(const struct log_input *log, const char *events)
 {
     const json_t *list = json_object_get(json_object_get(log->header, "options"), "events"), *one;
     size_t i;
@@ -354,7 +352,7 @@ bool reading_records(const struct report_log *log, const char *events)
     return false;
 }
 
-void reading_completeness(const struct report_log *log, FILE *out)
+void reading_completeness(const struct log_input *log, FILE *out)
 {
     struct text_number n, m;
 

@@ -24,7 +24,7 @@ struct reading_options {
 unsigned reading_threads(const struct reading_options *options);
 
 /*
- * As struct report_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the
+ * As struct log_consumer's progress: a bar on stderr, redrawn, if that is a terminal, the
  * reading takes a while, and the user did not ask for quiet.
  */
 struct reading_progress {
@@ -49,7 +49,7 @@ struct reading_window {
 
 /* reading_window - that part of the log; all of it without either. Returns: the exit status. */
 int reading_window(const struct cli_command *command, const char *path,
-                   const struct reading_window *window, struct report_window *out);
+                   const struct reading_window *window, struct log_window *out);
 
 /*
  * What is asked of live objects. at: of AT a mark, a time, or the number of a collection; with
@@ -71,37 +71,36 @@ int reading_spans(const struct cli_command *command, const char *path,
                   struct report_live_spans *out, bool *known);
 
 /* reading_bounds - "From the mark "warm" to 10s:" and a newline; nothing without either. */
-void reading_bounds(const struct reading_window *window, const struct report_window *found,
-                    FILE *out);
+void reading_bounds(const struct reading_window *window, const struct log_window *found, FILE *out);
 
 /*
  * reading_once - of the logs that are added up, those that are to be read: each file once, however
- * often it is named (report_parts_once). Returns: the exit status.
+ * often it is named (log_parts_once). Returns: the exit status.
  */
 int reading_once(const struct cli_command *command, char **logs, size_t *count);
 
 /* reading_error - what -errno of reading a LOG means, without its name. */
 const char *reading_error(const struct cli_command *command, int err);
 
-/* reading_failed - one line for what report_log_read returned. Returns: the exit status. */
-int reading_failed(const struct cli_command *command, const char *path,
-                   const struct report_log *log, int err);
+/* reading_failed - one line for what log_input_read returned. Returns: the exit status. */
+int reading_failed(const struct cli_command *command, const char *path, const struct log_input *log,
+                   int err);
 
 /* reading_problems - the first few on stderr, FILE:LINE: offset N: what; then how many more. */
-void reading_problems(const struct cli_command *command, const struct report_problems *problems);
+void reading_problems(const struct cli_command *command, const struct log_problems *problems);
 
 /*
  * reading_source_lines - of a log that was read, with --symbols; the command complains about
  * symbols that it cannot use. Returns: 0 or -ENOMEM.
  */
-int reading_source_lines(const struct cli_command *command, const struct report_defs *defs,
-                         const struct args_list *symbols, const struct report_log *log,
+int reading_source_lines(const struct cli_command *command, const struct log_defs *defs,
+                         const struct args_list *symbols, const struct log_input *log,
                          struct source_lines **out);
 
 /* reading_records - was the log recorded with that event category? By its header's options. */
-bool reading_records(const struct report_log *log, const char *events);
+bool reading_records(const struct log_input *log, const char *events);
 
 /* reading_completeness - the same in a sentence or two for people. */
-void reading_completeness(const struct report_log *log, FILE *out);
+void reading_completeness(const struct log_input *log, FILE *out);
 
 #endif

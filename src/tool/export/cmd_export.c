@@ -216,7 +216,7 @@ static int write_profile(const struct export_state *s, struct output *o)
 /* A format of live objects needs a log that has them. */
 static int check_live(const struct export_state *s)
 {
-    const struct report_log *log = model_log(s->read.model);
+    const struct log_input *log = model_log(s->read.model);
 
     if (!formats[s->a->format].live || model_live(s->read.model)->question)
         return CLI_OK;

@@ -25,7 +25,7 @@ struct rest {
 /* While a profile is made. Arrays by node of the tree unless they say. */
 struct making {
     const struct model_tree *t;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct names *names;
     struct export_profile *p;
     double least, live_least; /* bytes of a sample */
@@ -187,7 +187,7 @@ static void fold(struct making *m, struct export_folded *folded)
 
 static uint32_t module_of(struct making *m, uint32_t module)
 {
-    const struct report_def *def = report_module(m->defs, module);
+    const struct log_def *def = log_module(m->defs, module);
 
     if (!module)
         return EXPORT_NO_MODULE;
@@ -213,17 +213,17 @@ static const char *text_of(const char *text)
 
 static void describe(struct making *m, const struct model_place *place, struct export_frame *frame)
 {
-    *frame = (struct export_frame){.il = REPORT_NO_IL, .module = EXPORT_NO_MODULE};
+    *frame = (struct export_frame){.il = LOG_NO_IL, .module = EXPORT_NO_MODULE};
     if (place->kind == MODEL_PLACE_METHOD) {
         frame->name = text_of(names_method(m->names, place->method));
         if (!place->line_last) { /* these formats have no ranges, and the first may be wrong */
             frame->file = place->file;
             frame->line = place->line;
         }
-        frame->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : REPORT_NO_IL;
+        frame->il = place->il >= 0 && !(place->il & IL_SEVERAL) ? place->il : LOG_NO_IL;
         frame->function = function_of(m, &m->functions[0][place->method]);
-        frame->module = module_of(m, report_method(m->defs, place->method)->module);
-        frame->token = report_method(m->defs, place->method)->token;
+        frame->module = module_of(m, log_method(m->defs, place->method)->module);
+        frame->token = log_method(m->defs, place->method)->token;
         frame->own = place->own ||
                      model_own_of_method(model_own_code(m->t->model), place->method) == MODEL_OWN;
     } else if (place->kind == MODEL_PLACE_TYPE) {
@@ -251,7 +251,7 @@ static int frame_of(struct making *m, uint32_t place, uint32_t *out)
             p->frames[p->frame_count] =
                 (struct export_frame){.name = SMALLER,
                                       .kind = EXPORT_OTHER,
-                                      .il = REPORT_NO_IL,
+                                      .il = LOG_NO_IL,
                                       .module = EXPORT_NO_MODULE,
                                       .function = (uint32_t)p->function_count++};
         m->frames[place] = (uint32_t)++p->frame_count;
@@ -439,11 +439,11 @@ static void describe_log(struct export_profile *p, const struct model *model)
 {
     const json_t *header = model_log(model)->header, *sample;
 
-    p->program = report_program(header);
+    p->program = log_program(header);
     if (!p->program)
         p->program = "allocations";
     p->pid = (uint64_t)json_integer_value(json_object_get(header, "pid"));
-    if (__builtin_mul_overflow(report_started(header), INT64_C(1000000000), &p->started))
+    if (__builtin_mul_overflow(log_started(header), INT64_C(1000000000), &p->started))
         p->started = 0;
     p->duration = model_duration_ns(model);
     p->live = model_live(model)->question && model_live(model)->lines;

@@ -50,15 +50,15 @@ static int remark_alive(struct export_profile *p, const struct model_tree *tree)
 int export_remark_estimated(struct export_profile *p, const struct model_tree *tree)
 {
     static const char *const says[] = {
-        [REPORT_SAMPLER_EXACT] = "recorded with --sample: bytes and objects are estimates",
-        [REPORT_SAMPLER_RUNTIME] =
+        [LOG_SAMPLER_EXACT] = "recorded with --sample: bytes and objects are estimates",
+        [LOG_SAMPLER_RUNTIME] =
             "estimated from samples of the runtime (sampler: runtime); bytes hold, numbers of "
             "objects only where they are of one size",
-        [REPORT_SAMPLER_TICKS] = "approximate, from ticks of the runtime (sampler: ticks), which "
-                                 "are not random",
+        [LOG_SAMPLER_TICKS] = "approximate, from ticks of the runtime (sampler: ticks), which "
+                              "are not random",
     };
 
-    struct report_sampling sampling;
+    struct log_sampling sampling;
     struct buffer late = BUFFER_INIT;
     int err = 0;
 
@@ -68,6 +68,7 @@ int export_remark_estimated(struct export_profile *p, const struct model_tree *t
     }
     buffer_free(&late);
     if (!err && model_estimated(tree->model))
-        err = export_profile_remark(p, "%s", says[report_sampler(model_log(tree->model)->header)]);
+        err =
+            export_profile_remark(p, "%s", says[log_sampler_kind(model_log(tree->model)->header)]);
     return err ? err : remark_alive(p, tree);
 }

@@ -17,7 +17,7 @@ static void id_of(const json_t *header, uint64_t out[2])
 
     hash = hash128_number(hash, (uint64_t)pid, 8);
     hash = hash128_number(hash, (uint64_t)clock, 8);
-    hash = hash128_number(hash, (uint64_t)report_started(header), 8);
+    hash = hash128_number(hash, (uint64_t)log_started(header), 8);
     out[0] = hash128_high(hash);
     out[1] = hash128_low(hash);
 }
@@ -33,11 +33,11 @@ static void put_member(struct json_writer *w, const json_t *header, const char *
     put_if(w, key, json_string_value(json_object_get(header, key)));
 }
 
-static void put_version(const struct export_rows *r, const struct report_defs *defs,
+static void put_version(const struct export_rows *r, const struct log_defs *defs,
                         const json_t *header, struct json_writer *w)
 {
     uint32_t number = model_own_main(defs, header);
-    const struct report_def *module = report_module(defs, number);
+    const struct log_def *module = log_module(defs, number);
     struct symbols_version version;
 
     if (!number)
@@ -100,7 +100,7 @@ static void put_interval(const struct export_rows *r, const struct model_tree *t
 /* Of ticks, whose error nobody knows. */
 static bool is_approximate(const struct model_tree *t)
 {
-    return report_sampler(model_log(t->model)->header) == REPORT_SAMPLER_TICKS;
+    return log_sampler_kind(model_log(t->model)->header) == LOG_SAMPLER_TICKS;
 }
 
 static bool is_mixed(const struct export_rows *r, const struct model_tree *t)
@@ -137,35 +137,35 @@ static void put_sums(const struct export_rows *r, const struct model_tree *t, st
 }
 
 /* What was allocated before samples counted; an upper bound if that is not exact. */
-static void put_before(const struct report_sampling *s, struct json_writer *w)
+static void put_before(const struct log_sampling *s, struct json_writer *w)
 {
     if (s->since_ns)
         jw_unsigned(w, "sampling_since_ns", s->since_ns);
-    if (s->how == REPORT_BEFORE_EXACT)
+    if (s->how == LOG_BEFORE_EXACT)
         jw_unsigned(w, "before_bytes", s->bytes);
-    else if (s->how == REPORT_BEFORE_MOST)
+    else if (s->how == LOG_BEFORE_MOST)
         jw_unsigned(w, "before_bytes_most", s->bytes);
 }
 
 uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, char id[ROWS_ID_SIZE])
 {
-    const struct report_log *log = model_log(tree->model);
-    struct report_completeness gaps;
-    struct report_sampling sampling;
+    const struct log_input *log = model_log(tree->model);
+    struct log_completeness gaps;
+    struct log_sampling sampling;
     uint64_t number[2];
     struct json_writer w;
-    const uint64_t started = (uint64_t)report_started(log->header);
+    const uint64_t started = (uint64_t)log_started(log->header);
 
     id_of(log->header, number);
     rows_id_text(id, number);
-    report_log_completeness(log, &gaps);
+    log_input_completeness(log, &gaps);
     rows_begin(r, &w, "recording");
     jw_text(&w, "format", "shadowtrace-rows");
     jw_unsigned(&w, "format_version", 1);
     jw_text(&w, "id", id);
     jw_text(&w, "host", r->options.host);
     put_if(&w, "container", r->options.container);
-    put_if(&w, "program", report_program(log->header));
+    put_if(&w, "program", log_program(log->header));
     put_version(r, model_defs(tree->model), log->header, &w);
     put_started((time_t)started, &w);
     jw_unsigned(&w, "duration_ns", model_duration_ns(tree->model));
@@ -177,12 +177,12 @@ uint64_t rows_recording(struct export_rows *r, const struct model_tree *tree, ch
     jw_bool(&w, "timed", !model_untimed(tree->model));
     jw_unsigned(&w, "bucket_s", model_slice_ns(tree->model) / 1000000000);
     jw_bool(&w, "estimated", model_estimated(tree->model));
-    report_log_sampling(log, &sampling);
-    if (model_estimated(tree->model) || sampling.how != REPORT_BEFORE_NONE)
-        jw_text(&w, "sampler", report_sampler_word(report_sampler(log->header)));
+    log_input_sampling(log, &sampling);
+    if (model_estimated(tree->model) || sampling.how != LOG_BEFORE_NONE)
+        jw_text(&w, "sampler", log_sampler_word(log_sampler_kind(log->header)));
     put_before(&sampling, &w);
-    jw_bool(&w, "complete", report_complete(&gaps));
-    jw_unsigned(&w, "lost", report_log_lost(log));
+    jw_bool(&w, "complete", log_complete(&gaps));
+    jw_unsigned(&w, "lost", log_input_lost(log));
     put_sums(r, tree, &w);
     rows_end(r, &w);
     return started - started % MINUTE;

@@ -24,7 +24,7 @@ struct part {
 struct writing {
     struct export_rows *r;
     const struct model_tree *t;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct names *names;
     char recording[ROWS_ID_SIZE];
     uint64_t minute;                    /* of slice 0, s since 1970 */
@@ -84,11 +84,11 @@ static void put_method(struct writing *w, uint32_t place)
     if (!begin_new(w, &row, ROWS_METHODS, "method", w->bases[place]))
         return;
     if (p->kind == MODEL_PLACE_METHOD) {
-        uint32_t module = report_method(w->defs, p->method)->module;
+        uint32_t module = log_method(w->defs, p->method)->module;
 
         jw_text(&row, "name", text_of(names_method(w->names, p->method)));
         if (module)
-            jw_text(&row, "module", report_module(w->defs, module)->name);
+            jw_text(&row, "module", log_module(w->defs, module)->name);
         jw_text(&row, "owner", owner_word(w, p->method));
     } else {
         jw_text(&row, "name", text_of(p->name));
@@ -118,14 +118,14 @@ static void put_frame(struct writing *w, uint32_t place)
 
 static void put_type(struct writing *w, uint32_t place)
 {
-    uint32_t number = w->t->places[place].method, module = report_class(w->defs, number)->module;
+    uint32_t number = w->t->places[place].method, module = log_class(w->defs, number)->module;
     struct json_writer row;
 
     if (!begin_new(w, &row, ROWS_TYPES, "type", w->bases[place]))
         return;
     jw_text(&row, "name", text_of(names_class(w->names, number)));
     if (module)
-        jw_text(&row, "module", report_module(w->defs, module)->name);
+        jw_text(&row, "module", log_module(w->defs, module)->name);
     rows_end(w->r, &row);
 }
 

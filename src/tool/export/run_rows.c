@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /* A recording has to be told from all others, and one row of it from the next. */
-static int check_header(const struct report_log *log, const char *path)
+static int check_header(const struct log_input *log, const char *path)
 {
-    if (!log->header || report_started(log->header) <= 0)
+    if (!log->header || log_started(log->header) <= 0)
         cli_complain(&cmd_export,
                      "%s does not say when it was recorded: its rows could not be told from those "
                      "of other logs",
@@ -60,7 +60,7 @@ static int put_tree(const struct export_args *a, struct loading *read, struct ex
 }
 
 /* A line where the log is not complete, as of any other export. */
-static void tell_gaps(const struct report_log *log)
+static void tell_gaps(const struct log_input *log)
 {
     struct buffer gaps = BUFFER_INIT;
 

@@ -15,17 +15,17 @@
 
 struct follow {
     char *path;
-    struct report_defs *defs;
-    const struct report_consumer *consumer;
-    struct report_log *log;
+    struct log_defs *defs;
+    const struct log_consumer *consumer;
+    struct log_input *log;
     struct part *parts; /* being read, and those that wait for it, in their order */
     size_t count, capacity;
-    struct part_id newest;                /* the last one that was opened, */
-    struct report_recording newest_begun; /* and what its header says; number 0: not known yet */
+    struct part_id newest;             /* the last one that was opened, */
+    struct log_recording newest_begun; /* and what its header says; number 0: not known yet */
     struct part foreign; /* of another recording: open, so that no other file gets its number */
     /* Of parts[0]; NULL before its first byte was read. */
-    struct report_lines *lines;
-    struct report_reading *reading;
+    struct log_lines *lines;
+    struct log_reading *reading;
     size_t budget;     /* bytes that this step may still take */
     uint64_t until_ns; /* when it is to end; 0: not by the clock */
     uint64_t headless; /* bytes of the first file without a header; UINT64_MAX: all may be taken */
@@ -57,12 +57,12 @@ static int open_log(const char *path, struct part *p)
 }
 
 /* By the descriptor: the name may be another file's by now. */
-static struct report_recording begun_by(int fd)
+static struct log_recording begun_by(int fd)
 {
     char path[64];
 
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-    return report_part_of(path);
+    return log_part_of(path);
 }
 
 /* As the at-th of the parts, but not twice. part goes over, whatever is returned. */
@@ -95,11 +95,11 @@ static int push(struct follow *f, struct part *part)
 }
 
 /* What the newest file begins with: its header may not have been there when it was opened. */
-static const struct report_recording *newest_begun(struct follow *f)
+static const struct log_recording *newest_begun(struct follow *f)
 {
     const struct part *newest = f->count ? &f->parts[f->count - 1] : NULL;
 
-    if (!f->newest_begun.number && (!newest || part_size(newest) < REPORT_HEADER_MAX))
+    if (!f->newest_begun.number && (!newest || part_size(newest) < LOG_HEADER_MAX))
         f->newest_begun = newest ? begun_by(newest->fd) : f->log->recording;
     return &f->newest_begun;
 }
@@ -108,27 +108,27 @@ static const struct report_recording *newest_begun(struct follow *f)
  * Inserts, from position `at` on, the existing parts of the log that come before `next`, and if
  * `after` is given only those after it.
  */
-static int insert_between(struct follow *f, size_t at, const struct report_recording *after,
-                          const struct report_recording *next)
+static int insert_between(struct follow *f, size_t at, const struct log_recording *after,
+                          const struct log_recording *next)
 {
-    struct report_parts parts = {NULL, 0, 0, 0};
-    int err = report_parts_before(f->path, next, &parts);
+    struct log_parts parts = {NULL, 0, 0, 0};
+    int err = log_parts_before(f->path, next, &parts);
 
     for (size_t i = 0; !err && i < parts.count; i++) {
-        struct report_recording begun;
+        struct log_recording begun;
         const size_t before = f->count;
         struct part part;
 
         if (part_open(parts.paths[i], &part))
             continue; /* gone meanwhile: the next header tells how much was in it */
         begun = begun_by(part.fd);
-        if (report_part_follows(&begun, next) && (!after || report_part_follows(after, &begun)))
+        if (log_part_follows(&begun, next) && (!after || log_part_follows(after, &begun)))
             err = insert(f, at, &part);
         else
             part_close(&part);
         at += f->count - before;
     }
-    report_parts_fini(&parts);
+    log_parts_fini(&parts);
     return err;
 }
 
@@ -164,22 +164,22 @@ static void look_at_copy(struct follow *f, struct part *copy)
 /* Another file at the log's path: a later part? It goes over. */
 static int look_at(struct follow *f, struct part *part)
 {
-    struct report_recording begun = begun_by(part->fd), before = *newest_begun(f);
+    struct log_recording begun = begun_by(part->fd), before = *newest_begun(f);
     int err = 0;
 
     if (!begun.number || !before.number) {
         part_close(part); /* without a header yet: it is looked at again */
-    } else if (report_part_follows(&before, &begun)) {
+    } else if (log_part_follows(&before, &begun)) {
         if (begun.part > before.part + 1)
             err = insert_between(f, f->count, &before, &begun);
         if (err)
             part_close(part);
         else
             err = push(f, part);
-    } else if (report_part_again(&before, &begun) && f->count == 1) {
+    } else if (log_part_again(&before, &begun) && f->count == 1) {
         look_at_copy(f, part);
     } else {
-        f->losses.replaced |= !report_part_again(&before, &begun);
+        f->losses.replaced |= !log_part_again(&before, &begun);
         keep_foreign(f, part);
     }
     return err;
@@ -201,8 +201,8 @@ static int look(struct follow *f)
 
 static void end_reading(struct follow *f)
 {
-    report_reading_free(f->reading);
-    report_lines_free(f->lines);
+    log_reading_free(f->reading);
+    log_lines_free(f->lines);
     f->reading = NULL;
     f->lines = NULL;
 }
@@ -222,9 +222,9 @@ static void rewind_first(struct follow *f)
 static int insert_before(struct follow *f)
 {
     uint64_t size = part_size(&f->parts[0]);
-    struct report_recording first = begun_by(f->parts[0].fd);
+    struct log_recording first = begun_by(f->parts[0].fd);
 
-    f->headless = first.number || size >= REPORT_HEADER_MAX ? UINT64_MAX : size;
+    f->headless = first.number || size >= LOG_HEADER_MAX ? UINT64_MAX : size;
     if (first.part <= 1)
         return 0;
     rewind_first(f);
@@ -241,8 +241,8 @@ static int open_first(struct follow *f)
     return err ? err : insert_before(f);
 }
 
-int follow_new(const char *path, struct report_defs *defs, const struct report_consumer *consumer,
-               struct report_log *log, struct follow **out)
+int follow_new(const char *path, struct log_defs *defs, const struct log_consumer *consumer,
+               struct log_input *log, struct follow **out)
 {
     struct follow *f = memory_zalloc(1, sizeof(*f));
     int err = -ENOMEM;
@@ -281,7 +281,7 @@ static void lose(struct follow *f, const char *what, uint64_t bytes)
 {
     f->losses.times++;
     f->losses.bytes += bytes;
-    report_gap_add(&f->log->gaps, REPORT_GAP_FILE, what, BY_FOLLOW, bytes, 0);
+    log_gap_add(&f->log->gaps, LOG_GAP_FILE, what, BY_FOLLOW, bytes, 0);
 }
 
 /* What was read of parts[0] is not in it any more, of which `gone` bytes were not read. */
@@ -290,8 +290,8 @@ static void begin_cut(struct follow *f, uint64_t gone)
     struct part *p = &f->parts[0];
     uint64_t size = part_size(p);
 
-    if (f->lines && !report_lines_packed(f->lines))
-        gone += report_lines_unfinished(f->lines);
+    if (f->lines && !log_lines_packed(f->lines))
+        gone += log_lines_unfinished(f->lines);
     lose(f, "truncated", gone);
     f->cut = true;
     f->cut_to = size < p->at ? size : UINT64_MAX;
@@ -320,7 +320,7 @@ static void look_at_sizes(struct follow *f)
 static void give_up_first(struct follow *f)
 {
     f->losses.replaced = true;
-    report_gap_add(&f->log->gaps, REPORT_GAP_FILE, "replaced", BY_FOLLOW, 1, 0);
+    log_gap_add(&f->log->gaps, LOG_GAP_FILE, "replaced", BY_FOLLOW, 1, 0);
     leave(f);
 }
 
@@ -329,9 +329,9 @@ static bool read_on(struct follow *f)
 {
     struct part *p = &f->parts[0];
 
-    if (!f->lines || report_lines_packed(f->lines) || part_size(p) < f->cut_to)
+    if (!f->lines || log_lines_packed(f->lines) || part_size(p) < f->cut_to)
         return false;
-    report_lines_break(f->lines, !part_seek(p, f->cut_to));
+    log_lines_break(f->lines, !part_seek(p, f->cut_to));
     return true;
 }
 
@@ -341,17 +341,17 @@ static bool read_on(struct follow *f)
  */
 static void settle_cut(struct follow *f)
 {
-    const struct report_recording *had = &f->log->recording;
-    struct report_recording begun = begun_by(f->parts[0].fd);
+    const struct log_recording *had = &f->log->recording;
+    struct log_recording begun = begun_by(f->parts[0].fd);
 
-    if (begun.number && ((!had->number && !f->log->lines) || report_part_follows(had, &begun))) {
+    if (begun.number && ((!had->number && !f->log->lines) || log_part_follows(had, &begun))) {
         end_reading(f);
         f->cut = false;
         if (f->count == 1)
             f->newest_begun = begun;
-    } else if (begun.number && report_part_again(had, &begun) && f->cut_to < UINT64_MAX) {
+    } else if (begun.number && log_part_again(had, &begun) && f->cut_to < UINT64_MAX) {
         f->cut = !read_on(f);
-    } else if (begun.number || part_size(&f->parts[0]) >= REPORT_HEADER_MAX) {
+    } else if (begun.number || part_size(&f->parts[0]) >= LOG_HEADER_MAX) {
         give_up_first(f);
         return;
     }
@@ -361,7 +361,7 @@ static void settle_cut(struct follow *f)
 
 /* ---- reading ---- */
 
-/* As report_source's read: what is not there yet is no end. */
+/* As log_source's read: what is not there yet is no end. */
 static ssize_t take(void *context, void *to, size_t size)
 {
     struct follow *f = context;
@@ -393,18 +393,18 @@ static ssize_t take(void *context, void *to, size_t size)
 /* Returns: -ESTALE: while it waited it became one of another recording. */
 static int begin(struct follow *f)
 {
-    const struct report_source source = {.read = take, .context = f};
-    struct report_recording begun = {.number = 0};
+    const struct log_source source = {.read = take, .context = f};
+    struct log_recording begun = {.number = 0};
     int err;
 
     if (f->log->recording.number)
         begun = begun_by(f->parts[0].fd);
-    if (begun.number && !report_part_follows(&f->log->recording, &begun))
+    if (begun.number && !log_part_follows(&f->log->recording, &begun))
         return -ESTALE;
-    err = report_lines_from(&source, &f->lines);
+    err = log_lines_from(&source, &f->lines);
 
     return err ? err
-               : report_reading_new(f->lines, f->path, f->defs, f->consumer, f->log, &f->reading);
+               : log_reading_new(f->lines, f->path, f->defs, f->consumer, f->log, &f->reading);
 }
 
 /*
@@ -421,9 +421,9 @@ static int read_part(struct follow *f, size_t budget)
         err = begin(f);
     if (err)
         return err;
-    report_lines_allow(f->lines, budget);
-    report_reading_until(f->reading, f->until_ns);
-    return report_reading_more(f->reading);
+    log_lines_allow(f->lines, budget);
+    log_reading_until(f->reading, f->until_ns);
+    return log_reading_more(f->reading);
 }
 
 /* The files as they are now. Returns: as follow_step. */

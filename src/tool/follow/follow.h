@@ -19,7 +19,7 @@
  *
  * What cannot be read is counted where readers/ counts it: parts that were gone before they were
  * opened, and lines that were cut away from a file before they were read, are gaps
- * (report_log_completeness) once the recording's end record, or its next header, tells of them.
+ * (log_input_completeness) once the recording's end record, or its next header, tells of them.
  *
  * Threads: one at a time. Memory: one chunk, or the longest line; a descriptor for each part that
  * waits, at most FOLLOW_PARTS_MAX.
@@ -40,8 +40,8 @@ struct follow;
  * Returns: 0; -EINVAL: it is no regular file; -errno of opening; -ENOMEM. *out is NULL then.
  * Owns:    path is copied; defs, consumer and log are borrowed until follow_free. log->jobs is 0.
  */
-int follow_new(const char *path, struct report_defs *defs, const struct report_consumer *consumer,
-               struct report_log *log, struct follow **out);
+int follow_new(const char *path, struct log_defs *defs, const struct log_consumer *consumer,
+               struct log_input *log, struct follow **out);
 void follow_free(struct follow *f); /* NULL is fine */
 
 /*
@@ -49,7 +49,7 @@ void follow_free(struct follow *f); /* NULL is fine */
  * that when it is unpacked; no more than a line beyond until_ns of clock_ns(), 0: it is not bounded
  * by time.
  * Returns: 1: there is more to read already; 0: all that was there at some moment since the call is
- *          read; else as report_log_read, and nothing is read any more.
+ *          read; else as log_input_read, and nothing is read any more.
  */
 int follow_step(struct follow *f, size_t budget, uint64_t until_ns);
 

@@ -40,9 +40,9 @@ static int take(const struct events_report *f, struct gate_calls *out)
 
     for (size_t i = 0; !err && i < f->table.count; i++) {
         const struct events_row *row = &f->table.rows[i];
-        struct gate_call call = {
-            .machine = report_demangle_is_machine(report_method(&f->defs, row->a)->name),
-            .calls = row->count};
+        struct gate_call call = {.machine =
+                                     report_demangle_is_machine(log_method(&f->defs, row->a)->name),
+                                 .calls = row->count};
 
         call.method = memory_strdup(names_method(names, row->a));
         if (!call.method || !array_reserve(&out->of, &out->capacity, out->count + 1)) {
@@ -60,12 +60,12 @@ int gate_calls_read(const struct cli_command *command, const struct reading_opti
                     const char *log, struct gate_calls *out)
 {
     struct reading_progress progress;
-    struct report_problems problems; /* the reading of allocations tells the same ones */
+    struct log_problems problems; /* the reading of allocations tells the same ones */
     struct events_report f;
     int err, status = CLI_OK;
 
     *out = (struct gate_calls){.count = 0};
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     err = events_report_init(&f, EVENTS_CALLS, &problems);
     if (!err) {
         reading_progress_init(&progress, reading);
@@ -80,7 +80,7 @@ int gate_calls_read(const struct cli_command *command, const struct reading_opti
     if (!err)
         out->why = why_not_all(&f);
     events_report_fini(&f);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return status ? status : cli_failed(command, err);
 }
 

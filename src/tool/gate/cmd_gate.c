@@ -155,7 +155,7 @@ static int check_program(char **logs, size_t count)
     int status = CLI_OK;
 
     for (size_t i = 0; !status && i < count; i++) {
-        json_t *header = report_header_of(logs[i]);
+        json_t *header = log_header_of(logs[i]);
         char *name = report_process_name(header);
 
         if (first && name && strcmp(first, name) != 0)

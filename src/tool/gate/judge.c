@@ -59,7 +59,7 @@ static const char *tell_path(struct gate_judgement *j, const struct gate_run *ru
 /* Where a method begins, if one has exactly that name. */
 static bool find_method(const struct gate_run *run, const char *name, struct source_line *line)
 {
-    const struct report_defs *d = run->l.defs;
+    const struct log_defs *d = run->l.defs;
 
     for (uint32_t i = 1; i < d->methods.count; i++)
         if (strcmp(names_method(run->l.names, i), name) == 0)

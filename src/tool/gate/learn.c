@@ -216,7 +216,7 @@ static void mark_names(const struct gate_run *run, bool *methods, bool *types)
 
 static int add_names(struct learn *learn, const struct gate_run *run)
 {
-    const struct report_defs *d = run->l.defs;
+    const struct log_defs *d = run->l.defs;
     bool *methods = memory_zalloc(d->methods.count, sizeof(*methods));
     bool *types = memory_zalloc(d->classes.count, sizeof(*types));
     int err = methods && types ? 0 : -ENOMEM;
@@ -246,7 +246,7 @@ static int add_builds(struct learn *learn, const struct gate_run *run)
     if (learn->way == LEARN_UPDATE && !learn->logs)
         b->build_count = 0;
     for (size_t i = 0; !err && i < run->lines.count; i++) {
-        const struct report_def *module = report_module(run->l.defs, run->lines.lines[i].module);
+        const struct log_def *module = log_module(run->l.defs, run->lines.lines[i].module);
 
         if (module->mvid)
             err = budget_build_add(b, module->name, module->mvid);

@@ -301,7 +301,7 @@ static void match_numbers(const struct pairs *p, size_t *match)
 /* Whether all lines are of the build that the budget was learned from. */
 static bool one_build(const struct pairs *p)
 {
-    const struct report_def *module = report_module(p->g->l->defs, line_at(p, 0)->module);
+    const struct log_def *module = log_module(p->g->l->defs, line_at(p, 0)->module);
 
     return budget_same_text(module->mvid, budget_build_of(p->b, module->name)) && module->mvid;
 }

@@ -44,7 +44,7 @@ void gate_run_free(struct gate_run *run)
     gate_lines_free(&run->lines);
     gate_spans_free(run->spans);
     if (run->has_marks)
-        report_marks_fini(&run->marks);
+        log_marks_fini(&run->marks);
     buffer_free(&run->gaps);
     loading_end(&run->l);
     *run = (struct gate_run){.log = NULL};
@@ -62,7 +62,7 @@ static int read_marks(struct gate_run *run)
     if (!asked)
         return CLI_OK;
     run->has_marks = true;
-    err = report_marks_read(run->log, &run->marks);
+    err = log_marks_read(run->log, &run->marks);
     if (err) {
         cli_complain(run->options->command, "cannot read %s: %s", run->log,
                      err == -ESPIPE ? "it must be a file, because this needs two passes"
@@ -84,13 +84,13 @@ static int know(const struct gate_options *o, const struct loading_options *how,
 }
 
 /* Whether what was read may be there twice. */
-static bool has_doubles(const struct report_completeness *c)
+static bool has_doubles(const struct log_completeness *c)
 {
-    static const enum report_gap_kind kinds[] = {REPORT_GAP_HEADER_AGAIN, REPORT_GAP_SEVERAL,
-                                                 REPORT_GAP_AFTER_END, REPORT_GAP_EXTRA};
+    static const enum log_gap_kind kinds[] = {LOG_GAP_HEADER_AGAIN, LOG_GAP_SEVERAL,
+                                              LOG_GAP_AFTER_END, LOG_GAP_EXTRA};
 
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        if (report_gap_of(c, kinds[i]))
+        if (log_gap_of(c, kinds[i]))
             return true;
     return false;
 }
@@ -103,7 +103,7 @@ static const json_t *option(const struct gate_run *run, const char *key)
 /* Why lines of own code cannot be told; NULL: they can. */
 static const char *lines_lack(struct gate_run *run)
 {
-    const struct report_defs *d = run->l.defs;
+    const struct log_defs *d = run->l.defs;
     uint32_t unlined = run->lines.unlined;
 
     if (!model_own_any(run->l.own))
@@ -113,7 +113,7 @@ static const char *lines_lack(struct gate_run *run)
     if (!unlined)
         return NULL;
     return gate_run_text(run, "no source line is known of %.200s (no PDB?): --symbols DIR",
-                         report_module(d, report_method(d, unlined)->module)->name);
+                         log_module(d, log_method(d, unlined)->module)->name);
 }
 
 /* Why there may be more than the log has; NULL: there is not. */
@@ -129,7 +129,7 @@ static const char *log_lacks(struct gate_run *run)
 /* What the log's samples leave out; NULL: nothing. */
 static const char *sampled_late(struct gate_run *run)
 {
-    const struct report_log *log = model_log(run->l.model);
+    const struct log_input *log = model_log(run->l.model);
     struct buffer b = BUFFER_INIT;
     const char *text = NULL;
 
@@ -143,10 +143,10 @@ static const char *sampled_late(struct gate_run *run)
 
 static int settle(struct gate_run *run)
 {
-    struct report_completeness c;
+    struct log_completeness c;
     int err;
 
-    report_log_completeness(model_log(run->l.model), &c);
+    log_input_completeness(model_log(run->l.model), &c);
     run->incomplete = print_complete_text(model_log(run->l.model), &run->gaps);
     run->doubtful = has_doubles(&c);
     run->lacks = log_lacks(run);
@@ -237,19 +237,18 @@ static bool covers(const struct gate_run *run, const struct budget_limit *l)
 static void add_before(const struct part *p, const struct budget_limit *limit, bool bytes,
                        struct gate_amount *amount)
 {
-    const struct report_sampling *s = &p->run->sampling;
+    const struct log_sampling *s = &p->run->sampling;
     double all = (double)s->bytes;
 
     if (covers(p->run, limit))
         return;
     amount->why = amount->why ? amount->why : p->run->late;
-    if (s->how == REPORT_BEFORE_UNKNOWN) {
+    if (s->how == LOG_BEFORE_UNKNOWN) {
         amount->high = INFINITY;
         return;
     }
     amount->high += bytes ? all : all / OBJECT_LEAST;
-    if (!bytes || p->live || limit->of != BUDGET_WHOLE || limit->type ||
-        s->how != REPORT_BEFORE_EXACT)
+    if (!bytes || p->live || limit->of != BUDGET_WHOLE || limit->type || s->how != LOG_BEFORE_EXACT)
         return;
     amount->low += all;
     amount->value += all;
@@ -478,7 +477,7 @@ static const char *live_lacks(struct gate_run *run, const struct budget_limit *l
     return run->lacks;
 }
 
-static bool is_full(const struct report_collection *c)
+static bool is_full(const struct log_collection *c)
 {
     return c->gc && c->gc == c->full;
 }
@@ -581,7 +580,7 @@ static int measure_live(const struct part *p)
 /* Why allocations cannot be told; NULL: they can. */
 static const char *allocs_lack(struct gate_run *run, const struct budget_limit *l)
 {
-    const struct report_log *log = model_log(run->l.model);
+    const struct log_input *log = model_log(run->l.model);
     const struct gate_pair *pair;
 
     if (option(run, "events") && !reading_records(log, "alloc"))

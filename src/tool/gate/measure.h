@@ -46,15 +46,15 @@ struct gate_run {
     struct gate_measured *limits; /* by limit */
     struct gate_other *others;    /* lines that no limit names, each with something */
     size_t other_count, other_capacity;
-    bool incomplete, doubtful;       /* doubtful: what was read may be in the log twice */
-    struct buffer gaps;              /* if incomplete: what is missing */
-    const char *lacks;               /* why there may be more than it has; NULL: there is not */
-    struct report_sampling sampling; /* what came before samples counted may be of any line */
-    const char *late;                /* in words; NULL: nothing came before */
-    const char *no_lines;            /* why lines cannot be told; NULL: they can */
-    char **texts;                    /* reasons */
+    bool incomplete, doubtful;    /* doubtful: what was read may be in the log twice */
+    struct buffer gaps;           /* if incomplete: what is missing */
+    const char *lacks;            /* why there may be more than it has; NULL: there is not */
+    struct log_sampling sampling; /* what came before samples counted may be of any line */
+    const char *late;             /* in words; NULL: nothing came before */
+    const char *no_lines;         /* why lines cannot be told; NULL: they can */
+    char **texts;                 /* reasons */
     size_t text_count, text_capacity;
-    struct report_marks marks; /* read if a limit asks */
+    struct log_marks marks; /* read if a limit asks */
     bool has_marks;
     struct gate_spans *spans;
 };

@@ -62,7 +62,7 @@ static const char *name_of(const struct selecting *s, enum matches_table table, 
 static int64_t find(const struct selecting *s, enum matches_table table, const char *name,
                     bool **out)
 {
-    const struct report_defs *d = s->g->l->defs;
+    const struct log_defs *d = s->g->l->defs;
     size_t count = table == MATCHES_METHODS ? d->methods.count : d->classes.count;
     const struct model_globs globs = {&name, 1};
     int64_t found = 0;
@@ -79,7 +79,7 @@ static int64_t find(const struct selecting *s, enum matches_table table, const c
 static int add_names(struct selecting *s, enum matches_table table, const char *name,
                      struct chains *to, uint32_t limit)
 {
-    const struct report_defs *d = s->g->l->defs;
+    const struct log_defs *d = s->g->l->defs;
     size_t count = table == MATCHES_METHODS ? d->methods.count : d->classes.count;
     bool *which;
     int64_t found = find(s, table, name, &which);
@@ -201,7 +201,7 @@ static int put_cell(struct selecting *s, uint32_t cell)
 
 static int begin(struct selecting *s)
 {
-    const struct report_defs *d = s->g->l->defs;
+    const struct log_defs *d = s->g->l->defs;
     struct gate_selection *out = s->out;
     size_t cells = model_cell_count(s->model);
 

@@ -41,15 +41,15 @@ static int add_span(struct gate_spans *s, uint64_t from, uint64_t to)
 }
 
 /* From each mark `from` that no span is open at to the next mark `to`. */
-static int add_pair(struct gate_spans *s, const struct report_marks *marks, const char *from,
+static int add_pair(struct gate_spans *s, const struct log_marks *marks, const char *from,
                     const char *to)
 {
     struct gate_pair pair = {from, to, s->count, 0};
-    const struct report_mark *open = NULL;
+    const struct log_mark_record *open = NULL;
     int err = array_reserve(&s->pairs, &s->pair_capacity, s->pair_count + 1) ? 0 : -ENOMEM;
 
     for (size_t i = 0; !err && i < marks->count; i++) {
-        const struct report_mark *mark = &marks->marks[i];
+        const struct log_mark_record *mark = &marks->marks[i];
 
         if (open && strcmp(mark->text, to) == 0) {
             err = add_span(s, open->at.t, mark->at.t);
@@ -64,8 +64,7 @@ static int add_pair(struct gate_spans *s, const struct report_marks *marks, cons
     return err;
 }
 
-int gate_spans_new(const struct budget *b, const struct report_marks *marks,
-                   struct gate_spans **out)
+int gate_spans_new(const struct budget *b, const struct log_marks *marks, struct gate_spans **out)
 {
     struct gate_spans *s = memory_zalloc(1, sizeof(*s));
     int err = s ? 0 : -ENOMEM;

@@ -36,8 +36,7 @@ struct gate_spans {
 };
 
 /* gate_spans_new - the spans that limits of the budget ask for. Returns: 0 or -ENOMEM. */
-int gate_spans_new(const struct budget *b, const struct report_marks *marks,
-                   struct gate_spans **out);
+int gate_spans_new(const struct budget *b, const struct log_marks *marks, struct gate_spans **out);
 void gate_spans_free(struct gate_spans *s); /* NULL is fine */
 
 /* The pair of marks; NULL: nobody asked for it. */

@@ -18,9 +18,9 @@ struct diff {
 
 /* ---- rows ---- */
 
-static struct diff_key thread_key(const struct report_defs *d, uint32_t thread)
+static struct diff_key thread_key(const struct log_defs *d, uint32_t thread)
 {
-    const struct report_thread *t = thread ? &d->threads[thread - 1] : NULL;
+    const struct log_thread_def *t = thread ? &d->threads[thread - 1] : NULL;
 
     if (!t)
         return diff_key_of_text("thread not recorded");
@@ -41,20 +41,20 @@ static bool is_of_lines(enum model_key key)
 static struct diff_key row_key(const struct diff_log *log, const struct model_row *row, bool exact,
                                const struct diff_key *paths)
 {
-    const struct report_defs *d = log->defs;
+    const struct log_defs *d = log->defs;
     struct diff_key key = diff_key_of_text("no frame");
 
     switch (log->rows->options.key) {
     case MODEL_BY_SITE:
         key = diff_key_join(paths[row->what],
-                            diff_key_of_text(report_class(d, row->class_number)->name));
+                            diff_key_of_text(log_class(d, row->class_number)->name));
         return exact ? diff_key_of_number(key, (uint32_t)row->il) : key;
     case MODEL_BY_TYPE:
-        return diff_key_of_text(report_class(d, row->what)->name);
+        return diff_key_of_text(log_class(d, row->what)->name);
     case MODEL_BY_METHOD:
-        return row->what ? diff_key_of_text(report_method(d, row->what - 1)->name) : key;
+        return row->what ? diff_key_of_text(log_method(d, row->what - 1)->name) : key;
     case MODEL_BY_MODULE:
-        return row->what ? diff_key_of_text(report_module(d, row->what - 1)->name) : key;
+        return row->what ? diff_key_of_text(log_module(d, row->what - 1)->name) : key;
     case MODEL_BY_NAMESPACE:
         return row->what ? diff_key_of_text(namespaces_text(&log->rows->names, row->what - 1))
                          : key;

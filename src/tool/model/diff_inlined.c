@@ -32,7 +32,7 @@ static void name_frames(struct shape *shape, const struct model_own *own)
 {
     const struct diff_paths *paths = shape->paths;
 
-    for (uint32_t at = shape->path; at > REPORT_PATH_LOST; at = paths->folded[at].parent) {
+    for (uint32_t at = shape->path; at > LOG_PATH_LOST; at = paths->folded[at].parent) {
         const uint32_t method = paths->folded[at].method;
 
         if (shape->has_own)
@@ -53,7 +53,7 @@ static struct shape shape_of(const struct diff_rows *rows, const struct diff_pat
 
     shape.paths = &paths[log];
     shape.path = shape.paths->as[first->what];
-    shape.type = diff_key_of_text(report_class(shape.paths->defs, first->class_number)->name);
+    shape.type = diff_key_of_text(log_class(shape.paths->defs, first->class_number)->name);
     name_frames(&shape, model_own_code(diff_log_of(rows, log).rows->tree->model));
     return shape;
 }
@@ -108,7 +108,7 @@ static bool is_inlined(const struct shape *one, const struct shape *other)
 
     if (!shorter->count || more > INLINED_MAX(longer->count))
         return false;
-    for (; wanted > REPORT_PATH_LOST; at = has[at].parent) {
+    for (; wanted > LOG_PATH_LOST; at = has[at].parent) {
         if (longer->paths->methods[has[at].method].a ==
             shorter->paths->methods[wants[wanted].method].a)
             wanted = wants[wanted].parent;

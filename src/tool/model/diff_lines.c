@@ -26,11 +26,11 @@ bool diff_line_of(const struct diff_log *log, const struct model_row *row, struc
     const struct model_place *place = row->place;
 
     *key = log->rows->options.key == MODEL_BY_LINE_TYPE
-               ? diff_key_of_text(report_class(log->defs, row->class_number)->name)
+               ? diff_key_of_text(log_class(log->defs, row->class_number)->name)
                : diff_key_of_text("any type");
     if (!row->what)
         return false;
-    *key = diff_key_join(*key, diff_key_of_text(report_method(log->defs, row->what - 1)->name));
+    *key = diff_key_join(*key, diff_key_of_text(log_method(log->defs, row->what - 1)->name));
     if (place->file)
         *key = diff_key_join(*key, diff_key_of_text(path_base_name_foreign(place->file)));
     return place->file;
@@ -45,7 +45,7 @@ static bool find_line(const struct diff_rows *rows, size_t row, struct line *out
 
     if (!diff_line_of(&log, first, &out->key))
         return false;
-    build = report_module(log.defs, report_method(log.defs, first->what - 1)->module)->mvid;
+    build = log_module(log.defs, log_method(log.defs, first->what - 1)->module)->mvid;
     out->build = build ? diff_key_of_text(build).a : 0;
     out->number = diff_line_number(first->place);
     out->side = log.side;
@@ -184,10 +184,10 @@ static bool find_part(const struct diff_rows *rows, size_t row, struct part *out
     if (!first->what || out->change == 0)
         return false;
     out->lined = first->place->file;
-    out->key = diff_key_of_text(report_method(log.defs, first->what - 1)->name);
+    out->key = diff_key_of_text(log_method(log.defs, first->what - 1)->name);
     if (log.rows->options.key == MODEL_BY_LINE_TYPE)
-        out->key = diff_key_join(
-            out->key, diff_key_of_text(report_class(log.defs, first->class_number)->name));
+        out->key = diff_key_join(out->key,
+                                 diff_key_of_text(log_class(log.defs, first->class_number)->name));
     return true;
 }
 

@@ -20,7 +20,7 @@ static uint8_t part_of(const char *name)
 
     if (strstr(name, "..cctor("))
         return BEGINS;
-    if (begins(name, REPORT_SEVERAL))
+    if (begins(name, LOG_SEVERAL))
         return SEVERAL_CALLERS;
     if (!begins(name, services))
         return FRAME;
@@ -39,7 +39,7 @@ void diff_paths_fini(struct diff_paths *p)
 
 static void fold(struct diff_paths *p, uint32_t number)
 {
-    const struct report_path *path = report_path(p->defs, number);
+    const struct log_call_path *path = log_call_path(p->defs, number);
     uint32_t parent = p->as[path->parent];
     uint8_t part = p->parts[path->method];
 
@@ -49,9 +49,9 @@ static void fold(struct diff_paths *p, uint32_t number)
         return;
     }
     if (part == CAST || part == BEGINS) { /* the first that casts so makes the cache grow */
-        parent = REPORT_PATH_EMPTY;
+        parent = LOG_PATH_EMPTY;
     } else {
-        for (uint32_t at = parent; at > REPORT_PATH_LOST; at = p->folded[at].parent)
+        for (uint32_t at = parent; at > LOG_PATH_LOST; at = p->folded[at].parent)
             if (p->folded[at].method == path->method) {
                 p->as[number] = at;
                 p->keys[number] = p->keys[at];
@@ -68,7 +68,7 @@ static void fold(struct diff_paths *p, uint32_t number)
                                  path->filter);
 }
 
-static int paths_init(struct diff_paths *p, const struct report_defs *d)
+static int paths_init(struct diff_paths *p, const struct log_defs *d)
 {
     *p = (struct diff_paths){.defs = d};
     p->methods = memory_zalloc(d->methods.count, sizeof(*p->methods));
@@ -80,7 +80,7 @@ static int paths_init(struct diff_paths *p, const struct report_defs *d)
 }
 
 /* Keys of all paths of one log; parents come before their children. */
-int diff_paths_make(struct diff_paths *p, const struct report_defs *d, bool exact)
+int diff_paths_make(struct diff_paths *p, const struct log_defs *d, bool exact)
 {
     if (paths_init(p, d))
         return -ENOMEM;
@@ -88,11 +88,11 @@ int diff_paths_make(struct diff_paths *p, const struct report_defs *d, bool exac
         p->methods[i] = diff_key_of_text(d->methods.defs[i].name);
         p->parts[i] = part_of(d->methods.defs[i].name);
     }
-    p->keys[REPORT_PATH_EMPTY] = diff_key_of_text("no frame");
-    p->keys[REPORT_PATH_LOST] = diff_key_of_text("callers not in the log");
-    p->as[REPORT_PATH_LOST] = REPORT_PATH_LOST;
-    for (uint32_t i = REPORT_PATH_LOST + 1; i < d->path_count; i++) {
-        const struct report_path *path = report_path(d, i);
+    p->keys[LOG_PATH_EMPTY] = diff_key_of_text("no frame");
+    p->keys[LOG_PATH_LOST] = diff_key_of_text("callers not in the log");
+    p->as[LOG_PATH_LOST] = LOG_PATH_LOST;
+    for (uint32_t i = LOG_PATH_LOST + 1; i < d->path_count; i++) {
+        const struct log_call_path *path = log_call_path(d, i);
         struct diff_key key = diff_key_join(p->keys[path->parent], p->methods[path->method]);
 
         if (exact)

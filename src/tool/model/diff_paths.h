@@ -14,7 +14,7 @@ struct diff_folded {
 };
 
 struct diff_paths {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct diff_key *methods;
     uint8_t *parts;
     struct diff_folded *folded; /* by path */
@@ -23,7 +23,7 @@ struct diff_paths {
 };
 
 /* Returns: 0 or -ENOMEM. Owns: the caller until diff_paths_fini, also on failure. */
-int diff_paths_make(struct diff_paths *p, const struct report_defs *d, bool exact);
+int diff_paths_make(struct diff_paths *p, const struct log_defs *d, bool exact);
 void diff_paths_fini(struct diff_paths *p);
 
 #endif

@@ -56,7 +56,7 @@ struct diff_amount *diff_rows_add(struct diff_rows *rows, const struct diff_key 
 /* One log among those of both sides, the old ones first. */
 struct diff_log {
     const struct model_rows *rows;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     int side;
 };
 struct diff_log diff_log_of(const struct diff_rows *rows, size_t log);

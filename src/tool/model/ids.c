@@ -3,19 +3,19 @@
 #include "base/hash128.h"
 
 /* The hash of a place's kind and names, without where in it. */
-static hash128 named(const struct report_defs *d, const struct model_place *p)
+static hash128 named(const struct log_defs *d, const struct model_place *p)
 {
-    const struct report_def *def = p->kind == MODEL_PLACE_METHOD ? report_method(d, p->method)
-                                   : p->kind == MODEL_PLACE_TYPE ? report_class(d, p->method)
-                                                                 : NULL;
+    const struct log_def *def = p->kind == MODEL_PLACE_METHOD ? log_method(d, p->method)
+                                : p->kind == MODEL_PLACE_TYPE ? log_class(d, p->method)
+                                                              : NULL;
     hash128 hash = hash128_number(HASH128_BEGIN, (uint64_t)p->kind, 1);
 
     hash = hash128_text(hash, def ? def->name : p->name ? p->name : "");
-    return hash128_text(hash, def ? report_module(d, def->module)->name : "");
+    return hash128_text(hash, def ? log_module(d, def->module)->name : "");
 }
 
 /* Long names are hashed once, however many places a method has: by its number. */
-static hash128 named_once(const struct report_defs *d, const struct model_place *p, hash128 *known,
+static hash128 named_once(const struct log_defs *d, const struct model_place *p, hash128 *known,
                           bool *is_known)
 {
     if (p->kind != MODEL_PLACE_METHOD)
@@ -46,7 +46,7 @@ static void put(uint64_t to[2], hash128 hash)
 
 int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (**bases)[2])
 {
-    const struct report_defs *d = model_defs(t->model);
+    const struct log_defs *d = model_defs(t->model);
     uint64_t(*ids)[2] = memory_alloc((t->place_count + 1) * sizeof(*ids));
     uint64_t(*whole)[2] = memory_alloc((t->place_count + 1) * sizeof(*whole));
     hash128 *known = memory_alloc(d->methods.count * sizeof(*known));
@@ -58,7 +58,7 @@ int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (*
         hash128 name = named_once(d, p, known, is_known);
 
         put(ids[i], place_id(name, p->line, p->line_last, p->il, p->filter));
-        put(whole[i], place_id(name, 0, 0, REPORT_NO_IL, false));
+        put(whole[i], place_id(name, 0, 0, LOG_NO_IL, false));
     }
     memory_free_all(known, is_known, there ? NULL : ids, there ? NULL : whole);
     *out = there ? ids : NULL;

@@ -28,7 +28,7 @@ static bool glob_means(const char *glob, const char *name, struct buffer *b)
     return glob_match(glob, name) || (without_parameters(name, b) && glob_match(glob, b->data));
 }
 
-static const struct report_table *table_of(const struct model *m, enum matches_table table)
+static const struct log_table *table_of(const struct model *m, enum matches_table table)
 {
     return table == MATCHES_METHODS ? &model_defs(m)->methods : &model_defs(m)->classes;
 }

@@ -75,7 +75,7 @@ static size_t type_of(const char *method)
     return outer(method, size);
 }
 
-int namespaces_init(struct namespaces *n, const struct report_defs *defs)
+int namespaces_init(struct namespaces *n, const struct log_defs *defs)
 {
     int err = 0;
 
@@ -117,7 +117,7 @@ static bool is_type(const struct namespaces *n, const char *name, size_t size)
 
 uint32_t namespaces_of(struct namespaces *n, uint32_t method)
 {
-    const char *name = report_method(n->defs, method)->name;
+    const char *name = log_method(n->defs, method)->name;
     uint32_t number;
     size_t size;
 

@@ -8,15 +8,15 @@
 #include "readers/defs.h"
 
 struct namespaces {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct namespace_text *texts; /* of all types and namespaces, each once */
     size_t count, capacity;
     struct index index;
     uint32_t *of_method; /* number + 1; 0: nobody asked */
 };
 
-int namespaces_init(struct namespaces *n, const struct report_defs *defs); /* 0 or -ENOMEM */
-void namespaces_fini(struct namespaces *n);                                /* also of all 0 */
+int namespaces_init(struct namespaces *n, const struct log_defs *defs); /* 0 or -ENOMEM */
+void namespaces_fini(struct namespaces *n);                             /* also of all 0 */
 
 /* namespaces_of - Returns: its number; NAMESPACES_NONE without memory. "" is one, too. */
 #define NAMESPACES_NONE UINT32_MAX

@@ -24,7 +24,7 @@ struct model {
 
 /* ---- reading ---- */
 
-static int on_record(void *context, const struct report_record *r)
+static int on_record(void *context, const struct log_record *r)
 {
     struct model *m = context;
 
@@ -49,7 +49,7 @@ const struct report_call_times *model_calls(const struct model *m)
     return m->has_calls ? &m->calls : NULL;
 }
 
-int model_new(const struct model_options *options, struct report_problems *problems,
+int model_new(const struct model_options *options, struct log_problems *problems,
               struct model **out)
 {
     const struct model_dimensions *d = &options->dimensions;
@@ -119,7 +119,7 @@ void model_ask_nothing(struct model *m)
     report_cells_ask(m->cells, REPORT_LIVE_NONE);
 }
 
-int model_read(struct model *m, const char *path, const struct report_window *window)
+int model_read(struct model *m, const char *path, const struct log_window *window)
 {
     int err;
 
@@ -130,8 +130,8 @@ int model_read(struct model *m, const char *path, const struct report_window *wi
     return err;
 }
 
-int model_read_lines(struct model *m, struct report_lines *lines, const char *file,
-                     const struct report_window *window)
+int model_read_lines(struct model *m, struct log_lines *lines, const char *file,
+                     const struct log_window *window)
 {
     report_cells_window(m->cells, window);
     return report_cells_read_lines(m->cells, lines, file);
@@ -159,12 +159,12 @@ static int add_modules(struct model *m)
         memory_free(modules);
         return -ENOMEM;
     }
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < m->cells->defs.path_count; path++) {
-        const struct report_path *p = report_path(&m->cells->defs, path);
+    for (uint32_t path = LOG_PATH_LOST + 1; path < m->cells->defs.path_count; path++) {
+        const struct log_call_path *p = log_call_path(&m->cells->defs, path);
 
         modules[path] = model_own_of_method(m->own, p->method) == MODEL_FRAMEWORK
                             ? modules[p->parent]
-                            : report_method(&m->cells->defs, p->method)->module;
+                            : log_method(&m->cells->defs, p->method)->module;
     }
     for (size_t i = 0; i < m->cells->count; i++)
         m->module_bytes[modules[m->cells->cells[i].path]] += m->cells->cells[i].bytes;
@@ -186,7 +186,7 @@ static bool runs_once(const char *method)
 
 static int find_once(struct model *m)
 {
-    const struct report_defs *d = &m->cells->defs;
+    const struct log_defs *d = &m->cells->defs;
     bool *methods = memory_zalloc(d->methods.count, sizeof(*methods));
 
     memory_free(m->once);
@@ -198,9 +198,9 @@ static int find_once(struct model *m)
         return -ENOMEM;
     }
     for (uint32_t i = 1; i < d->methods.count; i++)
-        methods[i] = runs_once(report_method(d, i)->name);
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < d->path_count; path++) {
-        const struct report_path *p = report_path(d, path);
+        methods[i] = runs_once(log_method(d, i)->name);
+    for (uint32_t path = LOG_PATH_LOST + 1; path < d->path_count; path++) {
+        const struct log_call_path *p = log_call_path(d, path);
 
         m->once[path] = m->once[p->parent] || methods[p->method];
     }
@@ -245,12 +245,12 @@ struct names *model_names(const struct model *m, bool full)
     return m->names[full];
 }
 
-const struct report_defs *model_defs(const struct model *m)
+const struct log_defs *model_defs(const struct model *m)
 {
     return &m->cells->defs;
 }
 
-const struct report_log *model_log(const struct model *m)
+const struct log_input *model_log(const struct model *m)
 {
     return &m->cells->log;
 }
@@ -404,7 +404,7 @@ void model_amount_of(const struct model *m, const double weights[MODEL_WEIGHTS],
                                                 weights[MODEL_SEEN_BYTES]);
     out->allocs_range = report_estimate_interval(
         weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE], weights[MODEL_SAMPLED]);
-    out->approximate = report_sampler(model_log(m)->header) == REPORT_SAMPLER_TICKS;
+    out->approximate = log_sampler_kind(model_log(m)->header) == LOG_SAMPLER_TICKS;
     out->mixed = report_estimate_mixes(weights[MODEL_BYTES], weights[MODEL_BYTES_VARIANCE],
                                        weights[MODEL_ALLOCS], weights[MODEL_ALLOCS_VARIANCE]);
 }

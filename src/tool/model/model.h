@@ -85,7 +85,7 @@ struct model_options {
 struct model;
 
 /* model_new - Returns: 0 or -ENOMEM. Owns: problems and options->progress_context are borrowed. */
-int model_new(const struct model_options *options, struct report_problems *problems,
+int model_new(const struct model_options *options, struct log_problems *problems,
               struct model **out);
 void model_free(struct model *m); /* NULL is fine */
 
@@ -98,15 +98,15 @@ int model_of_cells(struct report_cells *cells, struct model **out);
 
 /*
  * model_read - adds a log; of it only what lies in `window` (NULL: all; borrowed until it returns).
- * Returns: as report_log_read.
+ * Returns: as log_input_read.
  * model_spans - of the log that is added next: what the live question is about; borrowed until it
  * is read. Without it: all of it.
  */
 void model_spans(struct model *m, const struct report_live_spans *spans);
 void model_ask_nothing(struct model *m); /* of live objects, from here on */
-int model_read(struct model *m, const char *path, const struct report_window *window);
-int model_read_lines(struct model *m, struct report_lines *lines, const char *file,
-                     const struct report_window *window);
+int model_read(struct model *m, const char *path, const struct log_window *window);
+int model_read_lines(struct model *m, struct log_lines *lines, const char *file,
+                     const struct log_window *window);
 
 /* model_cells - the table itself, for who fills it with what no log has. Before model_finish. */
 struct report_cells *model_cells(struct model *m);
@@ -129,8 +129,8 @@ struct names; /* model/names.h */
 void model_call(struct model *m, struct names *shown, struct names *full);
 struct names *model_names(const struct model *m, bool full);
 
-const struct report_defs *model_defs(const struct model *m);
-const struct report_log *model_log(const struct model *m);
+const struct log_defs *model_defs(const struct model *m);
+const struct log_input *model_log(const struct model *m);
 const struct model_own *model_own_code(const struct model *m); /* what model_know had; or NULL */
 struct source_lines *model_source_lines(const struct model *m);
 

@@ -204,7 +204,7 @@ static bool put_enumerator(struct buffer *b, const struct nested *n, bool value)
  * Appends the words. shown: the type's short name; home: the short name of the method whose closure
  * it is, or NULL. Returns: false: the short name says it all, and nothing was appended.
  */
-static bool put_type_words(struct buffer *b, const struct report_def *type, const char *shown,
+static bool put_type_words(struct buffer *b, const struct log_def *type, const char *shown,
                            const char *home)
 {
     struct nested n = take_apart(shown);
@@ -272,7 +272,7 @@ struct closures {
     struct index index;
 };
 
-static int add_closures(struct closures *c, const struct report_table *classes)
+static int add_closures(struct closures *c, const struct log_table *classes)
 {
     int added = 0;
 
@@ -297,7 +297,7 @@ static size_t home_size(const struct name_words_log *log, uint32_t method, const
 
 static void find_homes(struct closures *c, const struct name_words_log *log)
 {
-    const struct report_table *methods = log->methods;
+    const struct log_table *methods = log->methods;
 
     for (uint32_t i = 1; c->count && i < methods->count; i++) {
         const char *mine, *other;
@@ -363,7 +363,7 @@ static bool is_said(struct all_said *s, const char *text, uint32_t class_number,
 /* What is called as another is has its own name beside. */
 static int put_words(const struct name_words_log *log, char **homes, char **out)
 {
-    const struct report_table *classes = log->classes;
+    const struct log_table *classes = log->classes;
     struct all_said said = {.count = 0};
     int err = 0;
 

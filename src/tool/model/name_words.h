@@ -20,7 +20,7 @@ struct names; /* model/names.h */
 
 /* What name_words_all asks for: the tables of a log, and short names by number. */
 struct name_words_log {
-    const struct report_table *classes, *methods;
+    const struct log_table *classes, *methods;
     const char *(*type)(struct names *n, uint32_t class_number);
     const char *(*method)(struct names *n, uint32_t method);
     struct names *names;

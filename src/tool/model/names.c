@@ -20,7 +20,7 @@ struct overload {
 
 /* A full name, made and looked at once: what all names tell takes several rounds over them. */
 struct known {
-    char *text; /* NULL: as the log has it */
+    char *text;  /* NULL: as the log has it */
     size_t size; /* without parameters */
     struct overload hashes;
     uint64_t brief;  /* the short name's hash; 0: not made yet */
@@ -30,7 +30,7 @@ struct known {
 
 /* Names of one kind of one log, by number. */
 struct shown {
-    const struct report_table *table;
+    const struct log_table *table;
     bool methods;
     char **texts; /* NULL: not asked for yet */
     size_t capacity;
@@ -56,8 +56,8 @@ struct names {
     bool owner;
     struct names *next;
     struct shown methods, classes;
-    struct report_table texts[2]; /* of names_of_texts */
-    char **words;                 /* of classes, what is not their short name; NULL: not made */
+    struct log_table texts[2]; /* of names_of_texts */
+    char **words;              /* of classes, what is not their short name; NULL: not made */
     size_t word_count;
 };
 
@@ -65,7 +65,7 @@ INDEX_OF_BYTES(overload_kind, struct overload, name);
 
 /* ---- objects ---- */
 
-static struct names *log_new(const struct report_table *methods, const struct report_table *classes,
+static struct names *log_new(const struct log_table *methods, const struct log_table *classes,
                              enum names_style style, struct knowledge *k)
 {
     struct names *n = memory_zalloc(1, sizeof(*n));
@@ -79,7 +79,7 @@ static struct names *log_new(const struct report_table *methods, const struct re
     return n;
 }
 
-static int first_new(const struct report_table *methods, const struct report_table *classes,
+static int first_new(const struct log_table *methods, const struct log_table *classes,
                      enum names_style style, struct names **out)
 {
     struct knowledge *k = memory_zalloc(1, sizeof(*k));
@@ -94,25 +94,25 @@ static int first_new(const struct report_table *methods, const struct report_tab
     return 0;
 }
 
-int names_new(const struct report_defs *defs, enum names_style style, struct names **out)
+int names_new(const struct log_defs *defs, enum names_style style, struct names **out)
 {
     return first_new(&defs->methods, &defs->classes, style, out);
 }
 
-int names_beside(struct names *first, const struct report_defs *defs, struct names **out)
+int names_beside(struct names *first, const struct log_defs *defs, struct names **out)
 {
     *out = log_new(&defs->methods, &defs->classes, first->style, first->knowledge);
     return *out ? 0 : -ENOMEM;
 }
 
 /* Returns: whether there was memory. */
-static bool table_of(struct report_table *table, const char *const *texts, size_t count)
+static bool table_of(struct log_table *table, const char *const *texts, size_t count)
 {
     table->defs = memory_zalloc(count + 1, sizeof(*table->defs));
     if (!table->defs)
         return false;
     for (size_t i = 0; i < count; i++)
-        table->defs[i] = (struct report_def){.name = texts[i], .path = "", .defined = true};
+        table->defs[i] = (struct log_def){.name = texts[i], .path = "", .defined = true};
     table->count = count;
     return true;
 }

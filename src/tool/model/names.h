@@ -19,7 +19,7 @@ extern const char *const names_styles[]; /* words of --names; ends with NULL */
 struct names;
 
 /* names_new - of a log that was read (defs borrowed). Returns: 0 or -ENOMEM. */
-int names_new(const struct report_defs *defs, enum names_style style, struct names **out);
+int names_new(const struct log_defs *defs, enum names_style style, struct names **out);
 void names_free(struct names *n); /* NULL is fine */
 
 /*
@@ -27,7 +27,7 @@ void names_free(struct names *n); /* NULL is fine */
  * keeps its namespace in both. Before any name is asked for. Returns: 0 or -ENOMEM.
  * Owns: as names_new; it is freed before the first.
  */
-int names_beside(struct names *first, const struct report_defs *defs, struct names **out);
+int names_beside(struct names *first, const struct log_defs *defs, struct names **out);
 
 /*
  * names_of_texts - of names that no log defines, as a living process says them: full ones. Numbers

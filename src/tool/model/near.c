@@ -24,8 +24,8 @@ const char *const model_near_words[MODEL_NEAR_LACKS] = {
     [MODEL_NEAR_LACKS_BUILD] = "(PDB of another build)",
     [MODEL_NEAR_LACKS_SOURCE] = "(generated)"};
 
-int model_near_init(struct model_near *n, const struct report_defs *defs,
-                    const struct model_own *own, struct source_lines *lines)
+int model_near_init(struct model_near *n, const struct log_defs *defs, const struct model_own *own,
+                    struct source_lines *lines)
 {
     *n = (struct model_near){.defs = defs, .own = own, .lines = lines};
     n->ranks = memory_zalloc(defs->methods.count + 1, sizeof(*n->ranks));
@@ -41,7 +41,7 @@ void model_near_fini(struct model_near *n)
 /* "(dynamic method)" and the like are no methods. */
 static enum rank find_rank(const struct model_near *n, uint32_t method)
 {
-    if (report_method(n->defs, method)->name[0] == '(')
+    if (log_method(n->defs, method)->name[0] == '(')
         return OTHER;
     if (!n->any && model_own_of_method(n->own, method) != MODEL_OWN)
         return OTHER;
@@ -61,7 +61,7 @@ static enum rank rank_of(struct model_near *n, uint32_t method)
 
 enum model_near_lack model_near_lack(const struct model_near *n, uint32_t method)
 {
-    uint32_t module = report_method(n->defs, method)->module;
+    uint32_t module = log_method(n->defs, method)->module;
 
     if (!n->lines)
         return MODEL_NEAR_LACKS_NOTHING;
@@ -82,7 +82,7 @@ bool model_near_find(struct model_near *n, uint32_t path, int32_t il, struct mod
 
     for (bool more = report_frame_first(n->defs, path, il, &at); more && best != HOLDS;
          more = report_frame_outer(n->defs, &at)) {
-        enum rank rank = at.path == REPORT_PATH_LOST ? OTHER : rank_of(n, at.method);
+        enum rank rank = at.path == LOG_PATH_LOST ? OTHER : rank_of(n, at.method);
 
         if (rank > best) {
             best = rank;

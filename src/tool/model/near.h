@@ -23,7 +23,7 @@
 #define MODEL_NEAR_NONE "(no own frame)" /* what views call allocations that have none */
 
 struct model_near {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     const struct model_own *own;
     struct source_lines *lines;
     bool any;       /* whose code it is does not matter: the innermost frame with lines */
@@ -54,12 +54,12 @@ struct model_near_place {
  * Returns: 0 or -ENOMEM; model_near_fini even then. Owns: all three are borrowed. No method may be
  * added to defs until model_near_fini.
  */
-int model_near_init(struct model_near *n, const struct report_defs *defs,
-                    const struct model_own *own, struct source_lines *lines);
+int model_near_init(struct model_near *n, const struct log_defs *defs, const struct model_own *own,
+                    struct source_lines *lines);
 void model_near_fini(struct model_near *n);
 
 /*
- * model_near_find - the place of what was allocated at `il` (or REPORT_NO_IL) of a path's leaf.
+ * model_near_find - the place of what was allocated at `il` (or LOG_NO_IL) of a path's leaf.
  * Returns: false: no frame of the path is own code.
  */
 bool model_near_find(struct model_near *n, uint32_t path, int32_t il, struct model_near_place *out);

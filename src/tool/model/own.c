@@ -16,7 +16,7 @@
 #define LEAST  0.001 /* what is shown beside others */
 
 struct model_own {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     uint8_t *modules; /* by number: enum model_owner */
     uint8_t *methods; /* by number: whether a pattern matches its name; NULL: none were given */
     size_t method_count;
@@ -41,15 +41,15 @@ static bool same_folder(const char *a, const char *b)
     return folder_size(a) == folder_size(b) && memcmp(a, b, folder_size(a)) == 0;
 }
 
-static const struct report_def *corelib_of(const struct report_defs *defs)
+static const struct log_def *corelib_of(const struct log_defs *defs)
 {
     for (uint32_t i = 1; i < defs->modules.count; i++)
-        if (strcmp(report_module(defs, i)->name, FRAMEWORK_CORELIB) == 0)
-            return report_module(defs, i);
+        if (strcmp(log_module(defs, i)->name, FRAMEWORK_CORELIB) == 0)
+            return log_module(defs, i);
     return NULL;
 }
 
-static bool is_framework(const struct report_def *module, const struct report_def *corelib)
+static bool is_framework(const struct log_def *module, const struct log_def *corelib)
 {
     if (module == corelib || strstr(module->path, "/shared/Microsoft."))
         return true;
@@ -57,27 +57,27 @@ static bool is_framework(const struct report_def *module, const struct report_de
 }
 
 /* The main assembly: what `dotnet` ran, or of the name of the image. */
-static bool is_main(const struct report_def *module, const json_t *header)
+static bool is_main(const struct log_def *module, const json_t *header)
 {
-    const char *program = report_program(header), *name = path_base_name(module->path);
+    const char *program = log_program(header), *name = path_base_name(module->path);
 
     return program && *name &&
            (strcmp(name, program) == 0 ||
             (path_stem(name) == strlen(program) && strncmp(name, program, path_stem(name)) == 0));
 }
 
-uint32_t model_own_main(const struct report_defs *defs, const json_t *header)
+uint32_t model_own_main(const struct log_defs *defs, const json_t *header)
 {
     for (uint32_t i = 1; i < defs->modules.count; i++)
-        if (is_main(report_module(defs, i), header))
+        if (is_main(log_module(defs, i), header))
             return i;
     return 0;
 }
 
-static enum model_owner guess(const struct report_defs *defs, const struct report_log *log,
+static enum model_owner guess(const struct log_defs *defs, const struct log_input *log,
                               struct source_lines *lines, uint32_t number)
 {
-    const struct report_def *module = report_module(defs, number);
+    const struct log_def *module = log_module(defs, number);
 
     if (!number || !module->defined)
         return MODEL_PACKAGE;
@@ -89,10 +89,10 @@ static enum model_owner guess(const struct report_defs *defs, const struct repor
                                                                                : MODEL_PACKAGE;
 }
 
-static enum model_owner owner_of(const struct report_defs *defs, const struct report_log *log,
+static enum model_owner owner_of(const struct log_defs *defs, const struct log_input *log,
                                  struct source_lines *lines, uint32_t number)
 {
-    switch ((enum sst_owner)report_module(defs, number)->owner) {
+    switch ((enum sst_owner)log_module(defs, number)->owner) {
     case SST_OWNER_OWN:
         return MODEL_OWN;
     case SST_OWNER_PACKAGE:
@@ -135,13 +135,13 @@ static bool resembles(const char *name, const char *pattern)
 }
 
 /* Up to MODEL_OWN_NEAREST names that were perhaps meant: of modules, else of methods. */
-static void append_near(struct buffer *b, const struct report_defs *defs, const char *pattern)
+static void append_near(struct buffer *b, const struct log_defs *defs, const char *pattern)
 {
-    const struct report_table *const tables[] = {&defs->modules, &defs->methods};
+    const struct log_table *const tables[] = {&defs->modules, &defs->methods};
     size_t found = 0;
 
     for (int pass = 0; pass < 3 && !found; pass++) {
-        const struct report_table *t = tables[pass == 1];
+        const struct log_table *t = tables[pass == 1];
 
         for (size_t i = 1; i < t->count && found < MODEL_OWN_NEAREST; i++) {
             const char *name = t->defs[i].name, *const list[] = {name, NULL};
@@ -155,7 +155,7 @@ static void append_near(struct buffer *b, const struct report_defs *defs, const 
     }
 }
 
-static bool meets(const struct report_table *t, const char *pattern)
+static bool meets(const struct log_table *t, const char *pattern)
 {
     for (size_t i = 1; i < t->count; i++)
         if (t->defs[i].defined && glob_match(pattern, t->defs[i].name))
@@ -163,7 +163,7 @@ static bool meets(const struct report_table *t, const char *pattern)
     return false;
 }
 
-static int check_patterns(const struct report_defs *defs, const struct globs *globs, char *why,
+static int check_patterns(const struct log_defs *defs, const struct globs *globs, char *why,
                           size_t size)
 {
     struct buffer b = BUFFER_INIT;
@@ -183,7 +183,7 @@ static int check_patterns(const struct report_defs *defs, const struct globs *gl
 }
 
 /* What the recording was told; to be freed. count 0: nothing, or no memory. */
-static const char **recorded_patterns(const struct report_log *log, size_t *count)
+static const char **recorded_patterns(const struct log_input *log, size_t *count)
 {
     const json_t *options = json_object_get(log->header, "options");
     const json_t *array = json_object_get(options, "own_code"), *value;
@@ -203,16 +203,16 @@ static const char **recorded_patterns(const struct report_log *log, size_t *coun
 
 static void apply_patterns(struct model_own *own, const struct globs *globs)
 {
-    const struct report_defs *defs = own->defs;
+    const struct log_defs *defs = own->defs;
 
     for (uint32_t i = 1; i < defs->modules.count; i++) {
-        if (matches(globs, report_module(defs, i)->name))
+        if (matches(globs, log_module(defs, i)->name))
             own->modules[i] = MODEL_OWN;
         else if (own->modules[i] == MODEL_OWN)
             own->modules[i] = MODEL_PACKAGE;
     }
     for (uint32_t i = 1; i < defs->methods.count; i++) {
-        const char *name = report_method(defs, i)->name;
+        const char *name = log_method(defs, i)->name;
 
         own->methods[i] = name[0] != '(' && matches(globs, name); /* (dynamic method) is none */
         own->by_name |= own->methods[i];
@@ -222,10 +222,10 @@ static void apply_patterns(struct model_own *own, const struct globs *globs)
 
 /* ---- the whole ---- */
 
-static int make(struct model_own *own, const struct report_log *log, struct source_lines *lines,
+static int make(struct model_own *own, const struct log_input *log, struct source_lines *lines,
                 const struct globs *globs)
 {
-    const struct report_defs *defs = own->defs;
+    const struct log_defs *defs = own->defs;
 
     own->modules = memory_zalloc(defs->modules.count, 1);
     own->methods = globs->count ? memory_zalloc(defs->methods.count, 1) : NULL;
@@ -241,7 +241,7 @@ static int make(struct model_own *own, const struct report_log *log, struct sour
     return 0;
 }
 
-int model_own_new(const struct report_defs *defs, const struct report_log *log,
+int model_own_new(const struct log_defs *defs, const struct log_input *log,
                   struct source_lines *lines, const char *const *patterns, size_t count,
                   struct model_own **out, char *why, size_t why_size)
 {
@@ -288,7 +288,7 @@ enum model_owner model_own_of_method(const struct model_own *own, uint32_t metho
         return MODEL_PACKAGE;
     if (own->methods && own->methods[method])
         return MODEL_OWN;
-    return model_own_of_module(own, report_method(own->defs, method)->module);
+    return model_own_of_module(own, log_method(own->defs, method)->module);
 }
 
 bool model_own_any(const struct model_own *own)
@@ -346,11 +346,11 @@ bool model_own_tell(const struct model_own *own, const double *bytes, struct buf
         buffer_text(out, "no own code is known");
     for (size_t i = 0; i < count && (!i || bytes[nearest[i]] >= LEAST * total); i++) {
         buffer_text(out, i ? ", " : "; nearest modules that are not framework: ");
-        buffer_clean(out, report_module(own->defs, nearest[i])->name);
+        buffer_clean(out, log_module(own->defs, nearest[i])->name);
         buffer_format(out, " (%s)", text_share(&share, bytes[nearest[i]] / total));
     }
     buffer_text(out, "; --own-code ");
-    buffer_clean(out, report_module(own->defs, nearest[0])->name);
+    buffer_clean(out, log_module(own->defs, nearest[0])->name);
     buffer_text(out, " takes it for own");
     return true;
 }

@@ -26,13 +26,13 @@ struct model_own;
  *           near.
  * Owns:     defs is borrowed; nothing else once it returns.
  */
-int model_own_new(const struct report_defs *defs, const struct report_log *log,
+int model_own_new(const struct log_defs *defs, const struct log_input *log,
                   struct source_lines *lines, const char *const *patterns, size_t count,
                   struct model_own **out, char *why, size_t why_size);
 void model_own_free(struct model_own *own);
 
 /* model_own_main - the module that is the main assembly, by number; 0: the log has none. */
-uint32_t model_own_main(const struct report_defs *defs, const json_t *header);
+uint32_t model_own_main(const struct log_defs *defs, const json_t *header);
 
 /* own NULL: nothing is known, all is MODEL_PACKAGE. */
 enum model_owner model_own_of_module(const struct model_own *own, uint32_t module);

@@ -51,16 +51,16 @@ static enum model_place_kind kind_of(const char *name)
 {
     if (name[0] != '(')
         return MODEL_PLACE_METHOD;
-    return strcmp(name, REPORT_PATH_CUT) == 0                           ? MODEL_PLACE_CUT
-           : strcmp(name, REPORT_PATH_DYNAMIC) == 0                     ? MODEL_PLACE_DYNAMIC
-           : strncmp(name, REPORT_SEVERAL, strlen(REPORT_SEVERAL)) == 0 ? MODEL_PLACE_SEVERAL
-                                                                        : MODEL_PLACE_METHOD;
+    return strcmp(name, LOG_PATH_CUT) == 0                        ? MODEL_PLACE_CUT
+           : strcmp(name, LOG_PATH_DYNAMIC) == 0                  ? MODEL_PLACE_DYNAMIC
+           : strncmp(name, LOG_SEVERAL, strlen(LOG_SEVERAL)) == 0 ? MODEL_PLACE_SEVERAL
+                                                                  : MODEL_PLACE_METHOD;
 }
 
 int places_init(struct places *p, const struct model *m, enum model_grain grain)
 {
-    const struct report_defs *d = model_defs(m);
-    const struct model_place root = {.kind = MODEL_PLACE_ROOT, .il = REPORT_NO_IL};
+    const struct log_defs *d = model_defs(m);
+    const struct model_place root = {.kind = MODEL_PLACE_ROOT, .il = LOG_NO_IL};
     uint32_t number;
 
     *p = (struct places){.model = m, .defs = d, .grain = grain};
@@ -86,19 +86,19 @@ static void describe(const struct places *p, const struct report_frame *f, struc
     struct source_line line;
     const char *name;
 
-    *out = (struct model_place){.il = REPORT_NO_IL, .count = 1};
-    if (f->path == REPORT_PATH_LOST) {
+    *out = (struct model_place){.il = LOG_NO_IL, .count = 1};
+    if (f->path == LOG_PATH_LOST) {
         out->kind = MODEL_PLACE_LOST;
         out->name = MODEL_NAME_LOST;
         return;
     }
-    name = report_method(p->defs, f->method)->name;
+    name = log_method(p->defs, f->method)->name;
     out->kind = (enum model_place_kind)p->kinds[f->method];
     out->method = f->method;
     if (out->kind != MODEL_PLACE_METHOD) {
         out->name = name;
         if (out->kind == MODEL_PLACE_SEVERAL)
-            out->count = (uint32_t)strtoul(name + strlen(REPORT_SEVERAL), NULL, 10);
+            out->count = (uint32_t)strtoul(name + strlen(LOG_SEVERAL), NULL, 10);
         return;
     }
     out->filter = f->filter;
@@ -117,9 +117,9 @@ static void describe(const struct places *p, const struct report_frame *f, struc
 int places_frame(struct places *p, const struct report_frame *f, uint32_t *out)
 {
     struct place_frame frame = {.method = f->method,
-                                .il = p->grain == MODEL_GRAIN_METHOD ? REPORT_NO_IL : f->il,
+                                .il = p->grain == MODEL_GRAIN_METHOD ? LOG_NO_IL : f->il,
                                 .filter = f->filter,
-                                .lost = f->path == REPORT_PATH_LOST};
+                                .lost = f->path == LOG_PATH_LOST};
     struct model_place place;
     size_t slot = 0;
     uint32_t number;
@@ -145,7 +145,7 @@ int places_frame(struct places *p, const struct report_frame *f, uint32_t *out)
 int places_type(struct places *p, uint32_t class_number, uint32_t *out)
 {
     const struct model_place place = {
-        .kind = MODEL_PLACE_TYPE, .method = class_number, .il = REPORT_NO_IL, .count = 1};
+        .kind = MODEL_PLACE_TYPE, .method = class_number, .il = LOG_NO_IL, .count = 1};
 
     return add_place(p, &place, out);
 }
@@ -153,7 +153,7 @@ int places_type(struct places *p, uint32_t class_number, uint32_t *out)
 int places_folded(struct places *p, const char *name, uint32_t count, uint32_t *out)
 {
     const struct model_place place = {
-        .kind = MODEL_PLACE_FOLDED, .il = REPORT_NO_IL, .name = name, .count = count};
+        .kind = MODEL_PLACE_FOLDED, .il = LOG_NO_IL, .name = name, .count = count};
 
     return add_place(p, &place, out);
 }
@@ -161,7 +161,7 @@ int places_folded(struct places *p, const char *name, uint32_t count, uint32_t *
 int places_none(struct places *p, uint32_t *out)
 {
     const struct model_place place = {
-        .kind = MODEL_PLACE_NONE, .il = REPORT_NO_IL, .name = report_no_frame(p->defs), .count = 1};
+        .kind = MODEL_PLACE_NONE, .il = LOG_NO_IL, .name = log_no_frame(p->defs), .count = 1};
 
     return add_place(p, &place, out);
 }

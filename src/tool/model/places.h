@@ -11,7 +11,7 @@
 
 struct places {
     const struct model *model;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     enum model_grain grain;
     struct model_place *places;
     size_t count, capacity;

@@ -71,9 +71,8 @@ static void choose_weights(struct model_rows *r)
 
 static uint32_t module_of(const struct model_rows *r, const struct model_place *p)
 {
-    return p->kind == MODEL_PLACE_METHOD
-               ? report_method(model_defs(r->tree->model), p->method)->module
-               : 0;
+    return p->kind == MODEL_PLACE_METHOD ? log_method(model_defs(r->tree->model), p->method)->module
+                                         : 0;
 }
 
 static bool in_method(const struct model_place *p)

@@ -31,7 +31,7 @@ static int add_run(struct runs *r, const struct run *run, uint32_t *out)
     return added < 0 ? added : 0;
 }
 
-int runs_init(struct runs *r, const struct report_defs *defs)
+int runs_init(struct runs *r, const struct log_defs *defs)
 {
     const struct run none = {0, 0, 0, 0};
     uint32_t number;
@@ -53,7 +53,7 @@ void runs_fini(struct runs *r)
 
 static int name_of(struct runs *r, uint32_t method, uint32_t *out)
 {
-    const char *name = report_method(r->defs, method)->name;
+    const char *name = log_method(r->defs, method)->name;
     int err = 0;
 
     if (!r->method_names[method]) {
@@ -68,7 +68,7 @@ static int name_of(struct runs *r, uint32_t method, uint32_t *out)
 int runs_add(struct runs *r, uint32_t run, uint32_t method, uint32_t place, uint32_t *out)
 {
     struct run next = r->runs[run];
-    uint32_t module = report_method(r->defs, method)->module, name;
+    uint32_t module = log_method(r->defs, method)->module, name;
     int err = name_of(r, method, &name);
 
     if (err)
@@ -90,7 +90,7 @@ int runs_add(struct runs *r, uint32_t run, uint32_t method, uint32_t place, uint
 int runs_name(struct runs *r, uint32_t run, const char **out)
 {
     const struct run *has = &r->runs[run];
-    const char *module = report_module(r->defs, has->module)->name;
+    const char *module = log_module(r->defs, has->module)->name;
     uint32_t name = has->name;
     int err = name == NO_NAME && has->module ? add_name(r, module, strlen(module), &name) : 0;
 

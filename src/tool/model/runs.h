@@ -18,7 +18,7 @@ struct run {
 };
 
 struct runs {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     uint32_t *method_names; /* by method: number of its namespace + 1; 0: not asked yet */
     char **names;
     size_t name_count, name_capacity;
@@ -27,7 +27,7 @@ struct runs {
     struct index name_index, run_index;
 };
 
-int runs_init(struct runs *r, const struct report_defs *defs);
+int runs_init(struct runs *r, const struct log_defs *defs);
 void runs_fini(struct runs *r);
 
 /* runs_add - the run with one frame more. Returns: 0 or -ENOMEM. */

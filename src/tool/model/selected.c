@@ -38,10 +38,10 @@ static int match(const struct model *m, const struct meaning *what, char *why, s
 static void look_at_paths(struct selected *s)
 {
     const struct model_own *own = model_own_code(s->model);
-    const struct report_defs *d = s->defs;
+    const struct log_defs *d = s->defs;
 
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < d->path_count; path++) {
-        const struct report_path *p = report_path(d, path);
+    for (uint32_t path = LOG_PATH_LOST + 1; path < d->path_count; path++) {
+        const struct log_call_path *p = log_call_path(d, path);
         uint8_t flags = s->paths[p->parent] & (HAS_METHOD | EXCLUDED | BEGUN | OWN);
 
         if (s->methods && s->methods[p->method])
@@ -62,7 +62,7 @@ static void look_at_paths(struct selected *s)
 int selected_init(struct selected *s, const struct model *m, const struct model_filter *filter,
                   char *why, size_t why_size)
 {
-    const struct report_defs *d = model_defs(m);
+    const struct log_defs *d = model_defs(m);
     const struct meaning globs[] = {{&filter->types, NULL, &s->types},
                                     {&filter->methods, &s->methods, NULL},
                                     {&filter->exclude, &s->no_methods, &s->no_types},
@@ -117,9 +117,9 @@ void selected_mark(struct selected *s)
     for (size_t i = 0; i < model_cell_count(s->model); i++)
         if (selected_cell(s, i))
             s->paths[model_cell(s->model, i)->path] |= MARKED;
-    for (uint32_t path = (uint32_t)s->defs->path_count; path-- > REPORT_PATH_LOST + 1;)
+    for (uint32_t path = (uint32_t)s->defs->path_count; path-- > LOG_PATH_LOST + 1;)
         if ((s->paths[path] & MARKED) && !selected_outermost(s, path))
-            s->paths[report_path(s->defs, path)->parent] |= MARKED;
+            s->paths[log_call_path(s->defs, path)->parent] |= MARKED;
 }
 
 bool selected_path(const struct selected *s, uint32_t path)
@@ -129,6 +129,6 @@ bool selected_path(const struct selected *s, uint32_t path)
 
 bool selected_outermost(const struct selected *s, uint32_t path)
 {
-    return path <= REPORT_PATH_LOST || report_path(s->defs, path)->parent == REPORT_PATH_EMPTY ||
+    return path <= LOG_PATH_LOST || log_call_path(s->defs, path)->parent == LOG_PATH_EMPTY ||
            (s->paths[path] & BEGINS);
 }

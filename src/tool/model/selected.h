@@ -6,7 +6,7 @@
 
 struct selected {
     const struct model *model;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     const struct model_filter *filter;
     bool *types, *methods, *no_types, *no_methods, *beginnings; /* NULL: no glob */
     uint8_t *paths;                                             /* flags */

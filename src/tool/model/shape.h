@@ -76,7 +76,7 @@ struct model_place {
     enum model_place_kind kind;
     uint32_t method; /* number in defs, or of a class */
     /* Where in it the next inner frame is called, or the object is made; grain IL, as in
-     * report/frames.h. REPORT_NO_IL with other grains. */
+     * report/frames.h. LOG_NO_IL with other grains. */
     int32_t il;
     uint32_t line;      /* 0 not known; grain LINE and IL */
     uint32_t line_last; /* if it may be one of several lines, the last of them; else 0 */
@@ -88,7 +88,7 @@ struct model_place {
     bool filter; /* an exception filter's second frame of its method */
 };
 
-/* Names of places that are no methods; report_no_frame is another. */
+/* Names of places that are no methods; log_no_frame is another. */
 #define MODEL_NAME_LOST "(callers not in the log)"
 
 #endif

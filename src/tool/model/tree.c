@@ -10,7 +10,7 @@
 
 struct build {
     const struct model *model;
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     const struct model_shape *shape;
     struct selected selected;
     struct links links;
@@ -37,12 +37,12 @@ static int add_paths(struct build *b)
 {
     int err = 0;
 
-    for (uint32_t path = REPORT_PATH_LOST; !err && path < b->defs->path_count; path++) {
+    for (uint32_t path = LOG_PATH_LOST; !err && path < b->defs->path_count; path++) {
         struct links_state state = {0, RUNS_NONE};
         struct report_frame f;
 
         if (selected_path(&b->selected, path) && !selected_outermost(&b->selected, path)) {
-            report_frame_first(b->defs, path, REPORT_NO_IL, &f);
+            report_frame_first(b->defs, path, LOG_NO_IL, &f);
             report_frame_outer(b->defs, &f);
             err = step(b, &f, &state);
         }
@@ -207,8 +207,8 @@ static int prune(struct build *b, double **bytes, struct model_tree *t)
 /* The root's is empty: it comes first. */
 static const char *place_name(const struct build *b, const struct model_place *p)
 {
-    return p->kind == MODEL_PLACE_METHOD ? report_method(b->defs, p->method)->name
-           : p->kind == MODEL_PLACE_TYPE ? report_class(b->defs, p->method)->name
+    return p->kind == MODEL_PLACE_METHOD ? log_method(b->defs, p->method)->name
+           : p->kind == MODEL_PLACE_TYPE ? log_class(b->defs, p->method)->name
            : p->name                     ? p->name
                                          : "";
 }

@@ -40,24 +40,24 @@ void page_title(const struct side *s, struct buffer *out)
     }
 }
 
-static void put_gaps(struct json_writer *w, const struct report_log *log)
+static void put_gaps(struct json_writer *w, const struct log_input *log)
 {
-    struct report_completeness c;
-    struct report_sampling sampling;
+    struct log_completeness c;
+    struct log_sampling sampling;
     struct buffer b = BUFFER_INIT;
 
-    report_log_completeness(log, &c);
-    jw_bool(w, "complete", report_complete(&c));
+    log_input_completeness(log, &c);
+    jw_bool(w, "complete", log_complete(&c));
     jw_array(w, "gaps");
     for (size_t i = 0; i < c.count; i++) {
         buffer_clear(&b);
         print_gap(&b, &c.gaps[i]);
-        jw_text(w, NULL, b.failed ? report_gap_word(c.gaps[i].kind) : b.data);
+        jw_text(w, NULL, b.failed ? log_gap_word(c.gaps[i].kind) : b.data);
     }
     if (c.more)
         jw_text(w, NULL, "and more of these kinds");
     jw_end(w);
-    report_log_sampling(log, &sampling);
+    log_input_sampling(log, &sampling);
     buffer_clear(&b);
     print_sampling_text(log, &sampling, &b);
     if (b.size && !b.failed)
@@ -101,7 +101,7 @@ static void put_processes(struct json_writer *w, const struct report_processes *
 
 static void put_side(struct json_writer *w, const struct side *s)
 {
-    const struct report_log *log = model_log(s->read.model);
+    const struct log_input *log = model_log(s->read.model);
     const json_t *command = json_object_get(log->header, "command");
 
     jw_object(w, NULL);
@@ -279,7 +279,7 @@ static void put_columns(struct json_writer *w, const struct page_columns *column
 /* Estimates of ticks, of whose error nothing is known. */
 static bool is_approximate(const struct side *side)
 {
-    return report_sampler(model_log(side->read.model)->header) == REPORT_SAMPLER_TICKS;
+    return log_sampler_kind(model_log(side->read.model)->header) == LOG_SAMPLER_TICKS;
 }
 
 char *page_head_write(const struct page_head *h)
@@ -297,7 +297,7 @@ char *page_head_write(const struct page_head *h)
                 model_estimated(h->sides[h->side_count - 1].read.model));
     if (model_estimated(h->sides[0].read.model))
         jw_text(&w, "sampler",
-                report_sampler_word(report_sampler(model_log(h->sides[0].read.model)->header)));
+                log_sampler_word(log_sampler_kind(model_log(h->sides[0].read.model)->header)));
     jw_bool(&w, "approximate",
             is_approximate(&h->sides[0]) || is_approximate(&h->sides[h->side_count - 1]));
     jw_array(&w, "sides");

@@ -235,7 +235,7 @@ int live_add(struct page_union *u, const struct side *s, const uint32_t *nodes)
 /* ---- head ---- */
 
 static void put_collection(struct json_writer *w, const char *key,
-                           const struct report_collection *collection)
+                           const struct log_collection *collection)
 {
     jw_object(w, key);
     print_collection_json(collection, "t", w);

@@ -7,7 +7,7 @@ static int read_marks(void *side, const struct model *m, const char *log)
     struct side *s = side;
 
     (void)m;
-    return report_marks_read(log, &s->marks) == -ENOMEM ? -ENOMEM : 0;
+    return log_marks_read(log, &s->marks) == -ENOMEM ? -ENOMEM : 0;
 }
 
 int side_read(const struct cli_command *command, const struct side_options *o, char **logs,
@@ -54,5 +54,5 @@ void side_fini(struct side *s)
     model_tree_free(s->tree);
     namespaces_fini(&s->spaces);
     loading_end(&s->read);
-    report_marks_fini(&s->marks);
+    log_marks_fini(&s->marks);
 }

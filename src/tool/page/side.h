@@ -20,7 +20,7 @@ struct side {
     struct loading read; /* its others: the full names */
     struct model_tree *tree;
     struct namespaces spaces;
-    struct report_marks marks;
+    struct log_marks marks;
 };
 
 /*

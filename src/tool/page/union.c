@@ -83,7 +83,7 @@ void union_fini(struct page_union *u)
 /* The module of a method or class, 0 for none. */
 static int add_module(struct page_union *u, const struct side *s, uint32_t module, uint32_t *out)
 {
-    const struct report_def *def = report_module(model_defs(s->read.model), module);
+    const struct log_def *def = log_module(model_defs(s->read.model), module);
     const struct union_module key = {module ? def->name : "",
                                      model_own_of_module(s->read.own, module)};
 
@@ -105,20 +105,20 @@ static int add_space(struct page_union *u, struct side *s, uint32_t method, uint
 static int add_name(struct page_union *u, struct side *s, const struct model_place *place,
                     uint32_t *out)
 {
-    const struct report_defs *d = model_defs(s->read.model);
+    const struct log_defs *d = model_defs(s->read.model);
     struct union_name key = {.full = place->name ? place->name : "(all)", .owner = MODEL_FRAMEWORK};
-    const struct report_def *def = NULL;
+    const struct log_def *def = NULL;
 
     key.shown = key.full;
     if (place->kind == MODEL_PLACE_METHOD) {
-        def = report_method(d, place->method);
+        def = log_method(d, place->method);
         key.full = names_method(s->read.others, place->method);
         key.shown = names_method(s->read.names, place->method);
         key.owner = model_own_of_method(s->read.own, place->method);
         if (add_space(u, s, place->method, &key.space) < 0)
             return -ENOMEM;
     } else if (place->kind == MODEL_PLACE_TYPE) {
-        def = report_class(d, place->method);
+        def = log_class(d, place->method);
         key.full = names_class(s->read.others, place->method);
         key.shown = names_class(s->read.names, place->method);
         key.owner = model_own_of_module(s->read.own, def->module);
@@ -147,7 +147,7 @@ static int add_place(struct page_union *u, struct side *s, const struct model_pl
 
 static int add_thread(struct page_union *u, const struct side *s, uint32_t thread, uint32_t *out)
 {
-    const struct report_defs *d = model_defs(s->read.model);
+    const struct log_defs *d = model_defs(s->read.model);
     struct union_thread key = {0, 0, ""};
 
     if (thread) {

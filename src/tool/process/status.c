@@ -229,9 +229,9 @@ static void append_count(struct buffer *b, const json_t *object, const char *key
 /* What is off because this runtime is newer than the tracer knows; one line each. */
 static void append_off(struct buffer *b, const json_t *off)
 {
-    for (size_t i = 0; i < REPORT_FEATURES; i++)
-        if (json_object_get(off, report_features[i].name))
-            buffer_format(b, "%s\n", report_features[i].off);
+    for (size_t i = 0; i < LOG_FEATURES; i++)
+        if (json_object_get(off, log_features[i].name))
+            buffer_format(b, "%s\n", log_features[i].off);
 }
 
 static void append_counts(struct buffer *b, const json_t *object)
@@ -480,7 +480,7 @@ static void read_process(const struct status_source *from, const char *name, lon
     p->estimated_bytes = take_number(object, "estimated_bytes", &p->sampled);
     p->estimated_allocs = take_number(object, "estimated_allocs", &p->sampled);
     if (json_is_object(json_object_get(object, "sampling")))
-        report_sampling_take(&p->sampling, json_object_get(object, "sampling"));
+        log_sampling_take(&p->sampling, json_object_get(object, "sampling"));
     p->command = take_command(object);
     json_decref(object);
 }

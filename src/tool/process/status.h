@@ -39,8 +39,8 @@ struct record_process {
     uint64_t gone; /* written, in a log or a part of it that is not there any more */
     bool sampled;  /* then what the program made is estimated: */
     uint64_t estimated_allocs, estimated_bytes;
-    struct report_sampling sampling; /* from when they hold */
-    char *command;                   /* its command line */
+    struct log_sampling sampling; /* from when they hold */
+    char *command;                /* its command line */
 };
 
 struct record_processes {

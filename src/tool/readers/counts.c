@@ -4,7 +4,7 @@
 
 #include <shadowtrace/log_reader.h>
 
-uint64_t report_count_in(const json_t *counts, const char *name)
+uint64_t log_count_in(const json_t *counts, const char *name)
 {
     const json_t *count = json_object_get(counts, name);
     json_int_t value = json_is_integer(count) ? json_integer_value(count) : 0;
@@ -12,18 +12,18 @@ uint64_t report_count_in(const json_t *counts, const char *name)
     return value > 0 && value <= SST_INTEGER_MAX ? (uint64_t)value : 0;
 }
 
-uint64_t report_counts_sum(const json_t *counts)
+uint64_t log_counts_sum(const json_t *counts)
 {
     uint64_t sum = 0;
     const char *name;
     json_t *count;
 
-    REPORT_EACH_COUNT(counts, name, count)
-    sum += report_count_in(counts, name);
+    LOG_EACH_COUNT(counts, name, count)
+    sum += log_count_in(counts, name);
     return sum;
 }
 
-int report_counts_set(json_t **to, const char *name, uint64_t count)
+int log_counts_set(json_t **to, const char *name, uint64_t count)
 {
     json_int_t value = count < SST_INTEGER_MAX ? (json_int_t)count : SST_INTEGER_MAX;
 
@@ -32,33 +32,33 @@ int report_counts_set(json_t **to, const char *name, uint64_t count)
     return json_object_set_new(*to, name, json_integer(value)) ? -ENOMEM : 0;
 }
 
-int report_counts_add(json_t **to, const char *name, uint64_t count)
+int log_counts_add(json_t **to, const char *name, uint64_t count)
 {
-    return report_counts_set(to, name, report_count_in(*to, name) + count);
+    return log_counts_set(to, name, log_count_in(*to, name) + count);
 }
 
-int report_counts_add_all(json_t **to, const json_t *from)
+int log_counts_add_all(json_t **to, const json_t *from)
 {
     const char *name;
     json_t *count;
     int err = 0;
 
-    REPORT_EACH_COUNT(from, name, count)
+    LOG_EACH_COUNT(from, name, count)
     {
         if (!err)
-            err = report_counts_add(to, name, report_count_in(from, name));
+            err = log_counts_add(to, name, log_count_in(from, name));
     }
     return err;
 }
 
-int report_json_keep(json_t **kept, const json_t *value)
+int log_json_keep(json_t **kept, const json_t *value)
 {
     json_decref(*kept);
     *kept = json_deep_copy(value);
     return *kept ? 0 : -ENOMEM;
 }
 
-void report_json_release_all(json_t **values, size_t count)
+void log_json_release_all(json_t **values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         json_decref(values[i]);

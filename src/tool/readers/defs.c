@@ -16,7 +16,7 @@
 #define MIGRATE_PAGES 16  /* the first ones: ids that came before their page move into it */
 
 /* The slot of an id, or a free one. Call only when there is a table. */
-static struct report_far_id *far_slot(const struct report_ids *ids, uint32_t id)
+static struct log_far_id *far_slot(const struct log_id_map *ids, uint32_t id)
 {
     size_t at = (size_t)hash_mix(id, 0) & ids->far_mask;
 
@@ -25,7 +25,7 @@ static struct report_far_id *far_slot(const struct report_ids *ids, uint32_t id)
     return &ids->far[at];
 }
 
-static inline uint32_t ids_get(const struct report_ids *ids, uint32_t id)
+static inline uint32_t ids_get(const struct log_id_map *ids, uint32_t id)
 {
     size_t page = id >> PAGE_SHIFT;
     uint32_t value = 0;
@@ -35,13 +35,13 @@ static inline uint32_t ids_get(const struct report_ids *ids, uint32_t id)
     return LIKELY(value || !ids->far_used) ? value : far_slot(ids, id)->value;
 }
 
-static int far_set(struct report_ids *ids, uint32_t id, uint32_t value)
+static int far_set(struct log_id_map *ids, uint32_t id, uint32_t value)
 {
-    struct report_far_id *slot;
+    struct log_far_id *slot;
 
     if (!ids->far || ids->far_used > ids->far_mask / 2) {
         size_t size = ids->far ? 2 * (ids->far_mask + 1) : 8;
-        struct report_ids larger = {.far_mask = size - 1};
+        struct log_id_map larger = {.far_mask = size - 1};
 
         larger.far = memory_zalloc(size, sizeof(*larger.far));
         if (!larger.far)
@@ -55,17 +55,17 @@ static int far_set(struct report_ids *ids, uint32_t id, uint32_t value)
     }
     slot = far_slot(ids, id);
     ids->far_used += !slot->id;
-    *slot = (struct report_far_id){id, value};
+    *slot = (struct log_far_id){id, value};
     return 0;
 }
 
 /* What came before its page. Once nothing is left outside, look-ups end in the pages. */
-static void far_migrate(struct report_ids *ids, size_t page)
+static void far_migrate(struct log_id_map *ids, size_t page)
 {
     size_t left = 0;
 
     for (size_t i = 0; ids->far && i <= ids->far_mask; i++) {
-        const struct report_far_id *slot = &ids->far[i];
+        const struct log_far_id *slot = &ids->far[i];
 
         if (slot->id && slot->id >> PAGE_SHIFT == page)
             ids->pages[page][slot->id & (PAGE_SIZE - 1)] = slot->value;
@@ -81,7 +81,7 @@ static void far_migrate(struct report_ids *ids, size_t page)
     ids->far_mask = ids->far_used = 0;
 }
 
-static int page_make(struct report_ids *ids, size_t page)
+static int page_make(struct log_id_map *ids, size_t page)
 {
     if (!array_reserve_zeroed(&ids->pages, &ids->page_count, page + 1))
         return -ENOMEM;
@@ -92,11 +92,11 @@ static int page_make(struct report_ids *ids, size_t page)
     return 0;
 }
 
-static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+static int ids_set(struct log_id_map *ids, uint32_t id, uint32_t number)
 {
     size_t page = id >> PAGE_SHIFT;
     bool paged = page < ids->page_count && ids->pages[page];
-    struct report_far_id *far = ids->far_used ? far_slot(ids, id) : NULL;
+    struct log_far_id *far = ids->far_used ? far_slot(ids, id) : NULL;
 
     if (far && far->id && !(paged && ids->pages[page][id & (PAGE_SIZE - 1)])) {
         far->value = number + 1;
@@ -113,17 +113,17 @@ static int ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
     return 0;
 }
 
-uint32_t report_ids_get(const struct report_ids *ids, uint32_t id)
+uint32_t log_id_map_get(const struct log_id_map *ids, uint32_t id)
 {
     return ids_get(ids, id);
 }
 
-int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number)
+int log_id_map_set(struct log_id_map *ids, uint32_t id, uint32_t number)
 {
     return ids_set(ids, id, number);
 }
 
-void report_ids_free(struct report_ids *ids)
+void log_id_map_free(struct log_id_map *ids)
 {
     for (size_t i = 0; i < ids->page_count; i++)
         memory_free(ids->pages[i]);
@@ -135,22 +135,21 @@ void report_ids_free(struct report_ids *ids)
 
 static bool string_equal(const void *record, const void *key)
 {
-    const struct report_string *have = record, *want = key;
+    const struct log_string *have = record, *want = key;
 
     return have->size == want->size && memcmp(have->text, want->text, want->size) == 0;
 }
 
 static uint64_t string_hash(const void *record)
 {
-    const struct report_string *s = record;
+    const struct log_string *s = record;
 
     return hash_bytes(s->text, s->size);
 }
 
-static const struct index_kind string_kind = {sizeof(struct report_string), string_hash,
-                                              string_equal};
+static const struct index_kind string_kind = {sizeof(struct log_string), string_hash, string_equal};
 
-static char *string_room(struct report_defs *d, size_t size)
+static char *string_room(struct log_defs *d, size_t size)
 {
     char *block;
 
@@ -169,9 +168,9 @@ static char *string_room(struct report_defs *d, size_t size)
     return block;
 }
 
-static int intern(struct report_defs *d, const char *text, size_t size, struct report_string **out)
+static int intern(struct log_defs *d, const char *text, size_t size, struct log_string **out)
 {
-    const struct report_string key = {text, (uint32_t)size, 0};
+    const struct log_string key = {text, (uint32_t)size, 0};
     uint32_t number;
     size_t slot = 0;
     char *copy;
@@ -191,15 +190,15 @@ static int intern(struct report_defs *d, const char *text, size_t size, struct r
     memcpy(copy, text, size);
     copy[size] = '\0';
     *out = &d->strings[d->string_count];
-    **out = (struct report_string){copy, (uint32_t)size, 0};
+    **out = (struct log_string){copy, (uint32_t)size, 0};
     index_put(&d->string_index, slot, (uint32_t)d->string_count++);
     return 0;
 }
 
 /* The text alone, of one that ends with a NUL. */
-static int intern_text(struct report_defs *d, const char *text, const char **out)
+static int intern_text(struct log_defs *d, const char *text, const char **out)
 {
-    struct report_string *string;
+    struct log_string *string;
     int err = intern(d, text, strlen(text), &string);
 
     if (!err)
@@ -211,7 +210,7 @@ static int intern_text(struct report_defs *d, const char *text, const char **out
 
 static bool def_equal(const void *record, const void *key)
 {
-    const struct report_def *have = record, *want = key;
+    const struct log_def *have = record, *want = key;
 
     return have->name == want->name && have->path == want->path && have->module == want->module &&
            have->token == want->token && have->mvid == want->mvid && have->defined == want->defined;
@@ -219,13 +218,13 @@ static bool def_equal(const void *record, const void *key)
 
 static uint64_t def_hash(const void *record)
 {
-    const struct report_def *def = record;
+    const struct log_def *def = record;
 
     return hash_mix(hash_mix((uintptr_t)def->name, (uintptr_t)def->path ^ (uintptr_t)def->mvid),
                     (uint64_t)def->module << 32 | def->token);
 }
 
-static int table_add(struct report_table *t, const struct report_def *def, uint32_t *out)
+static int table_add(struct log_table *t, const struct log_def *def, uint32_t *out)
 {
     static const struct index_kind kind = {sizeof(*def), def_hash, def_equal};
     int added = index_add(&t->index, &kind, &t->defs, &t->count, &t->capacity, def, out);
@@ -233,25 +232,25 @@ static int table_add(struct report_table *t, const struct report_def *def, uint3
     return added < 0 ? added : 0;
 }
 
-static void table_free(struct report_table *t)
+static void table_free(struct log_table *t)
 {
     memory_free(t->defs);
     index_free(&t->index);
-    report_ids_free(&t->ids);
+    log_id_map_free(&t->ids);
 }
 
 /*
  * An id that is used and not defined (yet): a separate entry that says so. A definition may still
  * come.
  */
-static int table_placeholder(struct report_defs *d, struct report_table *table, uint32_t id,
-                             struct report_place at, uint32_t *out)
+static int table_placeholder(struct log_defs *d, struct log_table *table, uint32_t id,
+                             struct log_place at, uint32_t *out)
 {
-    struct report_def def = {.path = ""};
+    struct log_def def = {.path = ""};
     char text[64];
     int err;
 
-    report_problem(d->problems, at, "%s %u is used but not defined", table->what, id);
+    log_problem(d->problems, at, "%s %u is used but not defined", table->what, id);
     d->undefined++;
     snprintf(text, sizeof(text), "(%s %u, not in the log)", table->what, id);
     err = intern_text(d, text, &def.name);
@@ -260,8 +259,8 @@ static int table_placeholder(struct report_defs *d, struct report_table *table, 
     return err ? err : ids_set(&table->ids, id, *out);
 }
 
-static int table_number(struct report_defs *d, struct report_table *table, uint32_t id,
-                        struct report_place at, uint32_t *out)
+static int table_number(struct log_defs *d, struct log_table *table, uint32_t id,
+                        struct log_place at, uint32_t *out)
 {
     uint32_t found = id ? ids_get(&table->ids, id) : 1;
 
@@ -272,9 +271,9 @@ static int table_number(struct report_defs *d, struct report_table *table, uint3
     return table_placeholder(d, table, id, at, out);
 }
 
-static int table_init(struct report_defs *d, struct report_table *table, const char *what)
+static int table_init(struct log_defs *d, struct log_table *table, const char *what)
 {
-    struct report_def none = {.path = "", .defined = true};
+    struct log_def none = {.path = "", .defined = true};
     uint32_t number;
     char text[32];
     int err;
@@ -289,7 +288,7 @@ static int table_init(struct report_defs *d, struct report_table *table, const c
 
 static bool path_equal(const void *record, const void *key)
 {
-    const struct report_path *have = record, *want = key;
+    const struct log_call_path *have = record, *want = key;
 
     return have->parent == want->parent && have->method == want->method && have->il == want->il &&
            have->filter == want->filter && have->begun == want->begun;
@@ -297,13 +296,13 @@ static bool path_equal(const void *record, const void *key)
 
 static uint64_t path_hash(const void *record)
 {
-    const struct report_path *path = record;
+    const struct log_call_path *path = record;
 
     return hash_mix((uint64_t)path->parent << 32 | path->method,
                     (uint64_t)(uint32_t)path->il << 1 | path->filter | (uint64_t)path->begun << 33);
 }
 
-static int path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
+static int path_add(struct log_defs *d, const struct log_call_path *path, uint32_t *out)
 {
     static const struct index_kind kind = {sizeof(*path), path_hash, path_equal};
     int added =
@@ -315,7 +314,7 @@ static int path_add(struct report_defs *d, const struct report_path *path, uint3
 }
 
 /* From the leaf down to a path that is known, then up again: paths may be a million frames deep. */
-int report_defs_plain(struct report_defs *d, uint32_t *path)
+int log_defs_plain(struct log_defs *d, uint32_t *path)
 {
     uint32_t at = *path, made = at, *todo = NULL;
     size_t count = 0, capacity = 0;
@@ -331,7 +330,7 @@ int report_defs_plain(struct report_defs *d, uint32_t *path)
     if (!err)
         made = d->paths[at].goes_on ? d->plain[at] - 1 : at;
     while (!err && count) {
-        struct report_path plain = d->paths[todo[--count]];
+        struct log_call_path plain = d->paths[todo[--count]];
 
         plain.parent = made;
         plain.begun = 0;
@@ -345,14 +344,14 @@ int report_defs_plain(struct report_defs *d, uint32_t *path)
     return err;
 }
 
-int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out)
+int log_defs_path_add(struct log_defs *d, const struct log_call_path *path, uint32_t *out)
 {
     return path_add(d, path, out);
 }
 
-int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out)
+int log_defs_method_named(struct log_defs *d, const char *name, uint32_t *out)
 {
-    struct report_def def = {.path = "", .defined = true};
+    struct log_def def = {.path = "", .defined = true};
     int err = intern_text(d, name, &def.name);
 
     if (!err)
@@ -360,10 +359,10 @@ int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *
     return err ? err : table_add(&d->methods, &def, out);
 }
 
-int report_defs_init(struct report_defs *d, struct report_problems *problems)
+int log_defs_init(struct log_defs *d, struct log_problems *problems)
 {
-    const struct report_path empty = {.il = REPORT_NO_IL};
-    const struct report_path lost = {.parent = REPORT_PATH_LOST, .il = REPORT_NO_IL};
+    const struct log_call_path empty = {.il = LOG_NO_IL};
+    const struct log_call_path lost = {.parent = LOG_PATH_LOST, .il = LOG_NO_IL};
     uint32_t number;
     int err;
 
@@ -381,13 +380,13 @@ int report_defs_init(struct report_defs *d, struct report_problems *problems)
     return err;
 }
 
-static void pdb_free(struct report_pdb *pdb)
+static void pdb_free(struct log_pdb *pdb)
 {
     memory_free(pdb->bytes);
-    *pdb = (struct report_pdb){.module = pdb->module};
+    *pdb = (struct log_pdb){.module = pdb->module};
 }
 
-void report_defs_fini(struct report_defs *d)
+void log_defs_fini(struct log_defs *d)
 {
     table_free(&d->modules);
     table_free(&d->classes);
@@ -395,11 +394,11 @@ void report_defs_fini(struct report_defs *d)
     for (size_t i = 0; i < d->pdb_count; i++)
         pdb_free(&d->pdbs[i]);
     memory_free_all(d->threads, d->pdbs);
-    report_ids_free(&d->thread_ids);
+    log_id_map_free(&d->thread_ids);
     memory_free_all(d->paths, d->plain, d->frames);
     index_free(&d->path_index);
-    report_ids_free(&d->path_ids);
-    report_ids_free(&d->frame_ids);
+    log_id_map_free(&d->path_ids);
+    log_id_map_free(&d->frame_ids);
     for (size_t i = 0; i < d->block_count; i++)
         memory_free(d->blocks[i]);
     memory_free_all(d->blocks, d->strings);
@@ -409,11 +408,10 @@ void report_defs_fini(struct report_defs *d)
 
 /* Records. */
 
-int report_defs_unusable(const struct report_defs *d, const struct report_record *record,
-                         const char *key)
+int log_defs_unusable(const struct log_defs *d, const struct log_record *record, const char *key)
 {
-    report_problem(d->problems, record->at, "%s: member \"%s\" is missing or not what it should be",
-                   report_kind_name(record->kind), key);
+    log_problem(d->problems, record->at, "%s: member \"%s\" is missing or not what it should be",
+                log_kind_name(record->kind), key);
     return -EBADMSG;
 }
 
@@ -428,28 +426,28 @@ static uint8_t number_of(const char *word, const char *const *words, uint8_t cou
     return count;
 }
 
-static int add_named(struct report_defs *d, const struct report_record *record)
+static int add_named(struct log_defs *d, const struct log_record *record)
 {
-    struct report_table *t = record->kind == SST_KIND_MODULE  ? &d->modules
-                             : record->kind == SST_KIND_CLASS ? &d->classes
-                                                              : &d->methods;
+    struct log_table *t = record->kind == SST_KIND_MODULE  ? &d->modules
+                          : record->kind == SST_KIND_CLASS ? &d->classes
+                                                           : &d->methods;
     const char *name = NULL, *path = "", *mvid = NULL, *owner = "", *sort = "";
-    struct report_def def = {.defined = true};
-    struct report_string *text;
+    struct log_def def = {.defined = true};
+    struct log_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
-    const char *bad = report_member_id(record->json, "id", 1, &id)                       ? "id"
-                      : report_member_text(record->json, "name", &name)                  ? "name"
-                      : report_member_text(record->json, "path", &path) == -EBADMSG      ? "path"
-                      : report_member_text(record->json, "mvid", &mvid) == -EBADMSG      ? "mvid"
-                      : report_member_text(record->json, "owner", &owner) == -EBADMSG    ? "owner"
-                      : report_member_text(record->json, "sort", &sort) == -EBADMSG      ? "sort"
-                      : report_member_id(record->json, "module", 1, &module) == -EBADMSG ? "module"
-                      : report_member_id(record->json, "token", 0, &def.token) == -EBADMSG ? "token"
-                                                                                           : NULL;
+    const char *bad = log_member_id(record->json, "id", 1, &id)                         ? "id"
+                      : log_member_text(record->json, "name", &name)                    ? "name"
+                      : log_member_text(record->json, "path", &path) == -EBADMSG        ? "path"
+                      : log_member_text(record->json, "mvid", &mvid) == -EBADMSG        ? "mvid"
+                      : log_member_text(record->json, "owner", &owner) == -EBADMSG      ? "owner"
+                      : log_member_text(record->json, "sort", &sort) == -EBADMSG        ? "sort"
+                      : log_member_id(record->json, "module", 1, &module) == -EBADMSG   ? "module"
+                      : log_member_id(record->json, "token", 0, &def.token) == -EBADMSG ? "token"
+                                                                                        : NULL;
     int err;
 
     if (bad)
-        return report_defs_unusable(d, record, bad);
+        return log_defs_unusable(d, record, bad);
     err = table_number(d, &d->modules, module, record->at, &def.module);
     if (!err)
         err = intern_text(d, path, &def.path);
@@ -481,31 +479,30 @@ static int add_named(struct report_defs *d, const struct report_record *record)
 }
 
 /* The first of a module counts. Returns: NULL: no memory. */
-static struct report_pdb *pdb_of(struct report_defs *d, uint32_t module)
+static struct log_pdb *pdb_of(struct log_defs *d, uint32_t module)
 {
     for (size_t i = 0; i < d->pdb_count; i++)
         if (d->pdbs[i].module == module)
             return &d->pdbs[i];
     if (!array_reserve(&d->pdbs, &d->pdb_capacity, d->pdb_count + 1))
         return NULL;
-    d->pdbs[d->pdb_count] = (struct report_pdb){.module = module};
+    d->pdbs[d->pdb_count] = (struct log_pdb){.module = module};
     return &d->pdbs[d->pdb_count++];
 }
 
-static int add_symbols(struct report_defs *d, const struct report_record *r)
+static int add_symbols(struct log_defs *d, const struct log_record *r)
 {
     const char *pdb = NULL, *packed = NULL;
     uint32_t id = 0, module = 0;
-    struct report_pdb *kept;
+    struct log_pdb *kept;
     uint64_t size = 0;
-    const char *bad = report_member_id(r->json, "module", 1, &id)                  ? "module"
-                      : report_member_text(r->json, "pdb", &pdb) == -EBADMSG       ? "pdb"
-                      : report_member_text(r->json, "packed", &packed) == -EBADMSG ? "packed"
-                      : report_member_count(r->json, "size", &size) == -EBADMSG    ? "size"
-                      : !pdb == !packed                                            ? "pdb"
-                                                                                   : NULL;
-    int err =
-        bad ? report_defs_unusable(d, r, bad) : table_number(d, &d->modules, id, r->at, &module);
+    const char *bad = log_member_id(r->json, "module", 1, &id)                  ? "module"
+                      : log_member_text(r->json, "pdb", &pdb) == -EBADMSG       ? "pdb"
+                      : log_member_text(r->json, "packed", &packed) == -EBADMSG ? "packed"
+                      : log_member_count(r->json, "size", &size) == -EBADMSG    ? "size"
+                      : !pdb == !packed                                         ? "pdb"
+                                                                                : NULL;
+    int err = bad ? log_defs_unusable(d, r, bad) : table_number(d, &d->modules, id, r->at, &module);
 
     if (err)
         return err;
@@ -523,10 +520,10 @@ static int add_symbols(struct report_defs *d, const struct report_record *r)
     if (base64_read(pdb, strlen(pdb), kept->bytes, &kept->size))
         return 0;
     pdb_free(kept);
-    return report_defs_unusable(d, r, packed ? "packed" : "pdb");
+    return log_defs_unusable(d, r, packed ? "packed" : "pdb");
 }
 
-const struct report_pdb *report_defs_pdb(const struct report_defs *d, uint32_t module)
+const struct log_pdb *log_defs_pdb(const struct log_defs *d, uint32_t module)
 {
     for (size_t i = 0; i < d->pdb_count; i++)
         if (d->pdbs[i].module == module && d->pdbs[i].bytes)
@@ -534,7 +531,7 @@ const struct report_pdb *report_defs_pdb(const struct report_defs *d, uint32_t m
     return NULL;
 }
 
-static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
+static int thread_number(struct log_defs *d, uint32_t id, uint32_t *out)
 {
     uint32_t found = ids_get(&d->thread_ids, id);
 
@@ -543,26 +540,26 @@ static int thread_number(struct report_defs *d, uint32_t id, uint32_t *out)
             ids_set(&d->thread_ids, id, (uint32_t)d->thread_count))
             return -ENOMEM;
         d->threads[d->thread_count++] =
-            (struct report_thread){.id = id, .recording = (uint32_t)d->recording.number};
+            (struct log_thread_def){.id = id, .recording = (uint32_t)d->recording.number};
         found = (uint32_t)d->thread_count;
     }
     *out = found - 1;
     return 0;
 }
 
-static int add_thread(struct report_defs *d, const struct report_record *record)
+static int add_thread(struct log_defs *d, const struct log_record *record)
 {
-    struct report_thread *thread;
+    struct log_thread_def *thread;
     const char *name = NULL;
     uint32_t id = 0, os = 0, number;
     int err;
 
-    if (report_member_id(record->json, "id", 1, &id))
-        return report_defs_unusable(d, record, "id");
-    if (report_member_id(record->json, "os", 0, &os) == -EBADMSG)
-        return report_defs_unusable(d, record, "os");
-    if (report_member_text(record->json, "name", &name) == -EBADMSG)
-        return report_defs_unusable(d, record, "name");
+    if (log_member_id(record->json, "id", 1, &id))
+        return log_defs_unusable(d, record, "id");
+    if (log_member_id(record->json, "os", 0, &os) == -EBADMSG)
+        return log_defs_unusable(d, record, "os");
+    if (log_member_text(record->json, "name", &name) == -EBADMSG)
+        return log_defs_unusable(d, record, "name");
     err = thread_number(d, id, &number);
     if (!err && name)
         err = intern_text(d, name, &name);
@@ -576,26 +573,26 @@ static int add_thread(struct report_defs *d, const struct report_record *record)
 }
 
 /* A frame that is no method's, called from `il` of the parent's: what it stands for is its name. */
-static int named_path(struct report_defs *d, uint32_t parent, int32_t il, const char *named,
+static int named_path(struct log_defs *d, uint32_t parent, int32_t il, const char *named,
                       uint32_t *out)
 {
-    struct report_path path = {.parent = parent, .il = il};
+    struct log_call_path path = {.parent = parent, .il = il};
     uint32_t method;
-    int err = report_defs_method_named(d, named, &method);
+    int err = log_defs_method_named(d, named, &method);
 
     path.method = method & INT32_MAX;
     return err ? err : path_add(d, &path, out);
 }
 
-static int add_inlined(struct report_defs *d, const struct report_record *record)
+static int add_inlined(struct log_defs *d, const struct log_record *record)
 {
-    const struct report_inlined *i = &record->inlined;
-    struct report_inlining frame = {.il = i->il};
+    const struct log_inlined *i = &record->inlined;
+    struct log_inlining frame = {.il = i->il};
     int err;
 
     if (i->parent && !(frame.parent = ids_get(&d->frame_ids, i->parent)))
-        return report_defs_unusable(d, record, "parent");
-    err = report_defs_method(d, i->method, record->at, &frame.method);
+        return log_defs_unusable(d, record, "parent");
+    err = log_defs_method(d, i->method, record->at, &frame.method);
     if (err)
         return err;
     if (!array_reserve(&d->frames, &d->frame_capacity, d->frame_count + 1))
@@ -605,7 +602,7 @@ static int add_inlined(struct report_defs *d, const struct report_record *record
 }
 
 /* The innermost of the frames that an id stands for; NULL: none, or none are to be shown. */
-static const struct report_inlining *inlined_frame(const struct report_defs *d, uint32_t id)
+static const struct log_inlining *inlined_frame(const struct log_defs *d, uint32_t id)
 {
     uint32_t found = id && !d->physical ? ids_get(&d->frame_ids, id) : 0;
 
@@ -618,9 +615,9 @@ static const struct report_inlining *inlined_frame(const struct report_defs *d, 
  * The frames of inlined methods go on from the path of the method that they were inlined into. *il:
  * of the call in that method, or of the allocation; then that in the innermost frame.
  */
-static int inlined_path(struct report_defs *d, uint32_t id, uint32_t *path, int32_t *il)
+static int inlined_path(struct log_defs *d, uint32_t id, uint32_t *path, int32_t *il)
 {
-    const struct report_inlining *frame = inlined_frame(d, id), *frames[INLINED_DEPTH];
+    const struct log_inlining *frame = inlined_frame(d, id), *frames[INLINED_DEPTH];
     size_t depth = 0;
     int err = 0;
 
@@ -628,7 +625,7 @@ static int inlined_path(struct report_defs *d, uint32_t id, uint32_t *path, int3
          frame = frame->parent ? &d->frames[frame->parent - 1] : NULL)
         frames[depth++] = frame;
     while (!err && depth > 0) {
-        struct report_path next = {.parent = *path, .il = *il};
+        struct log_call_path next = {.parent = *path, .il = *il};
 
         frame = frames[--depth];
         next.method = frame->method & INT32_MAX;
@@ -638,60 +635,60 @@ static int inlined_path(struct report_defs *d, uint32_t id, uint32_t *path, int3
     return err;
 }
 
-static int add_node(struct report_defs *d, const struct report_record *record)
+static int add_node(struct log_defs *d, const struct log_record *record)
 {
-    const struct report_node *n = &record->node;
-    struct report_path path = {.filter = n->filter & 1};
+    const struct log_node *n = &record->node;
+    struct log_call_path path = {.filter = n->filter & 1};
     uint32_t method, number, begun = 0;
     int err;
 
-    err = report_defs_path(d, n->parent, record->at, &path.parent);
+    err = log_defs_path(d, n->parent, record->at, &path.parent);
     if (!err && n->begun)
-        err = report_defs_path(d, n->begun, record->at, &begun);
+        err = log_defs_path(d, n->begun, record->at, &begun);
     if (!err && n->call == SST_CALL_DYNAMIC) {
-        path.il = REPORT_NO_IL - (int32_t)n->call;
-        err = named_path(d, path.parent, n->il, REPORT_PATH_DYNAMIC, &path.parent);
+        path.il = LOG_NO_IL - (int32_t)n->call;
+        err = named_path(d, path.parent, n->il, LOG_PATH_DYNAMIC, &path.parent);
     } else {
-        path.il = n->il >= 0 ? n->il : REPORT_NO_IL - (int32_t)n->call;
+        path.il = n->il >= 0 ? n->il : LOG_NO_IL - (int32_t)n->call;
     }
     if (!err)
-        err = report_defs_method(d, n->method, record->at, &method);
+        err = log_defs_method(d, n->method, record->at, &method);
     if (!err && n->inlined)
         err = inlined_path(d, n->inlined, &path.parent, &path.il);
     if (err)
         return err;
     path.method = method & INT32_MAX;
-    path.begun = begun > REPORT_PATH_LOST ? begun & INT32_MAX : 0;
+    path.begun = begun > LOG_PATH_LOST ? begun & INT32_MAX : 0;
     err = path_add(d, &path, &number);
     return err ? err : ids_set(&d->path_ids, n->id, number);
 }
 
-const char *report_no_frame(const struct report_defs *d)
+const char *log_no_frame(const struct log_defs *d)
 {
     return d->some_hooked ? "(no own frame)" : "(no managed frame)";
 }
 
-static int add_header(struct report_defs *d, const struct report_record *record)
+static int add_header(struct log_defs *d, const struct log_record *record)
 {
     const json_t *options = json_object_get(record->json, "options");
 
     d->some_hooked = d->some_hooked || json_is_true(json_object_get(options, "own")) ||
                      json_array_size(json_object_get(options, "only"));
     d->no_offsets = d->no_offsets || json_is_true(json_object_get(options, "no_lines"));
-    if (!report_recording_next(&d->recording, record->json) || d->recording.number == 1)
+    if (!log_recording_next(&d->recording, record->json) || d->recording.number == 1)
         return 0;
-    report_ids_free(&d->modules.ids);
-    report_ids_free(&d->classes.ids);
-    report_ids_free(&d->methods.ids);
-    report_ids_free(&d->thread_ids);
-    report_ids_free(&d->path_ids);
-    report_ids_free(&d->frame_ids);
+    log_id_map_free(&d->modules.ids);
+    log_id_map_free(&d->classes.ids);
+    log_id_map_free(&d->methods.ids);
+    log_id_map_free(&d->thread_ids);
+    log_id_map_free(&d->path_ids);
+    log_id_map_free(&d->frame_ids);
     return 0;
 }
 
-int report_defs_add(struct report_defs *d, const struct report_record *record)
+int log_defs_add(struct log_defs *d, const struct log_record *record)
 {
-    static int (*const add[SST_KIND_COUNT])(struct report_defs *, const struct report_record *) = {
+    static int (*const add[SST_KIND_COUNT])(struct log_defs *, const struct log_record *) = {
         [SST_KIND_HEADER] = add_header,   [SST_KIND_MODULE] = add_named,
         [SST_KIND_CLASS] = add_named,     [SST_KIND_METHOD] = add_named,
         [SST_KIND_THREAD] = add_thread,   [SST_KIND_NODE] = add_node,
@@ -700,74 +697,73 @@ int report_defs_add(struct report_defs *d, const struct report_record *record)
     return add[record->kind] ? add[record->kind](d, record) : 0;
 }
 
-int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+int log_defs_class(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out)
 {
     return table_number(d, &d->classes, id, at, out);
 }
 
-int report_defs_method(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+int log_defs_method(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out)
 {
     return table_number(d, &d->methods, id, at, out);
 }
 
-int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+int log_defs_thread(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out)
 {
     if (!ids_get(&d->thread_ids, id)) {
-        report_problem(d->problems, at, "thread %u is used but not defined", id);
+        log_problem(d->problems, at, "thread %u is used but not defined", id);
         d->undefined++;
     }
     return thread_number(d, id, out);
 }
 
-int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out)
+int log_defs_path(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out)
 {
-    uint32_t found = id == SST_NODE_EMPTY ? REPORT_PATH_EMPTY + 1 : ids_get(&d->path_ids, id);
+    uint32_t found = id == SST_NODE_EMPTY ? LOG_PATH_EMPTY + 1 : ids_get(&d->path_ids, id);
 
     if (LIKELY(found)) {
         *out = found - 1;
         return 0;
     }
-    report_problem(d->problems, at, "node %u is used but not defined", id);
+    log_problem(d->problems, at, "node %u is used but not defined", id);
     d->undefined++;
-    *out = REPORT_PATH_LOST;
-    return ids_set(&d->path_ids, id, REPORT_PATH_LOST);
+    *out = LOG_PATH_LOST;
+    return ids_set(&d->path_ids, id, LOG_PATH_LOST);
 }
 
-static int expect_alloc(struct report_defs *d, const struct report_alloc *alloc,
-                        struct report_place at)
+static int expect_alloc(struct log_defs *d, const struct log_alloc *alloc, struct log_place at)
 {
     uint32_t number;
     int err = 0;
 
     if (alloc->node && UNLIKELY(!ids_get(&d->path_ids, alloc->node)))
-        err = report_defs_path(d, alloc->node, at, &number);
+        err = log_defs_path(d, alloc->node, at, &number);
     if (!err && alloc->class_id && UNLIKELY(!ids_get(&d->classes.ids, alloc->class_id)))
-        err = report_defs_class(d, alloc->class_id, at, &number);
+        err = log_defs_class(d, alloc->class_id, at, &number);
     if (!err && alloc->thread && UNLIKELY(!ids_get(&d->thread_ids, alloc->thread)))
-        err = report_defs_thread(d, alloc->thread, at, &number);
+        err = log_defs_thread(d, alloc->thread, at, &number);
     return err;
 }
 
 /* Events of every other kind name things by the same members. */
-static int expect_named(struct report_defs *d, const struct report_record *record)
+static int expect_named(struct log_defs *d, const struct log_record *record)
 {
     static const struct {
         const char *key;
-        int (*get)(struct report_defs *, uint32_t, struct report_place, uint32_t *);
-    } members[] = {{"node", report_defs_path},
-                   {"class", report_defs_class},
-                   {"method", report_defs_method},
-                   {"thread", report_defs_thread}};
+        int (*get)(struct log_defs *, uint32_t, struct log_place, uint32_t *);
+    } members[] = {{"node", log_defs_path},
+                   {"class", log_defs_class},
+                   {"method", log_defs_method},
+                   {"thread", log_defs_thread}};
     uint32_t id, number;
     int err = 0;
 
     for (size_t i = 0; !err && i < COUNT_OF(members); i++)
-        if (!report_member_id(record->json, members[i].key, 1, &id))
+        if (!log_member_id(record->json, members[i].key, 1, &id))
             err = members[i].get(d, id, record->at, &number);
     return err;
 }
 
-int report_defs_expect(struct report_defs *d, const struct report_record *record)
+int log_defs_expect(struct log_defs *d, const struct log_record *record)
 {
     uint32_t number;
 
@@ -777,7 +773,7 @@ int report_defs_expect(struct report_defs *d, const struct report_record *record
     case SST_KIND_LIVE_SITE:
         return expect_alloc(d, &record->alloc, record->at);
     case SST_KIND_CALLS:
-        return report_defs_thread(d, record->calls.thread, record->at, &number);
+        return log_defs_thread(d, record->calls.thread, record->at, &number);
     case SST_KIND_UNKNOWN:
     case SST_KIND_HEADER:
     case SST_KIND_MODULE:
@@ -798,8 +794,7 @@ int report_defs_expect(struct report_defs *d, const struct report_record *record
 }
 
 /* A JSON string with its quotes, as it stands in a line. Without escapes it is its own value. */
-static int intern_json(struct report_defs *d, const char *json, size_t size,
-                       struct report_string **out)
+static int intern_json(struct log_defs *d, const char *json, size_t size, struct log_string **out)
 {
     json_t *value;
     int err;
@@ -816,19 +811,19 @@ static int intern_json(struct report_defs *d, const char *json, size_t size,
  * Frames come leaf first, paths are built from the root: recursion would follow the depth, so go by
  * an array.
  */
-int report_defs_inline_path(struct report_defs *d, const struct report_alloc *alloc, uint32_t *out)
+int log_defs_inline_path(struct log_defs *d, const struct log_alloc *alloc, uint32_t *out)
 {
-    struct report_path path = {.parent = REPORT_PATH_EMPTY, .il = REPORT_NO_IL};
+    struct log_call_path path = {.parent = LOG_PATH_EMPTY, .il = LOG_NO_IL};
     uint32_t few[256], *methods = few, *more;
     size_t count = 0, capacity = COUNT_OF(few), size;
     const char *at = alloc->stack, *frame;
     int err = 0;
 
-    *out = REPORT_PATH_EMPTY;
+    *out = LOG_PATH_EMPTY;
     d->no_offsets = true; /* but the leaf's, of no module */
-    while (!err && (frame = report_stack_next(&at, &size))) {
-        struct report_def def = {.path = d->methods.defs[0].path, .defined = true};
-        struct report_string *name;
+    while (!err && (frame = log_stack_next(&at, &size))) {
+        struct log_def def = {.path = d->methods.defs[0].path, .defined = true};
+        struct log_string *name;
 
         if (count == capacity) {
             more = memory_alloc(capacity * 4 * sizeof(*more));
@@ -862,10 +857,10 @@ int report_defs_inline_path(struct report_defs *d, const struct report_alloc *al
     return err;
 }
 
-int report_defs_inline_class(struct report_defs *d, const struct report_alloc *alloc, uint32_t *out)
+int log_defs_inline_class(struct log_defs *d, const struct log_alloc *alloc, uint32_t *out)
 {
-    struct report_def def = {.path = d->classes.defs[0].path, .defined = true};
-    struct report_string *name;
+    struct log_def def = {.path = d->classes.defs[0].path, .defined = true};
+    struct log_string *name;
     int err = intern_json(d, alloc->type, alloc->type_size, &name);
 
     if (err)
@@ -874,42 +869,42 @@ int report_defs_inline_class(struct report_defs *d, const struct report_alloc *a
     return table_add(&d->classes, &def, out);
 }
 
-int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *alloc,
-                           struct report_place at, uint32_t *out)
+int log_defs_alloc_path(struct log_defs *d, const struct log_alloc *alloc, struct log_place at,
+                        uint32_t *out)
 {
-    int err = UNLIKELY(alloc->stack != NULL) ? report_defs_inline_path(d, alloc, out)
-                                             : report_defs_path(d, alloc->node, at, out);
+    int err = UNLIKELY(alloc->stack != NULL) ? log_defs_inline_path(d, alloc, out)
+                                             : log_defs_path(d, alloc->node, at, out);
     int32_t il = alloc->il;
 
     if (UNLIKELY(!err && alloc->inlined && !alloc->cut))
         err = inlined_path(d, alloc->inlined, out, &il);
     if (UNLIKELY(!err &&
                  alloc->cut)) /* above the frame that allocates lies what was kept of its path */
-        return named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
+        return named_path(d, *out, LOG_NO_IL, LOG_PATH_CUT, out);
     if (UNLIKELY(!err && alloc->call == SST_CALL_DYNAMIC))
-        return named_path(d, *out, il, REPORT_PATH_DYNAMIC, out);
+        return named_path(d, *out, il, LOG_PATH_DYNAMIC, out);
     return err;
 }
 
-int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *alloc)
+int32_t log_defs_alloc_il(const struct log_defs *d, const struct log_alloc *alloc)
 {
-    const struct report_inlining *frame = inlined_frame(d, alloc->inlined);
+    const struct log_inlining *frame = inlined_frame(d, alloc->inlined);
 
     if (alloc->cut || alloc->call == SST_CALL_DYNAMIC)
-        return REPORT_NO_IL;
+        return LOG_NO_IL;
     return frame ? frame->il : alloc->il;
 }
 
-int report_defs_event_path(struct report_defs *d, const struct report_record *record, uint32_t *out)
+int log_defs_event_path(struct log_defs *d, const struct log_record *record, uint32_t *out)
 {
     uint32_t id = SST_NODE_EMPTY;
     int err;
 
-    (void)report_member_id(record->json, "node", 0, &id);
-    err = report_defs_path(d, id, record->at, out);
+    (void)log_member_id(record->json, "node", 0, &id);
+    err = log_defs_path(d, id, record->at, out);
     if (!err)
-        err = report_defs_plain(d, out);
+        err = log_defs_plain(d, out);
     return err || !json_is_true(json_object_get(record->json, "cut"))
                ? err
-               : named_path(d, *out, REPORT_NO_IL, REPORT_PATH_CUT, out);
+               : named_path(d, *out, LOG_NO_IL, LOG_PATH_CUT, out);
 }

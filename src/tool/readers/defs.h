@@ -20,17 +20,17 @@
  * or damaged, lie in a hash table. So a map takes at most some 80 bytes for each id that was set,
  * whatever the ids are.
  */
-struct report_ids {
+struct log_id_map {
     uint32_t **pages;
     size_t page_count, count; /* count: of ids that were set */
-    struct report_far_id {
+    struct log_far_id {
         uint32_t id, value;
     } * far; /* open addressing, half full at most; id 0: free */
     size_t far_mask, far_used;
 };
 
 /* A module, class or method. Number 0 of each table is "not known". */
-struct report_def {
+struct log_def {
     const char *name;
     const char *path; /* of a module; "" else */
     const char *mvid; /* of a module: the build's id as text; NULL not known */
@@ -41,16 +41,16 @@ struct report_def {
     bool defined;     /* false: an id was used that nobody defined, name says which */
 };
 
-struct report_table {
+struct log_table {
     const char *what; /* "class", for problems */
-    struct report_def *defs;
+    struct log_def *defs;
     size_t count, capacity;
     struct index index; /* over name, path, module, token */
-    struct report_ids ids;
+    struct log_id_map ids;
 };
 
 /* A module's PDB, as the log has it. */
-struct report_pdb {
+struct log_pdb {
     uint32_t module; /* number */
     bool packed;     /* by deflate; then unpacked_size is what the log says */
     uint8_t *bytes;
@@ -58,7 +58,7 @@ struct report_pdb {
     uint64_t unpacked_size;
 };
 
-struct report_thread {
+struct log_thread_def {
     uint32_t id, os;    /* os 0: never said */
     uint32_t recording; /* number of the recording that it is of: from 1; 0: it has no header */
     const char *name;   /* the last one; NULL none */
@@ -70,156 +70,153 @@ struct report_thread {
  * Parents have lower numbers than their children, and so has what an async method that goes on was
  * begun on.
  */
-struct report_path {
+struct log_call_path {
     uint32_t parent;
     uint32_t method : 31, filter : 1; /* number of the method */
-    int32_t il;                       /* below 0: REPORT_NO_IL - enum sst_call */
+    int32_t il;                       /* below 0: LOG_NO_IL - enum sst_call */
     uint32_t begun : 31,
         goes_on : 1; /* path, 0 none; whether the path or one of its parents has that */
 };
 
-#define REPORT_PATH_EMPTY 0 /* no managed frame */
-#define REPORT_PATH_CUT \
+#define LOG_PATH_EMPTY 0 /* no managed frame */
+#define LOG_PATH_CUT \
     "(path not kept)" /* name of the frame that stands for those that were not kept */
-#define REPORT_PATH_DYNAMIC \
-    "(dynamic method)"     /* of the frame of a dynamic method, which the log has no node of */
-#define REPORT_PATH_LOST 1 /* the id was never defined: nothing is known of the callers */
+#define LOG_PATH_DYNAMIC \
+    "(dynamic method)"  /* of the frame of a dynamic method, which the log has no node of */
+#define LOG_PATH_LOST 1 /* the id was never defined: nothing is known of the callers */
 
 /* An inlined frame: what it calls or makes is at `il` of the method. */
-struct report_inlining {
+struct log_inlining {
     uint32_t method, parent; /* parent: 1 + its number; 0: it was inlined into a node's method */
     int32_t il;
 };
 
-struct report_string {
+struct log_string {
     const char *text;
     uint32_t size;
     uint32_t method; /* the first method with that name, 0 none: what an inline stack means */
 };
 
-struct report_defs {
-    struct report_table modules, classes, methods;
-    struct report_pdb *pdbs;
+struct log_defs {
+    struct log_table modules, classes, methods;
+    struct log_pdb *pdbs;
     size_t pdb_count, pdb_capacity;
-    struct report_thread *threads;
+    struct log_thread_def *threads;
     size_t thread_count, thread_capacity;
-    struct report_ids thread_ids;
-    struct report_path *paths;
+    struct log_id_map thread_ids;
+    struct log_call_path *paths;
     size_t path_count, path_capacity;
     struct index path_index;
     uint32_t *plain; /* by path: number + 1 of the same without beginnings; 0: nobody asked */
     size_t plain_capacity;
-    struct report_ids path_ids;
-    struct report_inlining *frames; /* of inlined methods; their own ids are in frame_ids */
+    struct log_id_map path_ids;
+    struct log_inlining *frames; /* of inlined methods; their own ids are in frame_ids */
     size_t frame_count, frame_capacity;
-    struct report_ids frame_ids;
+    struct log_id_map frame_ids;
     bool physical; /* inlined frames are left out; set before anything is read */
-    struct report_string *strings;
+    struct log_string *strings;
     size_t string_count, string_capacity;
     struct index string_index;
     char **blocks; /* where the strings' text lies */
     size_t block_count, block_capacity, block_left;
-    struct report_recording recording;
-    struct report_problems *problems;
+    struct log_recording recording;
+    struct log_problems *problems;
     uint64_t undefined; /* ids that were used and not defined */
     bool no_offsets;    /* a log has none: recorded with --no-lines or --stacks inline */
     bool some_hooked;   /* a log was recorded with hooks in some methods only: --own, --only */
 };
 
 /* The text for an empty stack: "(no managed frame)". */
-const char *report_no_frame(const struct report_defs *d);
+const char *log_no_frame(const struct log_defs *d);
 
 /*
- * report_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or
+ * log_defs_init - problems (borrowed) gets ids that are used but not defined, each once. 0 or
  * -ENOMEM.
  */
-int report_defs_init(struct report_defs *d, struct report_problems *problems);
-void report_defs_fini(struct report_defs *d); /* also after a failed init */
+int log_defs_init(struct log_defs *d, struct log_problems *problems);
+void log_defs_fini(struct log_defs *d); /* also after a failed init */
 
 /*
- * report_defs_add - take what one record defines; others are passed over. Returns: 0; -EBADMSG:
+ * log_defs_add - take what one record defines; others are passed over. Returns: 0; -EBADMSG:
  * unusable, noted as a problem; -ENOMEM.
  */
-int report_defs_add(struct report_defs *d, const struct report_record *record);
+int log_defs_add(struct log_defs *d, const struct log_record *record);
 
-/* report_defs_pdb - the PDB of a module (number) that the log has; NULL: it has none. */
-const struct report_pdb *report_defs_pdb(const struct report_defs *d, uint32_t module);
+/* log_defs_pdb - the PDB of a module (number) that the log has; NULL: it has none. */
+const struct log_pdb *log_defs_pdb(const struct log_defs *d, uint32_t module);
 
-/* report_defs_unusable - notes that a record lacks this member. Returns: -EBADMSG. */
-int report_defs_unusable(const struct report_defs *d, const struct report_record *record,
-                         const char *key);
+/* log_defs_unusable - notes that a record lacks this member. Returns: -EBADMSG. */
+int log_defs_unusable(const struct log_defs *d, const struct log_record *record, const char *key);
 
 /*
- * report_defs_expect - everything that the record names must be defined by now. A missing id is a
+ * log_defs_expect - everything that the record names must be defined by now. A missing id is a
  * problem, which is noted once. Returns: 0 or -ENOMEM.
  */
-int report_defs_expect(struct report_defs *d, const struct report_record *record);
+int log_defs_expect(struct log_defs *d, const struct log_record *record);
 
 /*
  * Ids to numbers. An id that is not defined so far gets an entry that says so, and a problem. Id 0
  * of modules, classes and methods is number 0. Returns: 0 or -ENOMEM.
  */
-int report_defs_class(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
-int report_defs_method(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
-int report_defs_thread(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
-int report_defs_path(struct report_defs *d, uint32_t id, struct report_place at, uint32_t *out);
+int log_defs_class(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out);
+int log_defs_method(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out);
+int log_defs_thread(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out);
+int log_defs_path(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out);
 
 /*
  * The path of an inline stack, the class of an inline type. Returns: 0; -EBADMSG with a problem
  * noted; -ENOMEM.
  */
-int report_defs_inline_path(struct report_defs *d, const struct report_alloc *alloc, uint32_t *out);
-int report_defs_inline_class(struct report_defs *d, const struct report_alloc *alloc,
-                             uint32_t *out);
+int log_defs_inline_path(struct log_defs *d, const struct log_alloc *alloc, uint32_t *out);
+int log_defs_inline_class(struct log_defs *d, const struct log_alloc *alloc, uint32_t *out);
 
-/* The path of an allocation, by node or inline stack; Returns: as report_defs_inline_path. */
-int report_defs_alloc_path(struct report_defs *d, const struct report_alloc *alloc,
-                           struct report_place at, uint32_t *out);
+/* The path of an allocation, by node or inline stack; Returns: as log_defs_inline_path. */
+int log_defs_alloc_path(struct log_defs *d, const struct log_alloc *alloc, struct log_place at,
+                        uint32_t *out);
 
-/* The IL offset in the innermost frame of that path; REPORT_NO_IL. */
-int32_t report_defs_alloc_il(const struct report_defs *d, const struct report_alloc *alloc);
+/* The IL offset in the innermost frame of that path; LOG_NO_IL. */
+int32_t log_defs_alloc_il(const struct log_defs *d, const struct log_alloc *alloc);
 
 /* A path as the machine's stack has it, wherever its frames were begun. Returns: 0 or -ENOMEM. */
-int report_defs_plain(struct report_defs *d, uint32_t *path);
+int log_defs_plain(struct log_defs *d, uint32_t *path);
 
-/* The plain path of any other event; REPORT_PATH_EMPTY without a node. Returns: 0 or -ENOMEM. */
-int report_defs_event_path(struct report_defs *d, const struct report_record *record,
-                           uint32_t *out);
+/* The plain path of any other event; LOG_PATH_EMPTY without a node. Returns: 0 or -ENOMEM. */
+int log_defs_event_path(struct log_defs *d, const struct log_record *record, uint32_t *out);
 
 /*
- * The map itself. report_ids_get gives number + 1, 0 for an id that is not there; report_ids_set 0
+ * The map itself. log_id_map_get gives number + 1, 0 for an id that is not there; log_id_map_set 0
  * or -ENOMEM.
  */
-uint32_t report_ids_get(const struct report_ids *ids, uint32_t id);
-int report_ids_set(struct report_ids *ids, uint32_t id, uint32_t number);
-void report_ids_free(struct report_ids *ids);
+uint32_t log_id_map_get(const struct log_id_map *ids, uint32_t id);
+int log_id_map_set(struct log_id_map *ids, uint32_t id, uint32_t number);
+void log_id_map_free(struct log_id_map *ids);
 
-/* report_defs_path_add - a path that no node has; its parent exists. Returns: 0 or -ENOMEM. */
-int report_defs_path_add(struct report_defs *d, const struct report_path *path, uint32_t *out);
+/* log_defs_path_add - a path that no node has; its parent exists. Returns: 0 or -ENOMEM. */
+int log_defs_path_add(struct log_defs *d, const struct log_call_path *path, uint32_t *out);
 
-/* report_defs_method_named - a name in place of a method: "(one of 3 callers)". 0 or -ENOMEM. */
-#define REPORT_SEVERAL "(one of "
-int report_defs_method_named(struct report_defs *d, const char *name, uint32_t *out);
+/* log_defs_method_named - a name in place of a method: "(one of 3 callers)". 0 or -ENOMEM. */
+#define LOG_SEVERAL "(one of "
+int log_defs_method_named(struct log_defs *d, const char *name, uint32_t *out);
 
-static inline const struct report_def *report_class(const struct report_defs *d, uint32_t number)
+static inline const struct log_def *log_class(const struct log_defs *d, uint32_t number)
 {
     return &d->classes.defs[number];
 }
-static inline const struct report_def *report_method(const struct report_defs *d, uint32_t number)
+static inline const struct log_def *log_method(const struct log_defs *d, uint32_t number)
 {
     return &d->methods.defs[number];
 }
-static inline const struct report_def *report_module(const struct report_defs *d, uint32_t number)
+static inline const struct log_def *log_module(const struct log_defs *d, uint32_t number)
 {
     return &d->modules.defs[number];
 }
-static inline const struct report_path *report_path(const struct report_defs *d, uint32_t number)
+static inline const struct log_call_path *log_call_path(const struct log_defs *d, uint32_t number)
 {
     return &d->paths[number];
 }
-static inline enum sst_call report_path_call(const struct report_path *path)
+static inline enum sst_call log_call_path_call(const struct log_call_path *path)
 {
-    return path->il < 0 ? (enum sst_call)(REPORT_NO_IL - path->il) : SST_CALL_NONE;
+    return path->il < 0 ? (enum sst_call)(LOG_NO_IL - path->il) : SST_CALL_NONE;
 }
 
 #endif

@@ -16,9 +16,9 @@
  * A file of the folder, if it is a log. In a folder of another user its owner chooses what the
  * names lead to: it is read with our rights, as by cat(1), and only regular files are opened.
  */
-static int look_at(const char *folder, const char *name, struct report_folder *out)
+static int look_at(const char *folder, const char *name, struct log_parts_folder *out)
 {
-    struct report_folder_log log = {NULL, 0};
+    struct log_parts_folder_log log = {NULL, 0};
     const char *slash = *folder && folder[strlen(folder) - 1] == '/' ? "" : "/";
     char path[PATH_MAX];
     const char *format;
@@ -26,13 +26,13 @@ static int look_at(const char *folder, const char *name, struct report_folder *o
 
     if (snprintf(path, sizeof(path), "%s%s%s", folder, slash, name) >= (int)sizeof(path))
         return 0;
-    header = report_header_of(path);
+    header = log_header_of(path);
     format = json_string_value(json_object_get(header, "format"));
     if (!format || strcmp(format, "shadowtrace") != 0) {
         json_decref(header);
         return 0;
     }
-    (void)report_member_count(header, "clock", &log.clock);
+    (void)log_member_count(header, "clock", &log.clock);
     json_decref(header);
     log.path = memory_strdup(path);
     if (!log.path || !array_reserve(&out->logs, &out->capacity, out->count + 1)) {
@@ -43,9 +43,10 @@ static int look_at(const char *folder, const char *name, struct report_folder *o
     return 0;
 }
 
-ORDERED_BY(by_clock, struct report_folder_log, ORDER(x->clock, y->clock), strcmp(x->path, y->path))
+ORDERED_BY(by_clock, struct log_parts_folder_log, ORDER(x->clock, y->clock),
+           strcmp(x->path, y->path))
 
-int report_folder_read(const char *path, struct report_folder *out)
+int log_parts_folder_read(const char *path, struct log_parts_folder *out)
 {
     size_t first = out->count;
     const struct dirent *entry;
@@ -60,10 +61,10 @@ int report_folder_read(const char *path, struct report_folder *out)
     return err;
 }
 
-void report_folder_fini(struct report_folder *folder)
+void log_parts_folder_fini(struct log_parts_folder *folder)
 {
     for (size_t i = 0; i < folder->count; i++)
         memory_free(folder->logs[i].path);
     memory_free(folder->logs);
-    *folder = (struct report_folder){NULL, 0, 0};
+    *folder = (struct log_parts_folder){NULL, 0, 0};
 }

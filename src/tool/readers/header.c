@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const char *report_program(const json_t *header)
+const char *log_program(const json_t *header)
 {
     const char *executable = json_string_value(json_object_get(header, "executable"));
     const json_t *argument;
@@ -35,10 +35,10 @@ const char *report_program(const json_t *header)
 /* *whole: there is a first line, whatever it is. */
 static json_t *header_of(const char *path, bool *whole)
 {
-    struct report_lines *lines = NULL;
-    struct report_parser parser;
-    struct report_record record;
-    struct report_line line;
+    struct log_lines *lines = NULL;
+    struct log_parser parser;
+    struct log_record record;
+    struct log_line line;
     json_t *header = NULL;
     char opened[64];
     int fd = -1, err;
@@ -50,35 +50,35 @@ static json_t *header_of(const char *path, bool *whole)
     if (fd < 0)
         return NULL;
     snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
-    err = report_lines_open(opened, &lines);
+    err = log_lines_open(opened, &lines);
     close(fd);
     if (err)
         return NULL;
-    report_lines_allow(lines, REPORT_HEADER_MAX);
-    report_parser_init(&parser);
-    if (report_lines_next(lines, &line) > 0) {
+    log_lines_allow(lines, LOG_HEADER_MAX);
+    log_parser_init(&parser);
+    if (log_lines_next(lines, &line) > 0) {
         *whole = !line.cut;
-        if (!line.too_long && !report_parse_any(&parser, &line, &record) &&
+        if (!line.too_long && !log_parse_any(&parser, &line, &record) &&
             record.kind == SST_KIND_HEADER)
             header = json_deep_copy(record.json);
     } else {
-        const char *damage = report_lines_damage(lines);
+        const char *damage = log_lines_damage(lines);
 
-        *whole = damage && strcmp(damage, REPORT_LINES_CUT) != 0;
+        *whole = damage && strcmp(damage, LOG_LINES_CUT) != 0;
     }
-    report_parser_fini(&parser);
-    report_lines_free(lines);
+    log_parser_fini(&parser);
+    log_lines_free(lines);
     return header;
 }
 
-json_t *report_header_of(const char *path)
+json_t *log_header_of(const char *path)
 {
     bool whole;
 
     return header_of(path, &whole);
 }
 
-bool report_header_missing(const char *path)
+bool log_header_missing(const char *path)
 {
     bool whole;
     json_t *header = header_of(path, &whole);
@@ -104,7 +104,7 @@ static bool zone_of(const char *text, long *ahead)
     return true;
 }
 
-time_t report_started(const json_t *header)
+time_t log_started(const json_t *header)
 {
     const char *text = json_string_value(json_object_get(header, "started"));
     struct tm utc = {0};
@@ -114,42 +114,42 @@ time_t report_started(const json_t *header)
     return end && zone_of(end + strspn(end, ".0123456789"), &ahead) ? timegm(&utc) - ahead : 0;
 }
 
-bool report_attached(const json_t *header)
+bool log_attached(const json_t *header)
 {
     return json_is_true(json_object_get(header, "attached"));
 }
 
 static const char *const sampler_words[] = {
-    [REPORT_SAMPLER_EXACT] = "exact",
-    [REPORT_SAMPLER_RUNTIME] = "runtime",
-    [REPORT_SAMPLER_TICKS] = "ticks",
+    [LOG_SAMPLER_EXACT] = "exact",
+    [LOG_SAMPLER_RUNTIME] = "runtime",
+    [LOG_SAMPLER_TICKS] = "ticks",
 };
 
-enum report_sampler report_sampler(const json_t *header)
+enum log_sampler_kind log_sampler_kind(const json_t *header)
 {
     const char *text = json_string_value(json_object_get(header, "sampler"));
 
     for (size_t i = 0; text && i < COUNT_OF(sampler_words); i++)
         if (!strcmp(text, sampler_words[i]))
-            return (enum report_sampler)i;
-    return REPORT_SAMPLER_EXACT;
+            return (enum log_sampler_kind)i;
+    return LOG_SAMPLER_EXACT;
 }
 
-const char *report_sampler_word(enum report_sampler sampler)
+const char *log_sampler_word(enum log_sampler_kind sampler)
 {
     return sampler_words[sampler];
 }
 
-uint64_t report_alive_mean(const json_t *header, const json_t *end)
+uint64_t log_alive_mean(const json_t *header, const json_t *end)
 {
     const json_t *alive = json_object_get(json_object_get(end, "sampling"), "alive");
     json_int_t mean = json_integer_value(json_object_get(alive, "mean"));
-    uint64_t first = report_sample_mean(header);
+    uint64_t first = log_sample_mean(header);
 
     return mean > 0 && (uint64_t)mean > first ? (uint64_t)mean : first;
 }
 
-uint64_t report_sample_mean(const json_t *header)
+uint64_t log_sample_mean(const json_t *header)
 {
     json_int_t mean =
         json_integer_value(json_object_get(json_object_get(header, "options"), "sample"));

@@ -9,40 +9,40 @@
 #include <time.h>
 
 /*
- * report_program - the file that was run, without its folder: the assembly that `dotnet` ran, else
+ * log_program - the file that was run, without its folder: the assembly that `dotnet` ran, else
  * the process's image. Returns: NULL if the header does not say; else it belongs to the header.
  */
-const char *report_program(const json_t *header);
+const char *log_program(const json_t *header);
 
-#define REPORT_HEADER_MAX ((uint64_t)1 << 20) /* bytes, unpacked: a header is shorter */
+#define LOG_HEADER_MAX ((uint64_t)1 << 20) /* bytes, unpacked: a header is shorter */
 
 /*
- * report_header_of - the first line of the log at `path`, plain or packed. Returns: NULL: it is no
+ * log_header_of - the first line of the log at `path`, plain or packed. Returns: NULL: it is no
  * file, or no log; else the caller's, json_decref. Memory that runs out is no log, too.
  */
-json_t *report_header_of(const char *path);
+json_t *log_header_of(const char *path);
 
-/* report_header_missing - the file at `path` begins with something else: no header will come. */
-bool report_header_missing(const char *path);
+/* log_header_missing - the file at `path` begins with something else: no header will come. */
+bool log_header_missing(const char *path);
 
-/* report_started - in s since 1970; 0: not said. */
-time_t report_started(const json_t *header);
+/* log_started - in s since 1970; 0: not said. */
+time_t log_started(const json_t *header);
 
-/* report_attached - was the process running before? header may be NULL. */
-bool report_attached(const json_t *header);
+/* log_attached - was the process running before? header may be NULL. */
+bool log_attached(const json_t *header);
 
 /* Who took the samples of a sampled log. Older logs do not say: they met all allocations. */
-enum report_sampler {
-    REPORT_SAMPLER_EXACT,   /* all allocations are met */
-    REPORT_SAMPLER_RUNTIME, /* the runtime, without bias */
-    REPORT_SAMPLER_TICKS,   /* the runtime, not at random: no interval holds */
+enum log_sampler_kind {
+    LOG_SAMPLER_EXACT,   /* all allocations are met */
+    LOG_SAMPLER_RUNTIME, /* the runtime, without bias */
+    LOG_SAMPLER_TICKS,   /* the runtime, not at random: no interval holds */
 };
 
-/* report_sampler - header may be NULL. report_sampler_word - as the log has it. */
-enum report_sampler report_sampler(const json_t *header);
-uint64_t report_sample_mean(const json_t *header); /* bytes a sample, at first; 0: not said */
+/* log_sampler_kind - header may be NULL. log_sampler_word - as the log has it. */
+enum log_sampler_kind log_sampler_kind(const json_t *header);
+uint64_t log_sample_mean(const json_t *header); /* bytes a sample, at first; 0: not said */
 /* Bytes a sample that is followed while it is alive; as of the end record, if there is one. */
-uint64_t report_alive_mean(const json_t *header, const json_t *end);
-const char *report_sampler_word(enum report_sampler sampler);
+uint64_t log_alive_mean(const json_t *header, const json_t *end);
+const char *log_sampler_word(enum log_sampler_kind sampler);
 
 #endif

@@ -23,16 +23,16 @@
 #define BLOCK_HEADER 3 /* bytes; zstd asks for that of the next block, too */
 
 /*
- * data[begin, end) is read but not handed out; REPORT_LINE_PADDING newlines follow it.
+ * data[begin, end) is read but not handed out; LOG_LINE_PADDING newlines follow it.
  * scanned <= end - begin: no newline in data[begin, begin + scanned).
  * dropped: bytes before data[begin] of a line that is too long and goes on there; 0: it is none.
  * A read may say -EAGAIN at any byte: all that is known of a line stands here, not in a function.
  */
-struct report_lines {
-    struct report_source source;
+struct log_lines {
+    struct log_source source;
     uint64_t taken, size;
-    uint64_t allowed;       /* bytes that may be added to data */
-    struct report_place at; /* of data[begin - dropped] */
+    uint64_t allowed;    /* bytes that may be added to data */
+    struct log_place at; /* of data[begin - dropped] */
     char *data;
     size_t begin, end, capacity, scanned;
     uint64_t dropped;
@@ -47,7 +47,7 @@ struct report_lines {
     bool unpacks;  /* zstd holds bytes that had no room yet */
 };
 
-static void drop_all(struct report_lines *l)
+static void drop_all(struct log_lines *l)
 {
     l->begin = l->end = l->scanned = 0;
 }
@@ -68,17 +68,17 @@ static void fd_close(void *context)
         close((int)(intptr_t)context);
 }
 
-int report_lines_open(const char *path, struct report_lines **out)
+int log_lines_open(const char *path, struct log_lines **out)
 {
     int fd = strcmp(path, "-") == 0 ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    struct report_source source = {fd_read, fd_close, (void *)(intptr_t)fd};
+    struct log_source source = {fd_read, fd_close, (void *)(intptr_t)fd};
     struct stat st;
     int err;
 
     *out = NULL;
     if (fd < 0)
         return -errno;
-    err = report_lines_from(&source, out);
+    err = log_lines_from(&source, out);
     if (!err && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
         (*out)->size = (uint64_t)st.st_size;
         (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL); /* only a hint */
@@ -86,13 +86,13 @@ int report_lines_open(const char *path, struct report_lines **out)
     return err;
 }
 
-int report_lines_from(const struct report_source *source, struct report_lines **out)
+int log_lines_from(const struct log_source *source, struct log_lines **out)
 {
-    struct report_lines *l = memory_zalloc(1, sizeof(*l));
+    struct log_lines *l = memory_zalloc(1, sizeof(*l));
 
     *out = NULL;
     if (l)
-        l->data = memory_alloc(CHUNK + REPORT_LINE_PADDING);
+        l->data = memory_alloc(CHUNK + LOG_LINE_PADDING);
     if (!l || !l->data) {
         if (source->close)
             source->close(source->context);
@@ -107,7 +107,7 @@ int report_lines_from(const struct report_source *source, struct report_lines **
     return 0;
 }
 
-void report_lines_free(struct report_lines *l)
+void log_lines_free(struct log_lines *l)
 {
     if (!l)
         return;
@@ -117,47 +117,47 @@ void report_lines_free(struct report_lines *l)
     memory_free_all(l->packed_data, l->data, l);
 }
 
-const char *report_lines_damage(const struct report_lines *l)
+const char *log_lines_damage(const struct log_lines *l)
 {
     return l->damage;
 }
 
-uint64_t report_lines_taken(const struct report_lines *l)
+uint64_t log_lines_taken(const struct log_lines *l)
 {
     return l->taken;
 }
 
-uint64_t report_lines_size(const struct report_lines *l)
+uint64_t log_lines_size(const struct log_lines *l)
 {
     return l->size;
 }
 
-void report_lines_allow(struct report_lines *l, uint64_t bytes)
+void log_lines_allow(struct log_lines *l, uint64_t bytes)
 {
     l->allowed = bytes;
 }
 
-bool report_lines_packed(const struct report_lines *l)
+bool log_lines_packed(const struct log_lines *l)
 {
     return l->zstd != NULL;
 }
 
-uint64_t report_lines_unfinished(const struct report_lines *l)
+uint64_t log_lines_unfinished(const struct log_lines *l)
 {
     return l->dropped + (l->end - l->begin);
 }
 
-void report_lines_break(struct report_lines *l, bool within)
+void log_lines_break(struct log_lines *l, bool within)
 {
     l->dropped = 0;
     l->ended = false;
     drop_all(l);
     if (within)
         l->data[l->end++] = '\0'; /* no line of a log has one */
-    memset(l->data + l->end, '\n', REPORT_LINE_PADDING);
+    memset(l->data + l->end, '\n', LOG_LINE_PADDING);
 }
 
-static ssize_t take(struct report_lines *l, void *to, size_t size)
+static ssize_t take(struct log_lines *l, void *to, size_t size)
 {
     ssize_t got = l->source.read(l->source.context, to, size);
 
@@ -166,7 +166,7 @@ static ssize_t take(struct report_lines *l, void *to, size_t size)
     return got;
 }
 
-static int start_unpacking(struct report_lines *l)
+static int start_unpacking(struct log_lines *l)
 {
     l->zstd = ZSTD_createDStream();
     l->packed_data = memory_alloc(l->end > PACKED ? l->end : PACKED);
@@ -186,7 +186,7 @@ static int start_unpacking(struct report_lines *l)
 }
 
 /* The first bytes say whether the log is compressed; then they are the first packed ones. */
-static int start(struct report_lines *l)
+static int start(struct log_lines *l)
 {
     static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
     size_t known = l->end;
@@ -209,7 +209,7 @@ static int start(struct report_lines *l)
 }
 
 /* Returns: whether there was anything to do; with nothing zstd fails in the end. */
-static bool unpack_some(struct report_lines *l, ZSTD_outBuffer *out)
+static bool unpack_some(struct log_lines *l, ZSTD_outBuffer *out)
 {
     size_t rest = l->packed.size - l->packed.pos, left;
     ZSTD_inBuffer in = l->packed;
@@ -236,7 +236,7 @@ static bool unpack_some(struct report_lines *l, ZSTD_outBuffer *out)
  * As a source's read: unpack until there is something. Damage is an end of the log, with its reason
  * kept.
  */
-static ssize_t unpack(struct report_lines *l, char *to, size_t size)
+static ssize_t unpack(struct log_lines *l, char *to, size_t size)
 {
     ZSTD_outBuffer out = {to, size, 0};
 
@@ -251,7 +251,7 @@ static ssize_t unpack(struct report_lines *l, char *to, size_t size)
         l->packed = (ZSTD_inBuffer){l->packed_data, (size_t)got, 0};
         if (got == 0) {
             if (l->in_frame)
-                l->damage = REPORT_LINES_CUT;
+                l->damage = LOG_LINES_CUT;
             break;
         }
     }
@@ -262,7 +262,7 @@ static ssize_t unpack(struct report_lines *l, char *to, size_t size)
  * More bytes behind end. The rest of an unfinished line moves to the front first, and the chunk
  * grows with it.
  */
-static int fill(struct report_lines *l)
+static int fill(struct log_lines *l)
 {
     size_t rest = l->end - l->begin, room;
     ssize_t got;
@@ -274,8 +274,8 @@ static int fill(struct report_lines *l)
         l->begin = 0;
         l->end = rest;
     }
-    if (l->capacity - rest < CHUNK / 2 && l->capacity < REPORT_LINE_MAX + CHUNK) {
-        char *data = memory_realloc(l->data, l->capacity * 2 + REPORT_LINE_PADDING);
+    if (l->capacity - rest < CHUNK / 2 && l->capacity < LOG_LINE_MAX + CHUNK) {
+        char *data = memory_realloc(l->data, l->capacity * 2 + LOG_LINE_PADDING);
 
         if (!data)
             return -ENOMEM;
@@ -301,11 +301,11 @@ static int fill(struct report_lines *l)
     l->end += (size_t)got;
 out:
     l->allowed -= l->end - rest < l->allowed ? l->end - rest : l->allowed;
-    memset(l->data + l->end, '\n', REPORT_LINE_PADDING);
+    memset(l->data + l->end, '\n', LOG_LINE_PADDING);
     return 0;
 }
 
-static void hand_out(struct report_lines *l, struct report_line *line, size_t size, bool cut)
+static void hand_out(struct log_lines *l, struct log_line *line, size_t size, bool cut)
 {
     line->text = l->data + l->begin;
     line->size = size;
@@ -319,14 +319,14 @@ static void hand_out(struct report_lines *l, struct report_line *line, size_t si
 }
 
 /* What has not been searched yet for the end of a line. */
-static char *unsearched(const struct report_lines *l, size_t *size)
+static char *unsearched(const struct log_lines *l, size_t *size)
 {
     *size = l->end - l->begin - l->scanned;
     return l->data + l->begin + l->scanned;
 }
 
 /* The line is longer than we keep: drop it as it comes, up to its newline. */
-static int pass_over(struct report_lines *l, struct report_line *line)
+static int pass_over(struct log_lines *l, struct log_line *line)
 {
     size_t size, rest;
     char *newline;
@@ -345,7 +345,7 @@ static int pass_over(struct report_lines *l, struct report_line *line)
             return err;
     }
     rest = newline ? (size_t)(newline + 1 - l->data) - l->begin : l->end - l->begin;
-    *line = (struct report_line){.text = "", .at = l->at, .cut = newline == NULL, .too_long = true};
+    *line = (struct log_line){.text = "", .at = l->at, .cut = newline == NULL, .too_long = true};
     l->begin += rest;
     l->scanned = 0;
     l->at.line++;
@@ -354,7 +354,7 @@ static int pass_over(struct report_lines *l, struct report_line *line)
     return 1;
 }
 
-int report_lines_next(struct report_lines *l, struct report_line *line)
+int log_lines_next(struct log_lines *l, struct log_line *line)
 {
     if (UNLIKELY(l->dropped))
         return pass_over(l, line);
@@ -364,7 +364,7 @@ int report_lines_next(struct report_lines *l, struct report_line *line)
         int err;
 
         size = (size_t)((newline ? newline : l->data + l->end) - l->data) - l->begin;
-        if (UNLIKELY(size > REPORT_LINE_MAX))
+        if (UNLIKELY(size > LOG_LINE_MAX))
             return pass_over(l, line);
         if (LIKELY(newline != NULL) || (l->ended && size)) {
             hand_out(l, line, size, newline == NULL);
@@ -380,28 +380,28 @@ int report_lines_next(struct report_lines *l, struct report_line *line)
 }
 
 /* The block gets the buffer with the lines in it, the block's own gets what follows them. */
-static int trade(struct report_lines *l, struct report_block *block, size_t size, bool cut)
+static int trade(struct log_lines *l, struct log_block *block, size_t size, bool cut)
 {
     size_t rest = l->end - l->begin - size, capacity = rest > CHUNK ? rest : CHUNK;
     char *spare = block->data;
 
     if (block->capacity < capacity || block->capacity > 4 * capacity) {
         memory_free(spare);
-        *block = (struct report_block){.data = NULL};
-        spare = memory_alloc(capacity + REPORT_LINE_PADDING);
+        *block = (struct log_block){.data = NULL};
+        spare = memory_alloc(capacity + LOG_LINE_PADDING);
         if (!spare)
             return -ENOMEM;
         block->capacity = capacity;
     }
     memcpy(spare, l->data + l->begin + size, rest);
-    memset(spare + rest, '\n', REPORT_LINE_PADDING);
+    memset(spare + rest, '\n', LOG_LINE_PADDING);
     capacity = block->capacity;
-    *block = (struct report_block){.text = l->data + l->begin,
-                                   .size = size,
-                                   .offset = l->at.offset,
-                                   .cut = cut,
-                                   .data = l->data,
-                                   .capacity = l->capacity};
+    *block = (struct log_block){.text = l->data + l->begin,
+                                .size = size,
+                                .offset = l->at.offset,
+                                .cut = cut,
+                                .data = l->data,
+                                .capacity = l->capacity};
     l->data = spare;
     l->capacity = capacity;
     l->begin = l->scanned = 0;
@@ -410,9 +410,9 @@ static int trade(struct report_lines *l, struct report_block *block, size_t size
     return 1;
 }
 
-static int block_too_long(struct report_lines *l, struct report_block *block)
+static int block_too_long(struct log_lines *l, struct log_block *block)
 {
-    struct report_line line = {.text = ""};
+    struct log_line line = {.text = ""};
     int err = pass_over(l, &line);
 
     block->text = line.text;
@@ -423,7 +423,7 @@ static int block_too_long(struct report_lines *l, struct report_block *block)
     return err;
 }
 
-int report_lines_block(struct report_lines *l, struct report_block *block)
+int log_lines_block(struct log_lines *l, struct log_block *block)
 {
     if (UNLIKELY(l->dropped))
         return block_too_long(l, block);
@@ -437,7 +437,7 @@ int report_lines_block(struct report_lines *l, struct report_block *block)
         l->scanned = l->end - l->begin;
         if (l->ended)
             return l->begin == l->end ? 0 : trade(l, block, l->end - l->begin, true);
-        if (l->scanned > REPORT_LINE_MAX)
+        if (l->scanned > LOG_LINE_MAX)
             return block_too_long(l, block);
         err = fill(l);
         if (err)
@@ -445,8 +445,8 @@ int report_lines_block(struct report_lines *l, struct report_block *block)
     }
 }
 
-void report_block_fini(struct report_block *block)
+void log_block_fini(struct log_block *block)
 {
     memory_free(block->data);
-    *block = (struct report_block){.data = NULL};
+    *block = (struct log_block){.data = NULL};
 }

@@ -13,24 +13,24 @@
 #define LOOK_BYTES     ((uint64_t)64 << 10)
 #define GIVE_UP_LINES  1000 /* without a record: this is no log, do not read on to its end */
 
-void report_log_init(struct report_log *log)
+void log_input_init(struct log_input *log)
 {
     memset(log, 0, sizeof(*log));
 }
 
-void report_log_fini(struct report_log *log)
+void log_input_fini(struct log_input *log)
 {
-    report_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written,
-                        log->header, log->end, log->unhandled, log->sampling);
+    log_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written,
+                     log->header, log->end, log->unhandled, log->sampling);
     for (size_t i = 0; i < log->path_count; i++)
         memory_free(log->paths[i]);
     memory_free(log->paths);
-    report_log_init(log);
+    log_input_init(log);
 }
 
-uint64_t report_log_lost(const struct report_log *log)
+uint64_t log_input_lost(const struct log_input *log)
 {
-    return log->lost + report_counts_sum(log->lost_by);
+    return log->lost + log_counts_sum(log->lost_by);
 }
 
 static int add_losses(json_t *to, const json_t *counts)
@@ -38,16 +38,16 @@ static int add_losses(json_t *to, const json_t *counts)
     const char *family;
     json_t *count;
 
-    REPORT_EACH_COUNT(counts, family, count)
+    LOG_EACH_COUNT(counts, family, count)
     {
-        if (report_count_in(counts, family) &&
-            report_counts_add(&to, family, report_count_in(counts, family)))
+        if (log_count_in(counts, family) &&
+            log_counts_add(&to, family, log_count_in(counts, family)))
             return -ENOMEM;
     }
     return 0;
 }
 
-json_t *report_log_lost_others(const struct report_log *log)
+json_t *log_input_lost_others(const struct log_input *log)
 {
     json_t *sum = json_object();
 
@@ -57,164 +57,163 @@ json_t *report_log_lost_others(const struct report_log *log)
     return NULL;
 }
 
-bool report_log_ended(const struct report_log *log)
+bool log_input_ended(const struct log_input *log)
 {
     return log->ends > 0 && log->ends >= log->headers && !log->cut;
 }
 
 /* What the recording being read has lost; its end record, if it has one, tells more. */
-static void losses_so_far(const struct report_log *log, const json_t *end,
-                          struct report_completeness *out)
+static void losses_so_far(const struct log_input *log, const json_t *end,
+                          struct log_completeness *out)
 {
     const json_t *lost_by = json_object_get(end, "lost_by");
     const json_t *not_written = json_object_get(end, "not_written");
-    struct report_losses losses = {.lost = report_count_in(end, "lost"),
-                                   .lost_by = log->lost_by,
-                                   .others = log->lost_families,
-                                   .not_written = not_written ? not_written : log->not_written};
+    struct log_losses losses = {.lost = log_count_in(end, "lost"),
+                                .lost_by = log->lost_by,
+                                .others = log->lost_families,
+                                .not_written = not_written ? not_written : log->not_written};
 
-    if (report_counts_sum(lost_by) >= report_counts_sum(log->lost_by))
+    if (log_counts_sum(lost_by) >= log_counts_sum(log->lost_by))
         losses.lost_by = lost_by;
-    report_losses_settle(&losses, out);
+    log_losses_settle(&losses, out);
 }
 
 /* Counts are final of a recording that has ended (`end`), or that another header follows (NULL). */
-static int settle_lost(struct report_log *log, const json_t *end)
+static int settle_lost(struct log_input *log, const json_t *end)
 {
-    uint64_t lost = report_counts_sum(log->lost_by), at_least = report_count_in(end, "lost");
-    json_t *others = report_log_lost_others(log);
+    uint64_t lost = log_counts_sum(log->lost_by), at_least = log_count_in(end, "lost");
+    json_t *others = log_input_lost_others(log);
 
     if (!others)
         return -ENOMEM;
     losses_so_far(log, end, &log->gaps);
     log->lost += lost > at_least ? lost : at_least;
-    report_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written);
+    log_json_release(log->lost_by, log->lost_others, log->lost_families, log->not_written);
     log->lost_others = others;
     log->lost_by = log->lost_families = log->not_written = NULL;
     return 0;
 }
 
 /* The recording being read is over; another one begins. */
-static void settle_tally(struct report_log *log)
+static void settle_tally(struct log_input *log)
 {
-    report_tally_settle(&log->tally, log->end, log->unhandled, &log->gaps);
+    log_record_tally_settle(&log->tally, log->end, log->unhandled, &log->gaps);
     json_decref(log->unhandled);
     log->unhandled = NULL;
     memset(&log->tally, 0, sizeof(log->tally));
 }
 
-void report_log_completeness(const struct report_log *log, struct report_completeness *out)
+void log_input_completeness(const struct log_input *log, struct log_completeness *out)
 {
     *out = log->gaps;
-    report_tally_settle(&log->tally, log->end, log->unhandled, out);
+    log_record_tally_settle(&log->tally, log->end, log->unhandled, out);
     losses_so_far(log, NULL, out); /* those of an ended one are among the gaps */
-    report_gap_add(out, REPORT_GAP_CUT, NULL, NULL, log->cut, 0);
-    report_gap_add(out, REPORT_GAP_DAMAGED, NULL, NULL, log->damaged, 0);
-    report_gap_add(out, REPORT_GAP_AFTER_END, NULL, NULL, log->after_end, 0);
-    report_gap_add(out, REPORT_GAP_UNDEFINED, NULL, NULL, log->undefined, 0);
+    log_gap_add(out, LOG_GAP_CUT, NULL, NULL, log->cut, 0);
+    log_gap_add(out, LOG_GAP_DAMAGED, NULL, NULL, log->damaged, 0);
+    log_gap_add(out, LOG_GAP_AFTER_END, NULL, NULL, log->after_end, 0);
+    log_gap_add(out, LOG_GAP_UNDEFINED, NULL, NULL, log->undefined, 0);
 }
 
-void report_log_sampling(const struct report_log *log, struct report_sampling *out)
+void log_input_sampling(const struct log_input *log, struct log_sampling *out)
 {
     *out = log->sampled;
-    report_sampling_add(out, log->header, log->sampling);
+    log_sampling_add(out, log->header, log->sampling);
 }
 
 /* said: of the recording being read; NULL: nothing. */
-static int keep_sampling(struct report_log *log, const json_t *said)
+static int keep_sampling(struct log_input *log, const json_t *said)
 {
-    return json_is_object(said) ? report_json_keep(&log->sampling, said) : 0;
+    return json_is_object(said) ? log_json_keep(&log->sampling, said) : 0;
 }
 
-static int on_sampling(struct report_log *log, const struct report_record *r)
+static int on_sampling(struct log_input *log, const struct log_record *r)
 {
     return keep_sampling(log, r->json);
 }
 
-static int on_header(struct report_log *log, const struct report_record *r)
+static int on_header(struct log_input *log, const struct log_record *r)
 {
     const char *format = "";
     uint64_t version = 0;
 
-    if (report_member_text(r->json, "format", &format) || strcmp(format, SST_LOG_FORMAT) != 0) {
+    if (log_member_text(r->json, "format", &format) || strcmp(format, SST_LOG_FORMAT) != 0) {
         snprintf(log->why, sizeof(log->why),
                  "not a shadowtrace log: its header says format \"%.40s\"", format);
         return -EBADMSG;
     }
-    if (report_member_count(r->json, "version", &version) || version > SST_LOG_VERSION ||
+    if (log_member_count(r->json, "version", &version) || version > SST_LOG_VERSION ||
         version < 1) {
         snprintf(log->why, sizeof(log->why),
                  "log version %llu; this shadowtrace (%s) reads version %d: use a newer one",
                  (unsigned long long)version, SHADOWTRACE_VERSION, SST_LOG_VERSION);
         return -EPROTO;
     }
-    if (r->at.line > 1 && report_recording_again(&log->recording, r->json)) {
-        report_gap_add(&log->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
+    if (r->at.line > 1 && log_recording_again(&log->recording, r->json)) {
+        log_gap_add(&log->gaps, LOG_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
         return 0;
     }
     if (log->only_one && log->recording.number &&
-        !report_recording_goes_on(&log->recording, r->json)) {
-        report_gap_add(&log->gaps, REPORT_GAP_SEVERAL, NULL, NULL, 1, 0);
+        !log_recording_goes_on(&log->recording, r->json)) {
+        log_gap_add(&log->gaps, LOG_GAP_SEVERAL, NULL, NULL, 1, 0);
         return -ESTALE;
     }
-    if (report_recording_next(&log->recording, r->json)) {
+    if (log_recording_next(&log->recording, r->json)) {
         if (log->tally.begun) {
-            report_gap_add(&log->gaps, REPORT_GAP_SEVERAL, NULL, NULL, r->at.line > 1, 0);
+            log_gap_add(&log->gaps, LOG_GAP_SEVERAL, NULL, NULL, r->at.line > 1, 0);
             if (settle_lost(log, NULL))
                 return -ENOMEM;
             settle_tally(log);
         }
         log->headers++;
-        report_log_sampling(log, &log->sampled);
-        report_json_release(log->sampling);
+        log_input_sampling(log, &log->sampled);
+        log_json_release(log->sampling);
         log->sampling = NULL;
     }
     if (keep_sampling(log, json_object_get(r->json, "sampling")))
         return -ENOMEM;
-    return report_json_keep(&log->header, r->json);
+    return log_json_keep(&log->header, r->json);
 }
 
-static int on_lost(struct report_log *log, const struct report_record *r)
+static int on_lost(struct log_input *log, const struct log_record *r)
 {
     const char *reason = NULL;
     uint64_t count = 0;
 
-    if (report_member_text(r->json, "reason", &reason) ||
-        report_member_count(r->json, "count", &count))
+    if (log_member_text(r->json, "reason", &reason) || log_member_count(r->json, "count", &count))
         return 0; /* a loss without a number: nothing to add */
-    return report_counts_set(&log->lost_by, reason, count);
+    return log_counts_set(&log->lost_by, reason, count);
 }
 
-static int lost_of_family(struct report_log *log, const char *family, const json_t *said)
+static int lost_of_family(struct log_input *log, const char *family, const json_t *said)
 {
     uint64_t count = 0;
 
-    if (!family || report_member_count(said, "lost", &count))
+    if (!family || log_member_count(said, "lost", &count))
         return 0;
-    return report_counts_set(&log->lost_families, family, count);
+    return log_counts_set(&log->lost_families, family, count);
 }
 
-static int on_family_lost(struct report_log *log, const struct report_record *r)
+static int on_family_lost(struct log_input *log, const struct log_record *r)
 {
     const char *family = NULL;
 
-    (void)report_member_text(r->json, "family", &family);
+    (void)log_member_text(r->json, "family", &family);
     return lost_of_family(log, family, r->json);
 }
 
-static int on_not_written(struct report_log *log, const struct report_record *r)
+static int on_not_written(struct log_input *log, const struct log_record *r)
 {
     const json_t *records = json_object_get(r->json, "records");
 
-    return json_is_object(records) ? report_json_keep(&log->not_written, records) : 0;
+    return json_is_object(records) ? log_json_keep(&log->not_written, records) : 0;
 }
 
-static int on_unhandled(struct report_log *log, const struct report_record *r)
+static int on_unhandled(struct log_input *log, const struct log_record *r)
 {
-    return report_json_keep(&log->unhandled, r->json);
+    return log_json_keep(&log->unhandled, r->json);
 }
 
-static int on_end(struct report_log *log, const struct report_record *r)
+static int on_end(struct log_input *log, const struct log_record *r)
 {
     const char *family;
     json_t *said;
@@ -230,13 +229,13 @@ static int on_end(struct report_log *log, const struct report_record *r)
     log->ends++;
     if (keep_sampling(log, json_object_get(r->json, "sampling")))
         return -ENOMEM;
-    return report_json_keep(&log->end, r->json);
+    return log_json_keep(&log->end, r->json);
 }
 
-static int use(struct report_log *log, struct report_defs *defs,
-               const struct report_consumer *consumer, const struct report_record *r)
+static int use(struct log_input *log, struct log_defs *defs, const struct log_consumer *consumer,
+               const struct log_record *r)
 {
-    static int (*const on[SST_KIND_COUNT])(struct report_log *, const struct report_record *) = {
+    static int (*const on[SST_KIND_COUNT])(struct log_input *, const struct log_record *) = {
         [SST_KIND_HEADER] = on_header,
         [SST_KIND_LOST] = on_lost,
         [SST_KIND_FAMILY_LOST] = on_family_lost,
@@ -254,37 +253,37 @@ static int use(struct report_log *log, struct report_defs *defs,
     if (err)
         return err == -EBADMSG ? -ENOMSG : err;
     if (LIKELY(r->kind != SST_KIND_ALLOC))
-        err = report_defs_add(defs, r);
+        err = log_defs_add(defs, r);
     if (!err)
-        err = report_defs_expect(defs, r);
+        err = log_defs_expect(defs, r);
     return err ? err : consumer->record(consumer->context, r);
 }
 
-int report_log_take(struct report_log *log, struct report_defs *defs,
-                    const struct report_consumer *consumer, const struct report_record *record)
+int log_input_take(struct log_input *log, struct log_defs *defs,
+                   const struct log_consumer *consumer, const struct log_record *record)
 {
     int err = use(log, defs, consumer, record);
 
     if (err)
         return err == -ENOMSG ? -EBADMSG : err;
-    report_tally_record(&log->tally, record);
+    log_record_tally_add(&log->tally, record);
     log->lines++;
     log->used++;
     return 0;
 }
 
 /* A file that begins with anything else: its lines are of a recording of their own. */
-static int headless(struct report_log *log)
+static int headless(struct log_input *log)
 {
     int err = settle_lost(log, NULL);
 
     settle_tally(log);
-    report_gap_add(&log->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, 1, 0);
+    log_gap_add(&log->gaps, LOG_GAP_NO_HEADER, NULL, NULL, 1, 0);
     return err;
 }
 
 /* Nothing was found in the log. Is what there is at least how a log begins? */
-static bool could_begin(const struct report_line *line)
+static bool could_begin(const struct log_line *line)
 {
     static const char first[] = "{\"kind\":\"header\",\"format\":\"shadowtrace\"";
     size_t size = line->size < sizeof(first) - 1 ? line->size : sizeof(first) - 1;
@@ -292,17 +291,17 @@ static bool could_begin(const struct report_line *line)
     return line->cut && line->at.line == 1 && memcmp(line->text, first, size) == 0;
 }
 
-static int not_a_log(struct report_log *log, const char *why)
+static int not_a_log(struct log_input *log, const char *why)
 {
     snprintf(log->why, sizeof(log->why), "not a shadowtrace log: %s", why);
     return -EBADMSG;
 }
 
 /* One line, parsed: its record is used, or why it has none is noted. */
-static int one_line(const struct report_parsed *p, struct report_defs *defs,
-                    const struct report_consumer *consumer, struct report_log *log)
+static int one_line(const struct log_parsed *p, struct log_defs *defs,
+                    const struct log_consumer *consumer, struct log_input *log)
 {
-    const struct report_line *line = &p->line;
+    const struct log_line *line = &p->line;
     int err = p->err;
 
     log->lines++;
@@ -312,7 +311,7 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
         (err || line->too_long || p->record.kind != SST_KIND_HEADER) && headless(log))
         return -ENOMEM;
     if (UNLIKELY(line->too_long)) {
-        report_problem(defs->problems, line->at, "line longer than %zu MiB", REPORT_LINE_MAX >> 20);
+        log_problem(defs->problems, line->at, "line longer than %zu MiB", LOG_LINE_MAX >> 20);
         log->skipped++;
         log->damaged++;
         return 0;
@@ -324,10 +323,10 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
     if (LIKELY(!err)) {
         err = use(log, defs, consumer, &p->record);
         if (LIKELY(!err))
-            report_tally_record(&log->tally, &p->record);
+            log_record_tally_add(&log->tally, &p->record);
     } else if (err == -EBADMSG) {
-        report_problem(defs->problems, line->at, "%s%s",
-                       line->cut ? "the log is cut within this line: " : "", p->why);
+        log_problem(defs->problems, line->at, "%s%s",
+                    line->cut ? "the log is cut within this line: " : "", p->why);
         log->cut += line->cut;
     }
     if (UNLIKELY(err == -EBADMSG)) {
@@ -341,19 +340,19 @@ static int one_line(const struct report_parsed *p, struct report_defs *defs,
 
 /* Where parsed lines come from: threads that read ahead, or, without them, the reader itself. */
 struct source {
-    struct report_lines *lines;
+    struct log_lines *lines;
     struct parallel_reader *parallel;
-    struct report_parser parser;
-    struct report_parsed parsed;
+    struct log_parser parser;
+    struct log_parsed parsed;
 };
 
-static int source_init(struct source *s, struct report_lines *lines, unsigned jobs)
+static int source_init(struct source *s, struct log_lines *lines, unsigned jobs)
 {
     int err = 0;
 
     *s = (struct source){.lines = lines, .parsed.line.text = ""};
-    report_parser_init(&s->parser);
-    if (jobs > 1 && (!report_lines_size(lines) || report_lines_size(lines) >= SMALL))
+    log_parser_init(&s->parser);
+    if (jobs > 1 && (!log_lines_size(lines) || log_lines_size(lines) >= SMALL))
         err = parallel_reader_new(lines, jobs, &s->parallel);
     return err == -EAGAIN ? 0 : err;
 }
@@ -361,82 +360,82 @@ static int source_init(struct source *s, struct report_lines *lines, unsigned jo
 static void source_fini(struct source *s)
 {
     parallel_reader_free(s->parallel);
-    report_parser_fini(&s->parser);
+    log_parser_fini(&s->parser);
 }
 
-static int source_next(struct source *s, const struct report_parsed **out)
+static int source_next(struct source *s, const struct log_parsed **out)
 {
-    struct report_parsed *p = &s->parsed;
+    struct log_parsed *p = &s->parsed;
     int more;
 
     if (s->parallel)
         return parallel_reader_next(s->parallel, out);
-    more = report_lines_next(s->lines, &p->line);
+    more = log_lines_next(s->lines, &p->line);
     *out = p;
     p->err = 0;
     p->unknown_members = 0;
     if (more <= 0 || UNLIKELY(p->line.too_long))
         return more;
     p->why = s->parser.why;
-    p->err = report_parse(&s->parser, &p->line, &p->record);
+    p->err = log_parse(&s->parser, &p->line, &p->record);
     p->unknown_members = s->parser.unknown_members;
     s->parser.unknown_members = 0;
     return 1;
 }
 
-static void say_progress(const struct source *s, const struct report_consumer *consumer)
+static void say_progress(const struct source *s, const struct log_consumer *consumer)
 {
     if (consumer->progress)
         consumer->progress(consumer->progress_context,
                            s->parallel ? parallel_reader_taken(s->parallel)
-                                       : report_lines_taken(s->lines),
-                           report_lines_size(s->lines));
+                                       : log_lines_taken(s->lines),
+                           log_lines_size(s->lines));
 }
 
-struct report_reading {
-    struct report_defs *defs;
-    const struct report_consumer *consumer;
-    struct report_log *log;
+struct log_reading {
+    struct log_defs *defs;
+    const struct log_consumer *consumer;
+    struct log_input *log;
     const char *file;
     struct source source;
-    struct report_place at; /* behind the last line */
+    struct log_place at; /* behind the last line */
     uint64_t lines_before, used_before, cut_before, damaged_before, headers_before;
     uint64_t until_ns;                   /* 0: for as long as there are lines */
     uint64_t looked_lines, looked_bytes; /* of the log when the clock was looked at */
     bool begun;                          /* what there is is at least how a log begins */
 };
 
-int report_reading_new(struct report_lines *lines, const char *file, struct report_defs *defs,
-                       const struct report_consumer *consumer, struct report_log *log,
-                       struct report_reading **out)
+int log_reading_new(struct log_lines *lines, const char *file, struct log_defs *defs,
+                    const struct log_consumer *consumer, struct log_input *log,
+                    struct log_reading **out)
 {
-    struct report_reading *r = memory_zalloc(1, sizeof(*r));
+    struct log_reading *r = memory_zalloc(1, sizeof(*r));
     int err;
 
     *out = r;
     if (!r)
         return -ENOMEM;
-    *r = (struct report_reading){.defs = defs,
-                                 .consumer = consumer,
-                                 .log = log,
-                                 .file = file,
-                                 .at = {1, 0},
-                                 .lines_before = log->lines,
-                                 .used_before = log->used,
-                                 .cut_before = log->cut,
-                                 .damaged_before = log->damaged,
-                                 .headers_before = log->headers,
-                                 .looked_lines = log->lines,
-                                 .looked_bytes = log->bytes};
+    *r = (struct log_reading){.defs = defs,
+                              .consumer = consumer,
+                              .log = log,
+                              .file = file,
+                              .at = {1, 0},
+                              .lines_before = log->lines,
+                              .used_before = log->used,
+                              .cut_before = log->cut,
+                              .damaged_before = log->damaged,
+                              .headers_before = log->headers,
+                              .looked_lines = log->lines,
+                              .looked_bytes = log->bytes};
     err = source_init(&r->source, lines, log->jobs);
     if (err) {
-        report_reading_free(r);
+        log_reading_free(r);
         *out = NULL;
     }
     return err;
 }
 
-void report_reading_free(struct report_reading *r)
+void log_reading_free(struct log_reading *r)
 {
     if (r)
         source_fini(&r->source);
@@ -444,10 +443,10 @@ void report_reading_free(struct report_reading *r)
 }
 
 /* No line comes any more. */
-static int reading_end(struct report_reading *r)
+static int reading_end(struct log_reading *r)
 {
-    struct report_log *log = r->log;
-    const char *damage = report_lines_damage(r->source.lines);
+    struct log_input *log = r->log;
+    const char *damage = log_lines_damage(r->source.lines);
     int err = 0;
 
     if (log->lines == r->lines_before)
@@ -460,16 +459,16 @@ static int reading_end(struct report_reading *r)
         err = not_a_log(log, "it has no header, and most of its lines are no records");
     if (damage) {
         /* a line that was noted as cut says it already */
-        if (log->cut == r->cut_before || strcmp(damage, REPORT_LINES_CUT) != 0)
-            report_problem(r->defs->problems, r->at, "the compressed log ends here: %s", damage);
+        if (log->cut == r->cut_before || strcmp(damage, LOG_LINES_CUT) != 0)
+            log_problem(r->defs->problems, r->at, "the compressed log ends here: %s", damage);
         log->cut++;
     }
     return err;
 }
 
-static int next_line(struct report_reading *r, const struct report_parsed *parsed)
+static int next_line(struct log_reading *r, const struct log_parsed *parsed)
 {
-    const struct report_line *line = &parsed->line;
+    const struct log_line *line = &parsed->line;
     int err = one_line(parsed, r->defs, r->consumer, r->log);
 
     if (UNLIKELY(err))
@@ -484,14 +483,14 @@ static int next_line(struct report_reading *r, const struct report_parsed *parse
     return 0;
 }
 
-void report_reading_until(struct report_reading *r, uint64_t until_ns)
+void log_reading_until(struct log_reading *r, uint64_t until_ns)
 {
     r->until_ns = until_ns;
 }
 
-static bool is_late(struct report_reading *r)
+static bool is_late(struct log_reading *r)
 {
-    const struct report_log *log = r->log;
+    const struct log_input *log = r->log;
 
     if (LIKELY(!r->until_ns) ||
         (log->lines - r->looked_lines < LOOK_LINES && log->bytes - r->looked_bytes < LOOK_BYTES))
@@ -501,9 +500,9 @@ static bool is_late(struct report_reading *r)
     return clock_ns() >= r->until_ns;
 }
 
-int report_reading_more(struct report_reading *r)
+int log_reading_more(struct log_reading *r)
 {
-    const struct report_parsed *parsed = NULL;
+    const struct log_parsed *parsed = NULL;
     uint64_t undefined = r->defs->undefined;
     int err = 0, more;
 
@@ -517,20 +516,20 @@ int report_reading_more(struct report_reading *r)
     return err == -ENOMSG ? -EBADMSG : err;
 }
 
-int report_log_read_lines(struct report_lines *lines, const char *file, struct report_defs *defs,
-                          const struct report_consumer *consumer, struct report_log *log)
+int log_input_read_lines(struct log_lines *lines, const char *file, struct log_defs *defs,
+                         const struct log_consumer *consumer, struct log_input *log)
 {
-    struct report_reading *reading;
-    int err = report_reading_new(lines, file, defs, consumer, log, &reading);
+    struct log_reading *reading;
+    int err = log_reading_new(lines, file, defs, consumer, log, &reading);
 
     if (!err)
-        err = report_reading_more(reading);
-    report_reading_free(reading);
+        err = log_reading_more(reading);
+    log_reading_free(reading);
     return err;
 }
 
 /* The name of a part, which nobody else keeps. Returns: NULL without memory. */
-static const char *keep_name(struct report_log *log, const char *path)
+static const char *keep_name(struct log_input *log, const char *path)
 {
     char *name = memory_strdup(path);
 
@@ -541,23 +540,23 @@ static const char *keep_name(struct report_log *log, const char *path)
     return log->paths[log->path_count++] = name;
 }
 
-static int read_file(const char *path, struct report_defs *defs,
-                     const struct report_consumer *consumer, struct report_log *log)
+static int read_file(const char *path, struct log_defs *defs, const struct log_consumer *consumer,
+                     struct log_input *log)
 {
-    struct report_lines *lines = NULL;
-    int err = report_lines_open(path, &lines);
+    struct log_lines *lines = NULL;
+    int err = log_lines_open(path, &lines);
 
     if (!err)
-        err = report_log_read_lines(lines, path, defs, consumer, log);
-    report_lines_free(lines);
+        err = log_input_read_lines(lines, path, defs, consumer, log);
+    log_lines_free(lines);
     return err;
 }
 
-int report_log_read(const char *path, struct report_defs *defs,
-                    const struct report_consumer *consumer, struct report_log *log)
+int log_input_read(const char *path, struct log_defs *defs, const struct log_consumer *consumer,
+                   struct log_input *log)
 {
-    struct report_parts parts = {NULL, 0, 0, 0};
-    int err = report_parts_find(path, &parts);
+    struct log_parts parts = {NULL, 0, 0, 0};
+    int err = log_parts_find(path, &parts);
 
     for (size_t i = 0; !err && i < parts.count; i++) {
         const char *name = i + 1 == parts.count ? path : keep_name(log, parts.paths[i]);
@@ -567,6 +566,6 @@ int report_log_read(const char *path, struct report_defs *defs,
     if (parts.last > log->tally.last)
         log->tally.last = parts.last;
     log->file = path;
-    report_parts_fini(&parts);
+    log_parts_fini(&parts);
     return err;
 }

@@ -12,14 +12,14 @@
 
 #define SHOWN 40 /* bytes of each mark's text where they are listed */
 
-static int add(struct report_marks *marks, const char *text, const struct report_moment *at)
+static int add(struct log_marks *marks, const char *text, const struct log_moment *at)
 {
-    struct report_mark *mark;
+    struct log_mark_record *mark;
 
     if (!array_reserve(&marks->marks, &marks->capacity, marks->count + 1))
         return -ENOMEM;
     mark = &marks->marks[marks->count];
-    *mark = (struct report_mark){memory_strdup(text), *at};
+    *mark = (struct log_mark_record){memory_strdup(text), *at};
     if (!mark->text)
         return -ENOMEM;
     marks->count++;
@@ -38,47 +38,46 @@ static enum sst_live_why live_why(const char *text)
     return SST_LIVE_SESSION; /* of a later version: whatever it is, the sums are not exact */
 }
 
-void report_collection_of(const struct report_record *r, struct report_collection *out)
+void log_collection_of(const struct log_record *r, struct log_collection *out)
 {
     uint64_t depth = 0;
 
-    *out = (struct report_collection){.at.line = r->at.line};
-    (void)report_member_count(r->json, "t", &out->at.t);
-    (void)report_member_count(r->json, "gc", &out->gc);
-    (void)report_member_count(r->json, "full", &out->full);
-    (void)report_member_count(r->json, "allocs", &out->allocs);
-    (void)report_member_count(r->json, "bytes", &out->bytes);
-    (void)report_member_count(r->json, "pause", &out->pause);
-    (void)report_member_count(r->json, "depth", &depth);
+    *out = (struct log_collection){.at.line = r->at.line};
+    (void)log_member_count(r->json, "t", &out->at.t);
+    (void)log_member_count(r->json, "gc", &out->gc);
+    (void)log_member_count(r->json, "full", &out->full);
+    (void)log_member_count(r->json, "allocs", &out->allocs);
+    (void)log_member_count(r->json, "bytes", &out->bytes);
+    (void)log_member_count(r->json, "pause", &out->pause);
+    (void)log_member_count(r->json, "depth", &depth);
     out->depth = (unsigned)depth;
     out->opening = json_is_true(json_object_get(r->json, "opening"));
     if (!json_is_true(json_object_get(r->json, "exact")))
-        out->why = live_why(report_text_in(r, "why"));
+        out->why = live_why(log_text_in(r, "why"));
 }
 
-static int add_collection(struct report_marks *marks, const struct report_record *r,
-                          const struct report_recording *recording)
+static int add_collection(struct log_marks *marks, const struct log_record *r,
+                          const struct log_recording *recording)
 {
-    struct report_collection *c;
+    struct log_collection *c;
 
     if (!array_reserve(&marks->collections, &marks->collection_capacity,
                        marks->collection_count + 1))
         return -ENOMEM;
     c = &marks->collections[marks->collection_count++];
-    report_collection_of(r, c);
+    log_collection_of(r, c);
     c->at.recording = recording->number;
     return 0;
 }
 
 /* How long the first recording is, by its allocations and its end. */
-static void note_time(struct report_marks *marks, const struct report_recording *recording,
-                      uint64_t t)
+static void note_time(struct log_marks *marks, const struct log_recording *recording, uint64_t t)
 {
     if (recording->number <= 1 && t > marks->length)
         marks->length = t;
 }
 
-static void note_site(struct report_marks *marks, const struct report_recording *recording)
+static void note_site(struct log_marks *marks, const struct log_recording *recording)
 {
     marks->untimed |= recording->number <= 1 && !marks->length;
 }
@@ -87,8 +86,8 @@ static void note_site(struct report_marks *marks, const struct report_recording 
  * Whether the beginning of a line says all that is wanted of it, which is then noted: so it does
  * where it is written as the tracer writes it, for all but headers and marks.
  */
-static bool told(struct report_marks *marks, const struct report_line *line,
-                 const struct report_recording *recording)
+static bool told(struct log_marks *marks, const struct log_line *line,
+                 const struct log_recording *recording)
 {
     static const char plain[] = "{\"kind\":\"", time[] = "\",\"t\":";
     const char *kind = line->text + sizeof(plain) - 1, *at;
@@ -119,18 +118,18 @@ static bool told(struct report_marks *marks, const struct report_line *line,
     return true;
 }
 
-static int one_line(struct report_marks *marks, struct report_parser *parser,
-                    const struct report_line *line, struct report_recording *recording)
+static int one_line(struct log_marks *marks, struct log_parser *parser, const struct log_line *line,
+                    struct log_recording *recording)
 {
-    struct report_moment at = {.line = line->at.line};
-    struct report_record record;
+    struct log_moment at = {.line = line->at.line};
+    struct log_record record;
     const char *text = NULL;
-    int err = report_parse(parser, line, &record);
+    int err = log_parse(parser, line, &record);
 
     if (err)
         return err == -EBADMSG ? 0 : err; /* noted when the log itself is read */
     if (record.kind == SST_KIND_HEADER) {
-        report_recording_next(recording, record.json);
+        log_recording_next(recording, record.json);
         marks->recordings = recording->number;
         if (marks->live_only && recording->number == 1 &&
             !json_is_true(json_object_get(json_object_get(record.json, "options"), "live")))
@@ -142,68 +141,68 @@ static int one_line(struct report_marks *marks, struct report_parser *parser,
     } else if (record.kind == SST_KIND_SITE) {
         note_site(marks, recording);
     } else if (record.kind == SST_KIND_END) {
-        if (!report_member_count(record.json, "t", &at.t))
+        if (!log_member_count(record.json, "t", &at.t))
             note_time(marks, recording, at.t);
-    } else if (record.kind == SST_KIND_MARK && !report_member_text(record.json, "text", &text) &&
-               !report_member_count(record.json, "t", &at.t)) {
+    } else if (record.kind == SST_KIND_MARK && !log_member_text(record.json, "text", &text) &&
+               !log_member_count(record.json, "t", &at.t)) {
         at.recording = recording->number;
         return add(marks, text, &at);
     }
     return 0;
 }
 
-static int read_on(struct report_lines *lines, struct report_marks *marks,
-                   struct report_recording *recording)
+static int read_on(struct log_lines *lines, struct log_marks *marks,
+                   struct log_recording *recording)
 {
-    struct report_parser parser;
-    struct report_line line;
+    struct log_parser parser;
+    struct log_line line;
     int err = 0, more = 0;
 
-    report_parser_init(&parser);
-    while (!err && (more = report_lines_next(lines, &line)) > 0)
+    log_parser_init(&parser);
+    while (!err && (more = log_lines_next(lines, &line)) > 0)
         if (UNLIKELY(!told(marks, &line, recording)))
             err = one_line(marks, &parser, &line, recording);
-    report_parser_fini(&parser);
+    log_parser_fini(&parser);
     return err ? err : more;
 }
 
-int report_marks_read_lines(struct report_lines *lines, struct report_marks *marks)
+int log_marks_read_lines(struct log_lines *lines, struct log_marks *marks)
 {
-    struct report_recording recording = {0, 0, 0, 0};
+    struct log_recording recording = {0, 0, 0, 0};
 
     return read_on(lines, marks, &recording);
 }
 
-int report_marks_read(const char *path, struct report_marks *marks)
+int log_marks_read(const char *path, struct log_marks *marks)
 {
-    struct report_recording recording = {0, 0, 0, 0};
-    struct report_parts parts = {NULL, 0, 0, 0};
-    int err = report_parts_find(path, &parts);
+    struct log_recording recording = {0, 0, 0, 0};
+    struct log_parts parts = {NULL, 0, 0, 0};
+    int err = log_parts_find(path, &parts);
 
     for (size_t i = 0; !err && i < parts.count; i++) {
-        struct report_lines *lines = NULL;
+        struct log_lines *lines = NULL;
 
-        err = report_lines_open(parts.paths[i], &lines);
-        if (!err && !report_lines_size(lines))
+        err = log_lines_open(parts.paths[i], &lines);
+        if (!err && !log_lines_size(lines))
             err = -ESPIPE; /* an empty file, too, has no marks */
         if (!err)
             err = read_on(lines, marks, &recording);
-        report_lines_free(lines);
+        log_lines_free(lines);
     }
-    report_parts_fini(&parts);
+    log_parts_fini(&parts);
     return err;
 }
 
-void report_marks_fini(struct report_marks *marks)
+void log_marks_fini(struct log_marks *marks)
 {
     for (size_t i = 0; i < marks->count; i++)
         memory_free(marks->marks[i].text);
     memory_free_all(marks->marks, marks->collections);
-    *marks = (struct report_marks){.marks = NULL};
+    *marks = (struct log_marks){.marks = NULL};
 }
 
 /* The index of the next mark with that text, or the count. */
-static size_t find(const struct report_marks *marks, size_t from, const char *text)
+static size_t find(const struct log_marks *marks, size_t from, const char *text)
 {
     while (from < marks->count && strcmp(marks->marks[from].text, text) != 0)
         from++;
@@ -221,7 +220,7 @@ static int shown(const char *text)
 }
 
 /* The mark that was perhaps meant; NULL: none is near, or it is that very text. */
-static const char *nearest(const struct report_marks *marks, const char *text)
+static const char *nearest(const struct log_marks *marks, const char *text)
 {
     const char **texts = memory_alloc((marks->count + 1) * sizeof(*texts)), *found = NULL;
 
@@ -235,8 +234,8 @@ static const char *nearest(const struct report_marks *marks, const char *text)
     return found && strcmp(found, text) != 0 ? found : NULL;
 }
 
-static int missing(const struct report_marks *marks, const char *text, const char *behind,
-                   char *why, size_t why_size)
+static int missing(const struct log_marks *marks, const char *text, const char *behind, char *why,
+                   size_t why_size)
 {
     const char *near = nearest(marks, text);
     struct buffer b = BUFFER_INIT;
@@ -255,12 +254,12 @@ static int missing(const struct report_marks *marks, const char *text, const cha
     return -ENOENT;
 }
 
-int report_marks_window(const struct report_marks *marks, const char *from, const char *to,
-                        struct report_window *out, char *why, size_t why_size)
+int log_marks_window(const struct log_marks *marks, const char *from, const char *to,
+                     struct log_window *out, char *why, size_t why_size)
 {
     size_t first = 0, last;
 
-    *out = (struct report_window){.has_from = from != NULL, .has_to = to != NULL};
+    *out = (struct log_window){.has_from = from != NULL, .has_to = to != NULL};
     if (from) {
         first = find(marks, 0, from);
         if (first == marks->count)

@@ -8,20 +8,20 @@
 #include "readers/record.h"
 
 /* A moment of a log, which may hold several recordings. */
-struct report_moment {
+struct log_moment {
     uint64_t recording; /* 1, 2, ...; parts of one recording are one */
     uint64_t t;         /* ns of its clock */
     uint64_t line;      /* of the mark: a record without a time is before or after it */
 };
 
-struct report_mark {
+struct log_mark_record {
     char *text;
-    struct report_moment at;
+    struct log_moment at;
 };
 
 /* What a live_total says: all that was alive after a collection. */
-struct report_collection {
-    struct report_moment at;
+struct log_collection {
+    struct log_moment at;
     uint64_t gc, full; /* numbers from 1; full: of the last one of generation 2 so far, 0 none */
     uint64_t allocs, bytes, pause;
     unsigned depth;
@@ -29,13 +29,13 @@ struct report_collection {
     bool opening;          /* of a part: the same again */
 };
 
-/* report_collection_of - of a live_total's record; but its moment has no recording. */
-void report_collection_of(const struct report_record *r, struct report_collection *out);
+/* log_collection_of - of a live_total's record; but its moment has no recording. */
+void log_collection_of(const struct log_record *r, struct log_collection *out);
 
-struct report_marks {
-    struct report_mark *marks; /* in the order of the log */
+struct log_marks {
+    struct log_mark_record *marks; /* in the order of the log */
     size_t count, capacity;
-    struct report_collection *collections; /* all live_total lines, in the order of the log */
+    struct log_collection *collections; /* all live_total lines, in the order of the log */
     size_t collection_count, collection_capacity;
     uint64_t recordings;
     bool live_only;  /* set by the caller: read no further if the first header is without --live */
@@ -44,29 +44,29 @@ struct report_marks {
 };
 
 /* From its first moment to before its last. */
-struct report_window {
+struct log_window {
     bool has_from, has_to;
-    struct report_moment from, to;
+    struct log_moment from, to;
 };
 
 /*
- * report_marks_read - all marks of the log at path, which is passed over otherwise.
+ * log_marks_read - all marks of the log at path, which is passed over otherwise.
  * Returns: 0; -ESPIPE: a pipe can be read only once; -errno of opening or reading; -ENOMEM.
- * Owns:    marks start zeroed and are the caller's until report_marks_fini.
+ * Owns:    marks start zeroed and are the caller's until log_marks_fini.
  */
-int report_marks_read(const char *path, struct report_marks *marks);
-int report_marks_read_lines(struct report_lines *lines, struct report_marks *marks);
-void report_marks_fini(struct report_marks *marks);
+int log_marks_read(const char *path, struct log_marks *marks);
+int log_marks_read_lines(struct log_lines *lines, struct log_marks *marks);
+void log_marks_fini(struct log_marks *marks);
 
 /*
- * report_marks_window - from the first mark with the text `from` (NULL: the beginning) to the next
+ * log_marks_window - from the first mark with the text `from` (NULL: the beginning) to the next
  * with the text `to` (NULL: the end).
  * Returns: 0; -ENOENT: no such mark; why lists the marks.
  */
-int report_marks_window(const struct report_marks *marks, const char *from, const char *to,
-                        struct report_window *out, char *why, size_t why_size);
+int log_marks_window(const struct log_marks *marks, const char *from, const char *to,
+                     struct log_window *out, char *why, size_t why_size);
 
-static inline bool report_window_has(const struct report_window *w, const struct report_moment *at)
+static inline bool log_window_has(const struct log_window *w, const struct log_moment *at)
 {
 #define BEFORE(a, b) \
     ((a)->recording != (b)->recording ? (a)->recording < (b)->recording \

@@ -4,37 +4,38 @@
 
 #include "readers/defs.h"
 
-struct report_image {
+struct log_native_image {
     char *path;
     char *build_id; /* hexadecimal; NULL: it has none */
 };
 
 /* The ids of one recording; entries stay. */
-struct report_images {
-    struct report_image *images;
+struct log_native_images {
+    struct log_native_image *images;
     size_t count, capacity;
-    struct report_ids ids;
+    struct log_id_map ids;
 };
 
 /* One native frame. */
-struct report_native {
+struct log_native {
     size_t at;       /* frames of the snapshot that are younger */
     uint32_t image;  /* number + 1; 0 not known */
     bool more;       /* no frame: more of the run were there, and are not logged */
     uint64_t offset; /* the return address, as the image's file counts; of image 0 as it was */
 };
 
-int report_images_add(struct report_images *images,
-                      const struct report_record *r);  /* 0, -EBADMSG, -ENOMEM */
-void report_images_next(struct report_images *images); /* another recording: its ids are its own */
-void report_images_fini(struct report_images *images);
+int log_native_images_add(struct log_native_images *images,
+                          const struct log_record *r); /* 0, -EBADMSG, -ENOMEM */
+void log_native_images_next(
+    struct log_native_images *images); /* another recording: its ids are its own */
+void log_native_images_fini(struct log_native_images *images);
 
 /*
- * report_natives - the native frames of a snapshot or mismatch record, youngest first; what cannot
- * be read is passed over.
+ * log_native_records - the native frames of a snapshot or mismatch record, youngest first; what
+ * cannot be read is passed over.
  * Returns: 0 or -ENOMEM. Owns: *out is the caller's (memory_free); NULL if there are none.
  */
-int report_natives(const struct report_images *images, const json_t *record,
-                   struct report_native **out, size_t *count);
+int log_native_records(const struct log_native_images *images, const json_t *record,
+                       struct log_native **out, size_t *count);
 
 #endif

@@ -12,9 +12,9 @@
 
 /* A block on its way: read, parsed, used. Its content belongs to the thread that handles it. */
 struct work {
-    struct report_block block;
-    struct report_parsed *lines;
-    struct report_parser **parsers; /* of the lines that jansson read: each keeps its record */
+    struct log_block block;
+    struct log_parsed *lines;
+    struct log_parser **parsers; /* of the lines that jansson read: each keeps its record */
     size_t count, capacity, parser_count, parser_capacity;
     uint64_t taken; /* bytes of the file when it was read */
     int status;     /* 1; 0: the end; -errno */
@@ -26,7 +26,7 @@ struct work {
  * works[n % work_count]: [next_use, next_read) are read, being read, or being parsed.
  */
 struct parallel_reader {
-    struct report_lines *lines; /* of the thread whose turn it is to read */
+    struct log_lines *lines; /* of the thread whose turn it is to read */
     struct work *works;
     size_t work_count;
     pthread_t threads[THREADS_MAX];
@@ -44,19 +44,19 @@ struct parallel_reader {
 static void work_clear(struct work *w)
 {
     for (size_t i = 0; i < w->parser_count; i++)
-        report_parser_fini(w->parsers[i]);
+        log_parser_fini(w->parsers[i]);
     w->parser_count = w->count = 0;
 }
 
-static struct report_parsed *next_line(struct work *w)
+static struct log_parsed *next_line(struct work *w)
 {
     return array_reserve(&w->lines, &w->capacity, w->count + 1) ? &w->lines[w->count++] : NULL;
 }
 
 /* Parsers stay where they are: records point into them. */
-static struct report_parser *next_parser(struct work *w)
+static struct log_parser *next_parser(struct work *w)
 {
-    struct report_parser *parser;
+    struct log_parser *parser;
 
     if (!array_reserve_zeroed(&w->parsers, &w->parser_capacity, w->parser_count + 1))
         return NULL;
@@ -64,20 +64,20 @@ static struct report_parser *next_parser(struct work *w)
     if (!parser && !(parser = memory_alloc(sizeof(*parser))))
         return NULL;
     w->parsers[w->parser_count++] = parser;
-    report_parser_init(parser);
+    log_parser_init(parser);
     return parser;
 }
 
-static int parse_line(struct work *w, struct report_parser *hand, struct report_parsed *parsed)
+static int parse_line(struct work *w, struct log_parser *hand, struct log_parsed *parsed)
 {
-    struct report_parser *parser;
+    struct log_parser *parser;
 
     parsed->err = 0;
     parsed->why = NULL;
     parsed->unknown_members = 0;
     if (UNLIKELY(parsed->line.too_long))
         return 0;
-    if (LIKELY(report_parse_by_hand(hand, &parsed->line, &parsed->record))) {
+    if (LIKELY(log_parse_by_hand(hand, &parsed->line, &parsed->record))) {
         parsed->unknown_members = hand->unknown_members;
         hand->unknown_members = 0;
         return 0;
@@ -85,7 +85,7 @@ static int parse_line(struct work *w, struct report_parser *hand, struct report_
     parser = next_parser(w);
     if (!parser)
         return -ENOMEM;
-    parsed->err = report_parse_any(parser, &parsed->line, &parsed->record);
+    parsed->err = log_parse_any(parser, &parsed->line, &parsed->record);
     parsed->why = parser->why;
     parsed->unknown_members = parser->unknown_members;
     return parsed->err == -ENOMEM ? -ENOMEM : 0;
@@ -95,19 +95,19 @@ static int parse(struct work *w)
 {
     const char *at = w->block.text, *end = at + w->block.size;
     uint64_t offset = w->block.offset;
-    struct report_parser hand; /* holds nothing between lines that are read by hand */
+    struct log_parser hand; /* holds nothing between lines that are read by hand */
     int err = 0;
 
-    report_parser_init(&hand);
+    log_parser_init(&hand);
     do {
         const char *newline = at < end ? memchr(at, '\n', (size_t)(end - at)) : NULL;
         const size_t size = (size_t)((newline ? newline : end) - at);
-        const bool too_long = w->block.too_long || size > REPORT_LINE_MAX;
-        struct report_parsed *parsed = next_line(w);
+        const bool too_long = w->block.too_long || size > LOG_LINE_MAX;
+        struct log_parsed *parsed = next_line(w);
 
         if (!parsed)
             return -ENOMEM;
-        parsed->line = (struct report_line){
+        parsed->line = (struct log_line){
             .text = too_long ? "" : at,
             .size = too_long ? 0 : size,
             .at = {.offset = offset},
@@ -128,9 +128,9 @@ static int read_block(struct parallel_reader *a, struct work *w)
     int before, status;
 
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
-    status = report_lines_block(a->lines, &w->block);
+    status = log_lines_block(a->lines, &w->block);
     pthread_setcancelstate(before, NULL);
-    w->taken = report_lines_taken(a->lines);
+    w->taken = log_lines_taken(a->lines);
     return status;
 }
 
@@ -177,7 +177,7 @@ static void *reader_main(void *context)
     return NULL;
 }
 
-int parallel_reader_new(struct report_lines *lines, unsigned threads, struct parallel_reader **out)
+int parallel_reader_new(struct log_lines *lines, unsigned threads, struct parallel_reader **out)
 {
     struct parallel_reader *a = memory_zalloc(1, sizeof(*a));
 
@@ -221,7 +221,7 @@ void parallel_reader_free(struct parallel_reader *a)
         pthread_join(a->threads[i], NULL);
     for (size_t i = 0; i < a->work_count; i++) {
         work_clear(&a->works[i]);
-        report_block_fini(&a->works[i].block);
+        log_block_fini(&a->works[i].block);
         memory_free(a->works[i].lines);
         for (size_t k = 0; k < a->works[i].parser_capacity; k++)
             memory_free(a->works[i].parsers[k]);
@@ -255,9 +255,9 @@ static int next_work(struct parallel_reader *a)
     return status;
 }
 
-int parallel_reader_next(struct parallel_reader *a, const struct report_parsed **out)
+int parallel_reader_next(struct parallel_reader *a, const struct log_parsed **out)
 {
-    struct report_parsed *parsed;
+    struct log_parsed *parsed;
 
     if (UNLIKELY(!a->current || a->at == a->current->count)) {
         int status = a->current && a->current->status <= 0 ? a->current->status : next_work(a);

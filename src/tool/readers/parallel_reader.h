@@ -12,10 +12,10 @@
 
 struct parallel_reader;
 
-/* One line as report_parse had it: err is 0 and record there, or err and why. */
-struct report_parsed {
-    struct report_line line;
-    struct report_record record;
+/* One line as log_parse had it: err is 0 and record there, or err and why. */
+struct log_parsed {
+    struct log_line line;
+    struct log_record record;
     int err;
     const char *why;
     uint64_t unknown_members;
@@ -25,7 +25,7 @@ struct report_parsed {
  * parallel_reader_new - begin to read. Returns: 0; -ENOMEM; -EAGAIN: no thread could be started.
  * Owns: lines are the caller's and not to be touched until parallel_reader_free.
  */
-int parallel_reader_new(struct report_lines *lines, unsigned threads, struct parallel_reader **out);
+int parallel_reader_new(struct log_lines *lines, unsigned threads, struct parallel_reader **out);
 void parallel_reader_free(
     struct parallel_reader *a); /* also before the end; no wait for a slow pipe */
 
@@ -35,7 +35,7 @@ void parallel_reader_free(
  * -errno when reading fails; -ENOMEM.
  * Threads: one.
  */
-int parallel_reader_next(struct parallel_reader *a, const struct report_parsed **out);
+int parallel_reader_next(struct parallel_reader *a, const struct log_parsed **out);
 
 /* Bytes of the file that were taken for the lines used so far. */
 uint64_t parallel_reader_taken(const struct parallel_reader *a);

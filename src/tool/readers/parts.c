@@ -14,32 +14,30 @@ struct found {
     char *path;
 };
 
-struct report_recording report_part_of(const char *path)
+struct log_recording log_part_of(const char *path)
 {
-    struct report_recording part = {0, 0, 0, 0};
-    json_t *header = report_header_of(path);
+    struct log_recording part = {0, 0, 0, 0};
+    json_t *header = log_header_of(path);
 
     if (header)
-        (void)report_recording_next(&part, header);
+        (void)log_recording_next(&part, header);
     json_decref(header);
     return part;
 }
 
 /* Not by "started": 0.1 wrote into each part when that one began. */
-static bool same_recording(const struct report_recording *a,
-                           const struct report_recording *recording)
+static bool same_recording(const struct log_recording *a, const struct log_recording *recording)
 {
     return a->number && recording->number && a->pid == recording->pid &&
            a->clock == recording->clock;
 }
 
-bool report_part_follows(const struct report_recording *earlier,
-                         const struct report_recording *part)
+bool log_part_follows(const struct log_recording *earlier, const struct log_recording *part)
 {
     return same_recording(earlier, part) && part->part > earlier->part;
 }
 
-bool report_part_again(const struct report_recording *one, const struct report_recording *part)
+bool log_part_again(const struct log_recording *one, const struct log_recording *part)
 {
     return same_recording(one, part) && part->part == one->part;
 }
@@ -54,7 +52,7 @@ static size_t stem(const char *name)
                : 0;
 }
 
-static int add(struct report_parts *parts, char *path)
+static int add(struct log_parts *parts, char *path)
 {
     if (!path || !array_reserve(&parts->paths, &parts->capacity, parts->count + 1)) {
         memory_free(path);
@@ -68,17 +66,17 @@ ORDERED_BY(by_number, struct found, ORDER(x->part, y->part))
 
 /* One file of the folder: an earlier part? */
 static int look_at(const char *folder, const char *entry, const char *name,
-                   const struct report_recording *wanted, struct found **found, size_t *count,
+                   const struct log_recording *wanted, struct found **found, size_t *count,
                    size_t *capacity)
 {
     char path[4096];
-    struct report_recording part;
+    struct log_recording part;
     size_t length = stem(entry);
 
     if (!length || length != strlen(name) || memcmp(entry, name, length) != 0 ||
         snprintf(path, sizeof(path), "%s/%s", folder, entry) >= (int)sizeof(path))
         return 0;
-    part = report_part_of(path);
+    part = log_part_of(path);
     if (!same_recording(&part, wanted) || part.part >= wanted->part)
         return 0;
     if (!array_reserve(found, capacity, *count + 1))
@@ -87,8 +85,7 @@ static int look_at(const char *folder, const char *entry, const char *name,
     return (*found)[(*count)++].path ? 0 : -ENOMEM;
 }
 
-int report_parts_before(const char *path, const struct report_recording *wanted,
-                        struct report_parts *out)
+int log_parts_before(const char *path, const struct log_recording *wanted, struct log_parts *out)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t count = 0, capacity = 0;
@@ -116,24 +113,24 @@ int report_parts_before(const char *path, const struct report_recording *wanted,
 }
 
 /* The part that came last, if path is NAME.N and NAME is of the same recording. */
-static uint64_t last_beside(const char *path, const struct report_recording *part)
+static uint64_t last_beside(const char *path, const struct log_recording *part)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
     size_t length = stem(name);
     char base[4096];
-    struct report_recording last;
+    struct log_recording last;
 
     if (!length || snprintf(base, sizeof(base), "%.*s%.*s", (int)(name - path), path, (int)length,
                             name) >= (int)sizeof(base))
         return part->part;
-    last = report_part_of(base);
+    last = log_part_of(base);
     return same_recording(part, &last) && last.part > part->part ? last.part : part->part;
 }
 
-int report_parts_find(const char *path, struct report_parts *out)
+int log_parts_find(const char *path, struct log_parts *out)
 {
-    struct report_recording part = report_part_of(path);
-    int err = part.part > 1 ? report_parts_before(path, &part, out) : 0;
+    struct log_recording part = log_part_of(path);
+    int err = part.part > 1 ? log_parts_before(path, &part, out) : 0;
 
     out->last = part.number ? last_beside(path, &part) : 0;
     return err ? err : add(out, memory_strdup(path));
@@ -177,22 +174,22 @@ static int leave_out(struct file_id *ids, char **paths, size_t count)
         if (paths[i])
             forget(ids, paths, i + 1, count, &ids[i]);
     for (size_t i = 0; !err && i < count; i++) {
-        struct report_parts parts = {NULL, 0, 0, 0};
+        struct log_parts parts = {NULL, 0, 0, 0};
 
         if (!paths[i])
             continue;
-        err = report_parts_find(paths[i], &parts);
+        err = log_parts_find(paths[i], &parts);
         for (size_t k = 0; !err && k + 1 < parts.count; k++) {
             struct file_id part = id_of(parts.paths[k]);
 
             forget(ids, paths, 0, count, &part);
         }
-        report_parts_fini(&parts);
+        log_parts_fini(&parts);
     }
     return err;
 }
 
-int report_parts_once(char **paths, size_t *count)
+int log_parts_once(char **paths, size_t *count)
 {
     struct file_id *ids;
     size_t kept = 0;
@@ -216,7 +213,7 @@ int report_parts_once(char **paths, size_t *count)
     return err;
 }
 
-void report_parts_fini(struct report_parts *parts)
+void log_parts_fini(struct log_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         memory_free(parts->paths[i]);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
-void report_problems_init(struct report_problems *p)
+void log_problems_init(struct log_problems *p)
 {
     memset(p, 0, sizeof(*p));
 }
 
-void report_problems_fini(struct report_problems *p)
+void log_problems_fini(struct log_problems *p)
 {
     memory_free(p->kept);
-    report_problems_init(p);
+    log_problems_init(p);
 }
 
 /*
@@ -42,15 +42,15 @@ static void make_printable(char *text, size_t room)
     buffer_free(&utf8);
 }
 
-void report_problem(struct report_problems *p, struct report_place at, const char *format, ...)
+void log_problem(struct log_problems *p, struct log_place at, const char *format, ...)
 {
-    struct report_problem *problem;
+    struct log_problem *problem;
     va_list args;
 
     p->count++;
-    if (p->kept_count == REPORT_PROBLEMS)
+    if (p->kept_count == LOG_PROBLEMS)
         return;
-    if (!p->kept && !(p->kept = memory_zalloc(REPORT_PROBLEMS, sizeof(*p->kept))))
+    if (!p->kept && !(p->kept = memory_zalloc(LOG_PROBLEMS, sizeof(*p->kept))))
         return;
     problem = &p->kept[p->kept_count++];
     problem->place = at;

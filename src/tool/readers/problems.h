@@ -27,30 +27,30 @@
  * A place in a log. line counts from 1; offset is in bytes from the start of the (decompressed)
  * log.
  */
-struct report_place {
+struct log_place {
     uint64_t line, offset;
 };
 
-struct report_problem {
-    struct report_place place;
+struct log_problem {
+    struct log_place place;
     const char *file; /* borrowed from the reader of the log */
     char text[256];   /* one line of UTF-8 */
 };
 
-/* The first REPORT_PROBLEMS of them in full, the rest as a number. */
-#define REPORT_PROBLEMS 100
-struct report_problems {
-    struct report_problem *kept;
+/* The first LOG_PROBLEMS of them in full, the rest as a number. */
+#define LOG_PROBLEMS 100
+struct log_problems {
+    struct log_problem *kept;
     size_t kept_count;
     uint64_t count;   /* all of them */
     const char *file; /* the log being read: goes into each new problem */
 };
 
-void report_problems_init(struct report_problems *p);
-void report_problems_fini(struct report_problems *p);
+void log_problems_init(struct log_problems *p);
+void log_problems_fini(struct log_problems *p);
 
-/* report_problem - note one. Never fails: without memory it is only counted. */
-void report_problem(struct report_problems *p, struct report_place at, const char *format, ...)
+/* log_problem - note one. Never fails: without memory it is only counted. */
+void log_problem(struct log_problems *p, struct log_place at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

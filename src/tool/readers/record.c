@@ -16,7 +16,7 @@ static const char *const heap_names[] = {"", SST_HEAPS(NAME)};
 static const char *const call_names[] = {"", SST_CALLS(NAME)};
 #undef NAME
 
-const char *report_kind_name(enum sst_kind kind)
+const char *log_kind_name(enum sst_kind kind)
 {
     return kind_names[kind];
 }
@@ -30,12 +30,12 @@ static unsigned word_index(const char *const *names, size_t count, const char *t
     return 0;
 }
 
-void report_parser_init(struct report_parser *p)
+void log_parser_init(struct log_parser *p)
 {
     memset(p, 0, sizeof(*p));
 }
 
-static void drop_last(struct report_parser *p)
+static void drop_last(struct log_parser *p)
 {
     json_decref(p->json);
     free(p->stack); /* jansson's: from malloc */
@@ -44,7 +44,7 @@ static void drop_last(struct report_parser *p)
     p->stack = p->type = NULL;
 }
 
-void report_parser_fini(struct report_parser *p)
+void log_parser_fini(struct log_parser *p)
 {
     drop_last(p);
 }
@@ -168,7 +168,7 @@ static inline const char *hand_string_end(const char *at)
     uint64_t eight;
 
     for (;; at += 8) {
-        memcpy(&eight, at, 8); /* see REPORT_LINE_PADDING */
+        memcpy(&eight, at, 8); /* see LOG_LINE_PADDING */
         if (((eight - 0x20 * each) | (eight + each) | eight | ((eight ^ '"' * each) - each) |
              ((eight ^ '\\' * each) - each)) &
             top)
@@ -303,7 +303,7 @@ static const char *hand_call(const char *at, enum sst_call *out)
     return at;
 }
 
-static const char *hand_stack(const char *at, struct report_alloc *a)
+static const char *hand_stack(const char *at, struct log_alloc *a)
 {
     const char *end = hand_strings_end(at);
 
@@ -312,7 +312,7 @@ static const char *hand_stack(const char *at, struct report_alloc *a)
     return end;
 }
 
-static const char *hand_type(const char *at, struct report_alloc *a)
+static const char *hand_type(const char *at, struct log_alloc *a)
 {
     const char *end = *at == '"' ? hand_string_end(at + 1) : NULL;
 
@@ -344,7 +344,7 @@ static const char *hand_type(const char *at, struct report_alloc *a)
         return hand_il(at, &(il_)); \
     }
 
-static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsigned *bit,
+static const char *hand_alloc_rare(const char *at, struct log_alloc *a, unsigned *bit,
                                    uint64_t *unknown)
 {
     uint32_t values;
@@ -366,7 +366,7 @@ static const char *hand_alloc_rare(const char *at, struct report_alloc *a, unsig
 static inline const char *hand_alloc_member(const char *at, void *record, unsigned *bit,
                                             uint64_t *unknown)
 {
-    struct report_alloc *a = record;
+    struct log_alloc *a = record;
 
     switch (*at) {
     case 't':
@@ -405,7 +405,7 @@ static const char *hand_died(const char *at, const char **out)
 
 static const char *hand_live_member(const char *at, void *record, unsigned *bit, uint64_t *unknown)
 {
-    struct report_live_line *l = record;
+    struct log_live_line *l = record;
 
     READ_MEMBER("site", SAW_SITE, hand_id(at, 1, &l->site))
     READ_MEMBER("gc", SAW_GC, hand_unsigned(at, &l->gc))
@@ -420,7 +420,7 @@ static const char *hand_live_member(const char *at, void *record, unsigned *bit,
 static const char *hand_live_site_member(const char *at, void *record, unsigned *bit,
                                          uint64_t *unknown)
 {
-    struct report_alloc *a = &((struct report_record *)record)->alloc;
+    struct log_alloc *a = &((struct log_record *)record)->alloc;
 
     READ_MEMBER("id", SAW_ID, hand_id(at, 1, &a->id))
     READ_MEMBER("node", SAW_NODE, hand_id(at, 0, &a->node))
@@ -431,13 +431,13 @@ static const char *hand_live_site_member(const char *at, void *record, unsigned 
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
     READ_UNOPTIMISED(a->il, a->unoptimised)
-    return hand_live_member(at, &((struct report_record *)record)->live, bit, unknown);
+    return hand_live_member(at, &((struct log_record *)record)->live, bit, unknown);
 }
 
 static inline const char *hand_node_member(const char *at, void *record, unsigned *bit,
                                            uint64_t *unknown)
 {
-    struct report_node *n = record;
+    struct log_node *n = record;
 
     READ_MEMBER("id", SAW_ID, hand_id(at, 1, &n->id))
     READ_MEMBER("parent", SAW_PARENT, hand_id(at, 0, &n->parent))
@@ -475,46 +475,44 @@ INTO_CALLER unsigned hand_members(const char *at, const char *end,
     }
 }
 
-static bool hand_alloc(const char *at, const char *end, enum sst_kind kind, struct report_alloc *a,
+static bool hand_alloc(const char *at, const char *end, enum sst_kind kind, struct log_alloc *a,
                        uint64_t *unknown)
 {
     unsigned need = SAW_BYTES | (kind == SST_KIND_SITE ? SAW_ALLOCS : SAW_T | SAW_THREAD), saw;
 
-    *a = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
+    *a = (struct log_alloc){.allocs = 1, .il = LOG_NO_IL};
     saw = hand_members(at, end, hand_alloc_member, a, unknown);
     return (saw & need) == need && (saw & (SAW_CLASS | SAW_TYPE)) &&
            (saw & (SAW_NODE | SAW_STACK)) && (kind == SST_KIND_SITE || !(saw & SAW_ALLOCS));
 }
 
-static bool hand_node(const char *at, const char *end, struct report_node *n, uint64_t *unknown)
+static bool hand_node(const char *at, const char *end, struct log_node *n, uint64_t *unknown)
 {
     unsigned need = SAW_ID | SAW_PARENT | SAW_METHOD;
 
-    *n = (struct report_node){.il = REPORT_NO_IL};
+    *n = (struct log_node){.il = LOG_NO_IL};
     return (hand_members(at, end, hand_node_member, n, unknown) & need) == need;
 }
 
-static bool hand_live_site(const char *at, const char *end, struct report_record *r,
-                           uint64_t *unknown)
+static bool hand_live_site(const char *at, const char *end, struct log_record *r, uint64_t *unknown)
 {
     unsigned need = SAW_ID | SAW_NODE | SAW_CLASS, saw;
 
-    r->alloc = (struct report_alloc){.il = REPORT_NO_IL};
-    r->live = (struct report_live_line){.gc = 0};
+    r->alloc = (struct log_alloc){.il = LOG_NO_IL};
+    r->live = (struct log_live_line){.gc = 0};
     saw = hand_members(at, end, hand_live_site_member, r, unknown);
     if (saw & SAW_GC)
         r->live.site = r->alloc.id;
     else
-        r->live = (struct report_live_line){.gc = 0};
+        r->live = (struct log_live_line){.gc = 0};
     return (saw & need) == need && !(saw & SAW_SITE);
 }
 
-static bool hand_live(const char *at, const char *end, struct report_live_line *l,
-                      uint64_t *unknown)
+static bool hand_live(const char *at, const char *end, struct log_live_line *l, uint64_t *unknown)
 {
     unsigned need = SAW_GC | SAW_SITE;
 
-    *l = (struct report_live_line){.gc = 0};
+    *l = (struct log_live_line){.gc = 0};
     return (hand_members(at, end, hand_live_member, l, unknown) & need) == need;
 }
 
@@ -544,9 +542,9 @@ static const char *hand_pairs_end(const char *at, bool signs)
 }
 
 /* Members in the order in which they are written, and no others. */
-static bool hand_calls(const char *at, const char *end, struct report_batch *b)
+static bool hand_calls(const char *at, const char *end, struct log_batch *b)
 {
-    *b = (struct report_batch){0};
+    *b = (struct log_batch){0};
     if (strncmp(at, "\"t\":", 4) != 0 || !(at = hand_unsigned(at + 4, &b->t)) ||
         strncmp(at, ",\"thread\":", 10) != 0 || !(at = hand_id(at + 10, 1, &b->thread)) ||
         strncmp(at, ",\"depth\":", 9) != 0 || !(at = hand_unsigned(at + 9, &b->depth)))
@@ -564,14 +562,13 @@ static bool hand_calls(const char *at, const char *end, struct report_batch *b)
 }
 
 /* Behind how a line of some kind begins, or NULL. */
-static inline const char *members_of(const struct report_line *line, const char *begin, size_t size)
+static inline const char *members_of(const struct log_line *line, const char *begin, size_t size)
 {
     return line->size > size && memcmp(line->text, begin, size) == 0 ? line->text + size : NULL;
 }
 #define MEMBERS_OF(line, begin) members_of((line), (begin), sizeof(begin) - 1)
 
-bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
-                          struct report_record *out)
+bool log_parse_by_hand(struct log_parser *p, const struct log_line *line, struct log_record *out)
 {
     const char *at, *end = line->text + line->size;
     uint64_t unknown = 0;
@@ -607,14 +604,14 @@ bool report_parse_by_hand(struct report_parser *p, const struct report_line *lin
 /* By jansson. */
 
 /* Notes what is wrong with the record; only the first such thing counts. */
-static void bad(struct report_parser *p, const char *key, const char *what)
+static void bad(struct log_parser *p, const char *key, const char *what)
 {
     if (!p->err)
         snprintf(p->why, sizeof(p->why), "member \"%s\" %s", key, what);
     p->err = p->err ? p->err : -EBADMSG;
 }
 
-int report_member_count(const json_t *record, const char *key, uint64_t *out)
+int log_member_count(const json_t *record, const char *key, uint64_t *out)
 {
     const json_t *member = json_object_get(record, key);
     json_int_t value;
@@ -628,10 +625,10 @@ int report_member_count(const json_t *record, const char *key, uint64_t *out)
     return 0;
 }
 
-int report_member_id(const json_t *record, const char *key, uint32_t min, uint32_t *out)
+int log_member_id(const json_t *record, const char *key, uint32_t min, uint32_t *out)
 {
     uint64_t value = 0;
-    int err = report_member_count(record, key, &value);
+    int err = log_member_count(record, key, &value);
 
     if (err)
         return err;
@@ -641,7 +638,7 @@ int report_member_id(const json_t *record, const char *key, uint32_t min, uint32
     return 0;
 }
 
-int report_member_text(const json_t *record, const char *key, const char **out)
+int log_member_text(const json_t *record, const char *key, const char **out)
 {
     const json_t *member = json_object_get(record, key);
 
@@ -652,7 +649,7 @@ int report_member_text(const json_t *record, const char *key, const char **out)
     return json_is_string(member) ? 0 : -EBADMSG;
 }
 
-int report_member_number(const json_t *record, const char *key, double *out)
+int log_member_number(const json_t *record, const char *key, double *out)
 {
     const json_t *member = json_object_get(record, key);
 
@@ -663,38 +660,38 @@ int report_member_number(const json_t *record, const char *key, double *out)
     return json_is_number(member) ? 0 : -EBADMSG;
 }
 
-static struct report_recording recording_of(const json_t *header)
+static struct log_recording recording_of(const json_t *header)
 {
-    struct report_recording now = {0, 0, 0, 1};
+    struct log_recording now = {0, 0, 0, 1};
 
-    (void)report_member_count(header, "pid", &now.pid);
-    (void)report_member_count(header, "clock", &now.clock);
-    (void)report_member_count(header, "part", &now.part);
+    (void)log_member_count(header, "pid", &now.pid);
+    (void)log_member_count(header, "clock", &now.clock);
+    (void)log_member_count(header, "part", &now.part);
     return now;
 }
 
-static bool goes_on(const struct report_recording *r, const struct report_recording *now)
+static bool goes_on(const struct log_recording *r, const struct log_recording *now)
 {
     return r->number && now->pid == r->pid && now->clock == r->clock && now->part > r->part;
 }
 
-bool report_recording_goes_on(const struct report_recording *r, const json_t *header)
+bool log_recording_goes_on(const struct log_recording *r, const json_t *header)
 {
-    const struct report_recording now = recording_of(header);
+    const struct log_recording now = recording_of(header);
 
     return goes_on(r, &now);
 }
 
-bool report_recording_again(const struct report_recording *r, const json_t *header)
+bool log_recording_again(const struct log_recording *r, const json_t *header)
 {
-    struct report_recording now = recording_of(header);
+    struct log_recording now = recording_of(header);
 
     return r->number && now.pid == r->pid && now.clock == r->clock && now.part == r->part;
 }
 
-bool report_recording_next(struct report_recording *r, const json_t *header)
+bool log_recording_next(struct log_recording *r, const json_t *header)
 {
-    struct report_recording now = recording_of(header);
+    struct log_recording now = recording_of(header);
     bool begins = !goes_on(r, &now);
 
     now.number = r->number + begins;
@@ -702,7 +699,7 @@ bool report_recording_next(struct report_recording *r, const json_t *header)
     return begins;
 }
 
-static void want(struct report_parser *p, int err, const char *key, bool needed)
+static void want(struct log_parser *p, int err, const char *key, bool needed)
 {
     if (err == -EBADMSG)
         bad(p, key, "is not what it should be");
@@ -710,22 +707,21 @@ static void want(struct report_parser *p, int err, const char *key, bool needed)
         bad(p, key, "is missing");
 }
 
-static void any_count(struct report_parser *p, const char *key, bool needed, uint64_t *out)
+static void any_count(struct log_parser *p, const char *key, bool needed, uint64_t *out)
 {
-    want(p, report_member_count(p->json, key, out), key, needed);
+    want(p, log_member_count(p->json, key, out), key, needed);
 }
 
-static void any_id(struct report_parser *p, const char *key, uint32_t min, bool needed,
-                   uint32_t *out)
+static void any_id(struct log_parser *p, const char *key, uint32_t min, bool needed, uint32_t *out)
 {
-    want(p, report_member_id(p->json, key, min, out), key, needed);
+    want(p, log_member_id(p->json, key, min, out), key, needed);
 }
 
-static void any_il(struct report_parser *p, const char *key, int32_t *out)
+static void any_il(struct log_parser *p, const char *key, int32_t *out)
 {
     uint64_t il = 0, last = 0;
 
-    *out = REPORT_NO_IL;
+    *out = LOG_NO_IL;
     if (!json_object_get(p->json, key))
         return;
     any_count(p, key, true, &il);
@@ -742,7 +738,7 @@ static void any_il(struct report_parser *p, const char *key, int32_t *out)
 }
 
 /* An allocation's has either of two names. */
-static void any_alloc_il(struct report_parser *p, struct report_alloc *alloc)
+static void any_alloc_il(struct log_parser *p, struct log_alloc *alloc)
 {
     alloc->unoptimised = json_object_get(p->json, "il0");
     if (alloc->unoptimised && json_object_get(p->json, "il"))
@@ -751,7 +747,7 @@ static void any_alloc_il(struct report_parser *p, struct report_alloc *alloc)
 }
 
 /* A value as text again, the parser's; NULL: no memory. */
-static const char *any_text(struct report_parser *p, const json_t *value, char **text)
+static const char *any_text(struct log_parser *p, const json_t *value, char **text)
 {
     *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
     p->err = *text ? p->err : -ENOMEM;
@@ -759,7 +755,7 @@ static const char *any_text(struct report_parser *p, const json_t *value, char *
 }
 
 /* An inline stack goes back into text, so that there is one way to read it. */
-static void any_stack(struct report_parser *p, struct report_alloc *alloc)
+static void any_stack(struct log_parser *p, struct log_alloc *alloc)
 {
     const json_t *stack = json_object_get(p->json, "stack"),
                  *type = json_object_get(p->json, "type");
@@ -781,7 +777,7 @@ static void any_stack(struct report_parser *p, struct report_alloc *alloc)
         alloc->type_size = strlen(alloc->type);
 }
 
-static void any_bool(struct report_parser *p, const char *key, bool *out)
+static void any_bool(struct log_parser *p, const char *key, bool *out)
 {
     const json_t *value = json_object_get(p->json, key);
 
@@ -791,26 +787,26 @@ static void any_bool(struct report_parser *p, const char *key, bool *out)
 }
 
 /* The index of a text that is one of these words; 0: it is not there, or none of them. */
-static unsigned any_word(struct report_parser *p, const char *key, const char *const *names,
+static unsigned any_word(struct log_parser *p, const char *key, const char *const *names,
                          size_t count)
 {
     const char *word = "";
 
-    want(p, report_member_text(p->json, key, &word), key, false);
+    want(p, log_member_text(p->json, key, &word), key, false);
     return word_index(names, count, word, strlen(word));
 }
 
-static void any_alloc(struct report_parser *p, enum sst_kind kind, struct report_alloc *alloc)
+static void any_alloc(struct log_parser *p, enum sst_kind kind, struct log_alloc *alloc)
 {
     bool site = kind == SST_KIND_SITE;
 
-    *alloc = (struct report_alloc){.allocs = 1, .il = REPORT_NO_IL};
+    *alloc = (struct log_alloc){.allocs = 1, .il = LOG_NO_IL};
     any_count(p, "bytes", true, &alloc->bytes);
     any_count(p, "t", !site, &alloc->t);
     any_id(p, "thread", 1, !site, &alloc->thread);
     if (site)
         any_count(p, "allocs", true, &alloc->allocs);
-    want(p, report_member_number(p->json, "weight", &alloc->weight), "weight", false);
+    want(p, log_member_number(p->json, "weight", &alloc->weight), "weight", false);
     if (!(alloc->weight >= 0 && alloc->weight <= SST_INTEGER_MAX))
         bad(p, "weight", "is out of range");
     alloc->heap = (enum sst_heap)any_word(p, "heap", heap_names, COUNT_OF(heap_names));
@@ -823,18 +819,18 @@ static void any_alloc(struct report_parser *p, enum sst_kind kind, struct report
     any_id(p, "inlined", 1, false, &alloc->inlined);
 }
 
-static void any_inlined(struct report_parser *p, struct report_inlined *inlined)
+static void any_inlined(struct log_parser *p, struct log_inlined *inlined)
 {
-    *inlined = (struct report_inlined){.il = REPORT_NO_IL};
+    *inlined = (struct log_inlined){.il = LOG_NO_IL};
     any_id(p, "id", 1, true, &inlined->id);
     any_id(p, "parent", 1, false, &inlined->parent);
     any_id(p, "method", 1, true, &inlined->method);
     any_il(p, "il", &inlined->il);
 }
 
-static void any_node(struct report_parser *p, struct report_node *node)
+static void any_node(struct log_parser *p, struct log_node *node)
 {
-    *node = (struct report_node){.il = REPORT_NO_IL};
+    *node = (struct log_node){.il = LOG_NO_IL};
     any_bool(p, "filter", &node->filter);
     any_id(p, "id", 1, true, &node->id);
     any_id(p, "parent", 0, true, &node->parent);
@@ -846,7 +842,7 @@ static void any_node(struct report_parser *p, struct report_node *node)
 }
 
 /* An array of pairs of whole numbers, as text again, the parser's. */
-static const char *any_pairs(struct report_parser *p, const char *key, int64_t min, char **text)
+static const char *any_pairs(struct log_parser *p, const char *key, int64_t min, char **text)
 {
     const json_t *array = json_object_get(p->json, key), *number;
     size_t i;
@@ -862,9 +858,9 @@ static const char *any_pairs(struct report_parser *p, const char *key, int64_t m
     return p->err ? NULL : any_text(p, array, text);
 }
 
-static void any_calls(struct report_parser *p, struct report_batch *batch)
+static void any_calls(struct log_parser *p, struct log_batch *batch)
 {
-    *batch = (struct report_batch){0};
+    *batch = (struct log_batch){0};
     any_count(p, "t", true, &batch->t);
     any_id(p, "thread", 1, true, &batch->thread);
     any_count(p, "depth", true, &batch->depth);
@@ -876,7 +872,7 @@ static void any_calls(struct report_parser *p, struct report_batch *batch)
 }
 
 /* Arrays of four whole numbers, as text again, the parser's. */
-static const char *any_died(struct report_parser *p)
+static const char *any_died(struct log_parser *p)
 {
     const json_t *array = json_object_get(p->json, "died"), *death, *number;
     size_t i, j;
@@ -897,9 +893,9 @@ static const char *any_died(struct report_parser *p)
     return p->err ? NULL : any_text(p, array, &p->stack);
 }
 
-static void any_objects(struct report_parser *p, struct report_live_line *line)
+static void any_objects(struct log_parser *p, struct log_live_line *line)
 {
-    *line = (struct report_live_line){.gc = 0};
+    *line = (struct log_live_line){.gc = 0};
     any_count(p, "gc", true, &line->gc);
     any_count(p, "survived", false, &line->survived);
     any_count(p, "survived_bytes", false, &line->survived_bytes);
@@ -908,18 +904,18 @@ static void any_objects(struct report_parser *p, struct report_live_line *line)
         line->died = any_died(p);
 }
 
-static void any_live(struct report_parser *p, struct report_live_line *line)
+static void any_live(struct log_parser *p, struct log_live_line *line)
 {
     any_objects(p, line);
     any_id(p, "site", 1, true, &line->site);
 }
 
-static void any_live_site(struct report_parser *p, struct report_record *record)
+static void any_live_site(struct log_parser *p, struct log_record *record)
 {
-    struct report_alloc *a = &record->alloc;
+    struct log_alloc *a = &record->alloc;
 
-    *a = (struct report_alloc){.il = REPORT_NO_IL};
-    record->live = (struct report_live_line){.gc = 0};
+    *a = (struct log_alloc){.il = LOG_NO_IL};
+    record->live = (struct log_live_line){.gc = 0};
     any_id(p, "id", 1, true, &a->id);
     any_bool(p, "unloaded", &a->unloaded);
     any_alloc_il(p, a);
@@ -1000,10 +996,10 @@ static const char *const known_members[SST_KIND_COUNT][32] = {
                       "repairs",    "snapshots",   "hooks",       "names_failed", "log_bytes",
                       "part",       "events",      "values",      "unmatched",    "calls",
                       "records",    "rotated_out", "not_written", "file",         "cut_allocs",
-                      "given_back", "sampling",    "off",         "walks",       "rich"},
+                      "given_back", "sampling",    "off",         "walks",        "rich"},
 };
 
-static void count_unknown(struct report_parser *p, enum sst_kind kind)
+static void count_unknown(struct log_parser *p, enum sst_kind kind)
 {
     const char *key;
     json_t *member;
@@ -1019,8 +1015,7 @@ static void count_unknown(struct report_parser *p, enum sst_kind kind)
     }
 }
 
-int report_parse_any(struct report_parser *p, const struct report_line *line,
-                     struct report_record *out)
+int log_parse_any(struct log_parser *p, const struct log_line *line, struct log_record *out)
 {
     const char *kind = NULL;
     json_error_t error;
@@ -1034,7 +1029,7 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
         snprintf(p->why, sizeof(p->why), "not JSON: %.140s", error.text);
         return -EBADMSG;
     }
-    if (!json_is_object(p->json) || report_member_text(p->json, "kind", &kind)) {
+    if (!json_is_object(p->json) || log_member_text(p->json, "kind", &kind)) {
         snprintf(p->why, sizeof(p->why), "no record: an object with a \"kind\" is wanted");
         return -EBADMSG;
     }
@@ -1060,14 +1055,14 @@ int report_parse_any(struct report_parser *p, const struct report_line *line,
     return p->err;
 }
 
-int report_parse(struct report_parser *p, const struct report_line *line, struct report_record *out)
+int log_parse(struct log_parser *p, const struct log_line *line, struct log_record *out)
 {
-    if (LIKELY(report_parse_by_hand(p, line, out)))
+    if (LIKELY(log_parse_by_hand(p, line, out)))
         return 0;
-    return report_parse_any(p, line, out);
+    return log_parse_any(p, line, out);
 }
 
-bool report_died_next(const char **at, struct report_died *out)
+bool log_died_next(const char **at, struct log_died *out)
 {
     uint64_t *const numbers[] = {&out->generation, &out->age, &out->objects, &out->bytes};
     const char *c = *at + 1;
@@ -1083,7 +1078,7 @@ bool report_died_next(const char **at, struct report_died *out)
     return true;
 }
 
-const char *report_stack_next(const char **at, size_t *size)
+const char *log_stack_next(const char **at, size_t *size)
 {
     const char *first = *at + 1, *end;
 

@@ -14,10 +14,10 @@
 #include <shadowtrace/log_counters.h>
 #include <shadowtrace/log_reader.h>
 
-#define REPORT_NO_IL (-1)
+#define LOG_NO_IL (-1)
 
 /* One allocation, or with kind site all those of one site since the last such record. */
-struct report_alloc {
+struct log_alloc {
     uint64_t t; /* ns since the header's clock; a site has none: 0 */
     uint64_t bytes;
     uint64_t allocs; /* 1 unless a site */
@@ -26,7 +26,7 @@ struct report_alloc {
     uint32_t class_id, node;
     uint32_t
         inlined; /* the frame that allocates, if it was inlined; 0: it was not, or nobody says */
-    int32_t il;  /* of the allocation; REPORT_NO_IL */
+    int32_t il;  /* of the allocation; LOG_NO_IL */
     bool unoptimised; /* made by unoptimised code only: not there when nobody records */
     enum sst_heap heap;
     bool cut; /* the frames above were not kept: node, or stack, is not where it was allocated */
@@ -41,22 +41,22 @@ struct report_alloc {
 };
 
 /* A frame of an inlined method. il: of what it calls or makes. */
-struct report_inlined {
+struct log_inlined {
     uint32_t id, parent, method; /* parent: inlined into; 0: into the method of a node */
     int32_t il;
 };
 
-struct report_node {
+struct log_node {
     uint32_t id, parent, method;
     uint32_t inlined; /* the frame that calls, as in an allocation */
-    int32_t il;       /* of the call, in the parent's method; REPORT_NO_IL: call says why not */
+    int32_t il;       /* of the call, in the parent's method; LOG_NO_IL: call says why not */
     enum sst_call call;
     bool filter;    /* a filter's second frame of its method */
     uint32_t begun; /* node; 0: not said */
 };
 
-/* Calls of one thread. The arrays are those of the line: read them with report_call_next. */
-struct report_batch {
+/* Calls of one thread. The arrays are those of the line: read them with log_call_next. */
+struct log_batch {
     uint64_t t; /* ns since the header's clock */
     uint32_t thread;
     uint64_t depth;     /* calls open before it */
@@ -65,7 +65,7 @@ struct report_batch {
 };
 
 /* What collections found of the objects of one live_site since its last such line. */
-struct report_live_line {
+struct log_live_line {
     uint64_t gc;
     uint64_t survived, survived_bytes; /* objects found alive for the first time; opening: alive */
     uint32_t site;                     /* 0: of a live_site that says nothing of its objects */
@@ -74,24 +74,24 @@ struct report_live_line {
 };
 
 /* Of those: objects that had survived `age` collections, 15: or more. */
-struct report_died {
+struct log_died {
     uint64_t generation, age, objects, bytes;
 };
 
-struct report_record {
+struct log_record {
     enum sst_kind kind; /* SST_KIND_UNKNOWN: of a later version, json and kind_text say more */
-    struct report_place at;
+    struct log_place at;
     union {
-        struct report_alloc alloc; /* alloc, site, live_site */
-        struct report_node node;
-        struct report_inlined inlined;
-        struct report_batch calls;
+        struct log_alloc alloc; /* alloc, site, live_site */
+        struct log_node node;
+        struct log_inlined inlined;
+        struct log_batch calls;
     };
-    struct report_live_line live; /* live, and of a live_site what is in its line */
+    struct log_live_line live; /* live, and of a live_site what is in its line */
     const json_t *json; /* the record; NULL if read by hand; the parser's, until the next line */
 };
 
-struct report_parser {
+struct log_parser {
     json_t *json;
     char *stack, *type; /* of a record that jansson read: its inline stack put back into text */
     uint64_t unknown_members;
@@ -99,29 +99,26 @@ struct report_parser {
     char why[160];
 };
 
-void report_parser_init(struct report_parser *p);
-void report_parser_fini(struct report_parser *p);
+void log_parser_init(struct log_parser *p);
+void log_parser_fini(struct log_parser *p);
 
 /*
- * report_parse - read one line.
+ * log_parse - read one line.
  * Returns: 0 and *out; -EBADMSG: no record, p->why says what is wrong with it; -ENOMEM.
  * Owns:    what out points to is the line's and the parser's: valid until either moves on.
  */
-int report_parse(struct report_parser *p, const struct report_line *line,
-                 struct report_record *out);
+int log_parse(struct log_parser *p, const struct log_line *line, struct log_record *out);
 
-/* report_parse_by_hand - only the first of the two ways. Returns: whether that could read it. */
-bool report_parse_by_hand(struct report_parser *p, const struct report_line *line,
-                          struct report_record *out);
-/* report_parse_any - only the second. Returns: as report_parse. */
-int report_parse_any(struct report_parser *p, const struct report_line *line,
-                     struct report_record *out);
+/* log_parse_by_hand - only the first of the two ways. Returns: whether that could read it. */
+bool log_parse_by_hand(struct log_parser *p, const struct log_line *line, struct log_record *out);
+/* log_parse_any - only the second. Returns: as log_parse. */
+int log_parse_any(struct log_parser *p, const struct log_line *line, struct log_record *out);
 
 /*
- * report_call_next - the next pair of an array of a batch. *at starts at the array and moves on.
+ * log_call_next - the next pair of an array of a batch. *at starts at the array and moves on.
  * Returns: whether there was one.
  */
-static inline bool report_call_next(const char **at, int64_t *code, int64_t *number)
+static inline bool log_call_next(const char **at, int64_t *code, int64_t *number)
 {
     const char *c = *at;
     int64_t pair[2];
@@ -143,52 +140,52 @@ static inline bool report_call_next(const char **at, int64_t *code, int64_t *num
 }
 
 /*
- * report_died_next - the next of a line's deaths. *at starts at the array and moves on.
+ * log_died_next - the next of a line's deaths. *at starts at the array and moves on.
  * Returns: whether there was one.
  */
-bool report_died_next(const char **at, struct report_died *out);
+bool log_died_next(const char **at, struct log_died *out);
 
 /*
  * The recording, of a log or of several logs read in a row, to which lines belong. Its parts
  * (--max-log, rotate), read in order, are one recording: ids, clock and cumulative counts continue.
  */
-struct report_recording {
+struct log_recording {
     uint64_t number; /* 1, 2, ...; 0 before the first header */
     uint64_t pid, clock, part;
 };
 
-/* report_recording_next - a header came. Returns: whether a recording begins with it. */
-bool report_recording_next(struct report_recording *r, const json_t *header);
+/* log_recording_next - a header came. Returns: whether a recording begins with it. */
+bool log_recording_next(struct log_recording *r, const json_t *header);
 
-/* report_recording_goes_on - whether the header is of a later part of the one being read. */
-bool report_recording_goes_on(const struct report_recording *r, const json_t *header);
+/* log_recording_goes_on - whether the header is of a later part of the one being read. */
+bool log_recording_goes_on(const struct log_recording *r, const json_t *header);
 
-/* report_recording_again - whether the header is that of the very part that is being read. */
-bool report_recording_again(const struct report_recording *r, const json_t *header);
+/* log_recording_again - whether the header is that of the very part that is being read. */
+bool log_recording_again(const struct log_recording *r, const json_t *header);
 
-const char *report_kind_name(enum sst_kind kind);
+const char *log_kind_name(enum sst_kind kind);
 
 /*
- * report_stack_next - the next string of an inline stack. *at starts at alloc->stack and moves on.
+ * log_stack_next - the next string of an inline stack. *at starts at alloc->stack and moves on.
  * Returns: the string with its quotes and *size, or NULL at the array's end.
  */
-const char *report_stack_next(const char **at, size_t *size);
+const char *log_stack_next(const char **at, size_t *size);
 
 /*
  * Members of a definition: 0 and *out when there and as expected, -ENOENT when absent (*out
  * untouched), -EBADMSG when something else stands there. An id is 1 (or `min`) to UINT32_MAX - 1.
  */
-int report_member_id(const json_t *record, const char *key, uint32_t min, uint32_t *out);
-int report_member_count(const json_t *record, const char *key, uint64_t *out);
-int report_member_text(const json_t *record, const char *key, const char **out);
-int report_member_number(const json_t *record, const char *key, double *out);
+int log_member_id(const json_t *record, const char *key, uint32_t min, uint32_t *out);
+int log_member_count(const json_t *record, const char *key, uint64_t *out);
+int log_member_text(const json_t *record, const char *key, const char **out);
+int log_member_number(const json_t *record, const char *key, double *out);
 
-/* report_text_in - the same; "" if it is missing. */
-static inline const char *report_text_in(const struct report_record *r, const char *key)
+/* log_text_in - the same; "" if it is missing. */
+static inline const char *log_text_in(const struct log_record *r, const char *key)
 {
     const char *text = "";
 
-    (void)report_member_text(r->json, key, &text);
+    (void)log_member_text(r->json, key, &text);
     return text;
 }
 

@@ -9,28 +9,28 @@
 
 #include <stdint.h>
 
-enum report_before {
-    REPORT_BEFORE_NONE,    /* nothing: all allocations are met, or nothing is sampled */
-    REPORT_BEFORE_EXACT,   /* a known number of bytes */
-    REPORT_BEFORE_MOST,    /* an upper bound: the runtime is not exact (.NET 8) */
-    REPORT_BEFORE_UNKNOWN, /* the log does not say: of an earlier version, or cut */
+enum log_before {
+    LOG_BEFORE_NONE,    /* nothing: all allocations are met, or nothing is sampled */
+    LOG_BEFORE_EXACT,   /* a known number of bytes */
+    LOG_BEFORE_MOST,    /* an upper bound: the runtime is not exact (.NET 8) */
+    LOG_BEFORE_UNKNOWN, /* the log does not say: of an earlier version, or cut */
 };
 
 /* Of all recordings that were read. All 0: of none. */
-struct report_sampling {
-    enum report_before how; /* of the recording of which the least is known */
-    uint64_t bytes;         /* EXACT, MOST: of all together */
-    uint64_t recordings;    /* whose samples the runtime takes */
-    uint64_t unbegun;       /* of these: that ended before samples counted, or are cut before */
-    uint64_t since_ns;      /* of the recording's clock: the latest beginning */
+struct log_sampling {
+    enum log_before how; /* of the recording of which the least is known */
+    uint64_t bytes;      /* EXACT, MOST: of all together */
+    uint64_t recordings; /* whose samples the runtime takes */
+    uint64_t unbegun;    /* of these: that ended before samples counted, or are cut before */
+    uint64_t since_ns;   /* of the recording's clock: the latest beginning */
 };
 
 /*
- * report_sampling_add - one more recording. header, said: may be NULL; said: what the
+ * log_sampling_add - one more recording. header, said: may be NULL; said: what the
  * log has last: a record `sampling`, or the member of that name of a header or end record.
- * report_sampling_take - the same of one whose samples the runtime takes.
+ * log_sampling_take - the same of one whose samples the runtime takes.
  */
-void report_sampling_add(struct report_sampling *to, const json_t *header, const json_t *said);
-void report_sampling_take(struct report_sampling *to, const json_t *said);
+void log_sampling_add(struct log_sampling *to, const json_t *header, const json_t *said);
+void log_sampling_take(struct log_sampling *to, const json_t *said);
 
 #endif

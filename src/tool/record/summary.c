@@ -84,7 +84,7 @@ static void print_state(FILE *out, const struct record_process *p)
         fputs(p->reason ? p->reason : "it does not say why", out);
 }
 
-static int pass_over(void *context, const struct report_record *record)
+static int pass_over(void *context, const struct log_record *record)
 {
     (void)context;
     (void)record;
@@ -94,28 +94,28 @@ static int pass_over(void *context, const struct report_record *record)
 /* Of a log that has nothing, and so is small: whether that is because nobody took samples. */
 static void print_no_sampler(FILE *out, const char *path)
 {
-    const struct report_consumer nobody = {.record = pass_over};
-    struct report_completeness gaps;
-    const struct report_gap *gap;
-    struct report_problems problems;
+    const struct log_consumer nobody = {.record = pass_over};
+    struct log_completeness gaps;
+    const struct log_gap *gap;
+    struct log_problems problems;
     struct buffer b = BUFFER_INIT;
-    struct report_defs defs;
-    struct report_log log;
+    struct log_defs defs;
+    struct log_input log;
 
-    report_problems_init(&problems);
-    report_log_init(&log);
-    if (!report_defs_init(&defs, &problems) && !report_log_read(path, &defs, &nobody, &log)) {
-        report_log_completeness(&log, &gaps);
-        gap = report_gap_of(&gaps, REPORT_GAP_SAMPLER);
+    log_problems_init(&problems);
+    log_input_init(&log);
+    if (!log_defs_init(&defs, &problems) && !log_input_read(path, &defs, &nobody, &log)) {
+        log_input_completeness(&log, &gaps);
+        gap = log_gap_of(&gaps, LOG_GAP_SAMPLER);
         if (gap)
             print_gap(&b, gap);
         if (b.data && !b.failed)
             fprintf(out, PREFIX "    %s\n", b.data);
     }
     buffer_free(&b);
-    report_defs_fini(&defs);
-    report_log_fini(&log);
-    report_problems_fini(&problems);
+    log_defs_fini(&defs);
+    log_input_fini(&log);
+    log_problems_fini(&problems);
 }
 
 static void print_notes(FILE *out, const char *notes)

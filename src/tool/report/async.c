@@ -15,7 +15,7 @@ struct machine {
 };
 
 struct report_async {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct machine *machines; /* one for each method */
 };
 
@@ -37,39 +37,39 @@ static bool same_method(const char *name, const char *without)
 
 static const char *name_of(const struct report_async *a, uint32_t path)
 {
-    return report_method(a->defs, report_path(a->defs, path)->method)->name;
+    return log_method(a->defs, log_call_path(a->defs, path)->method)->name;
 }
 
-/* The path of the method as written that began this state machine; REPORT_PATH_EMPTY: not known. */
+/* The path of the method as written that began this state machine; LOG_PATH_EMPTY: not known. */
 static uint32_t beginning_of(const struct report_async *a, uint32_t path)
 {
     struct buffer machine = BUFFER_INIT, method = BUFFER_INIT;
-    uint32_t at = report_path(a->defs, path)->parent;
+    uint32_t at = log_call_path(a->defs, path)->parent;
     bool same;
 
-    for (unsigned i = 0; i < HOPS && at > REPORT_PATH_LOST && is_start(name_of(a, at)); i++)
-        at = report_path(a->defs, at)->parent;
-    same = at > REPORT_PATH_LOST && same_method(report_demangle(&method, name_of(a, at)),
-                                                report_demangle(&machine, name_of(a, path)));
+    for (unsigned i = 0; i < HOPS && at > LOG_PATH_LOST && is_start(name_of(a, at)); i++)
+        at = log_call_path(a->defs, at)->parent;
+    same = at > LOG_PATH_LOST && same_method(report_demangle(&method, name_of(a, at)),
+                                             report_demangle(&machine, name_of(a, path)));
     buffer_free(&machine);
     buffer_free(&method);
-    return same ? at : REPORT_PATH_EMPTY;
+    return same ? at : LOG_PATH_EMPTY;
 }
 
 static void note_beginning(struct report_async *a, uint32_t path)
 {
-    struct machine *m = &a->machines[report_path(a->defs, path)->method];
-    const struct report_path *begun;
+    struct machine *m = &a->machines[log_call_path(a->defs, path)->method];
+    const struct log_call_path *begun;
     uint32_t at = beginning_of(a, path);
     struct report_caller caller;
 
-    begun = report_path(a->defs, at);
-    if (at == REPORT_PATH_EMPTY || begun->parent <= REPORT_PATH_LOST) {
+    begun = log_call_path(a->defs, at);
+    if (at == LOG_PATH_EMPTY || begun->parent <= LOG_PATH_LOST) {
         m->state = CALLER_SEVERAL; /* one that cannot be told may be any */
         return;
     }
-    caller = (struct report_caller){report_path(a->defs, begun->parent)->method,
-                                    begun->il >= 0 ? begun->il : REPORT_NO_IL};
+    caller = (struct report_caller){log_call_path(a->defs, begun->parent)->method,
+                                    begun->il >= 0 ? begun->il : LOG_NO_IL};
     if (m->state == CALLER_NONE) {
         m->state = CALLER_KNOWN;
         m->caller = caller;
@@ -80,13 +80,13 @@ static void note_beginning(struct report_async *a, uint32_t path)
 
 bool report_async_resumed(const struct report_async *a, uint32_t path)
 {
-    uint32_t parent = report_path(a->defs, path)->parent;
+    uint32_t parent = log_call_path(a->defs, path)->parent;
 
-    return path > REPORT_PATH_LOST && a->machines[report_path(a->defs, path)->method].is &&
-           !(parent > REPORT_PATH_LOST && is_start(name_of(a, parent)));
+    return path > LOG_PATH_LOST && a->machines[log_call_path(a->defs, path)->method].is &&
+           !(parent > LOG_PATH_LOST && is_start(name_of(a, parent)));
 }
 
-int report_async_new(const struct report_defs *defs, struct report_async **out)
+int report_async_new(const struct log_defs *defs, struct report_async **out)
 {
     struct report_async *a = memory_zalloc(1, sizeof(*a));
 
@@ -100,7 +100,7 @@ int report_async_new(const struct report_defs *defs, struct report_async **out)
     a->defs = defs;
     for (size_t i = 0; i < defs->methods.count; i++)
         a->machines[i].is = report_demangle_is_machine(defs->methods.defs[i].name);
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < defs->path_count; path++)
+    for (uint32_t path = LOG_PATH_LOST + 1; path < defs->path_count; path++)
         if (a->machines[defs->paths[path].method].is && !report_async_resumed(a, path))
             note_beginning(a, path);
     *out = a;

@@ -10,13 +10,13 @@
 struct report_async;
 
 /* report_async_new - from the paths of defs (borrowed), once they are complete. 0 or -ENOMEM. */
-int report_async_new(const struct report_defs *defs, struct report_async **out);
+int report_async_new(const struct log_defs *defs, struct report_async **out);
 void report_async_free(struct report_async *a);
 
 /* Where a method was called. */
 struct report_caller {
     uint32_t method; /* number in defs */
-    int32_t il;      /* or REPORT_NO_IL */
+    int32_t il;      /* or LOG_NO_IL */
 };
 
 /* Whether the frame at `path` is a state machine's, not called by its own beginning. */

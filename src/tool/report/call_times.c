@@ -1,23 +1,23 @@
 #include "report/call_times.h"
 
 /* How often each method is on a thread's stack, by its number. NULL: no memory. */
-static struct report_ids *active(struct report_calls_thread *thread)
+static struct log_id_map *active(struct report_calls_thread *thread)
 {
     if (!thread->user)
-        thread->user = memory_zalloc(1, sizeof(struct report_ids));
+        thread->user = memory_zalloc(1, sizeof(struct log_id_map));
     return thread->user;
 }
 
-static uint32_t active_count(const struct report_ids *active, uint32_t method)
+static uint32_t active_count(const struct log_id_map *active, uint32_t method)
 {
-    uint32_t known = report_ids_get(active, method + 1); /* ids count from 1, numbers from 0 */
+    uint32_t known = log_id_map_get(active, method + 1); /* ids count from 1, numbers from 0 */
 
     return known ? known - 1 : 0;
 }
 
-static int active_set(struct report_ids *active, uint32_t method, uint32_t count)
+static int active_set(struct log_id_map *active, uint32_t method, uint32_t count)
 {
-    return report_ids_set(active, method + 1, count);
+    return log_id_map_set(active, method + 1, count);
 }
 
 /* NULL: no memory. */
@@ -34,9 +34,9 @@ static int on_entered(void *context, struct report_calls_thread *thread, struct 
 {
     struct report_call_times *times = context;
     struct report_call_time *time;
-    struct report_ids *open;
+    struct log_id_map *open;
     uint32_t number = 0;
-    int err = report_defs_method(times->defs, call->method, (struct report_place){0, 0}, &number);
+    int err = log_defs_method(times->defs, call->method, (struct log_place){0, 0}, &number);
 
     if (err)
         return err;
@@ -82,7 +82,7 @@ static int on_missing(void *context, struct report_calls_thread *thread, uint64_
     return 0;
 }
 
-void report_call_times_init(struct report_call_times *times, struct report_defs *defs)
+void report_call_times_init(struct report_call_times *times, struct log_defs *defs)
 {
     *times = (struct report_call_times){
         .defs = defs,
@@ -93,17 +93,17 @@ void report_call_times_init(struct report_call_times *times, struct report_defs 
 void report_call_times_fini(struct report_call_times *times)
 {
     for (size_t i = 0; i < times->calls.count; i++) {
-        struct report_ids *active = times->calls.threads[i].user;
+        struct log_id_map *active = times->calls.threads[i].user;
 
         if (active)
-            report_ids_free(active);
+            log_id_map_free(active);
         memory_free(active);
     }
     report_calls_fini(&times->calls);
     memory_free(times->of);
 }
 
-int report_call_times_take(struct report_call_times *times, const struct report_batch *batch)
+int report_call_times_take(struct report_call_times *times, const struct log_batch *batch)
 {
     return report_calls_take(&times->calls, batch);
 }

@@ -18,18 +18,18 @@ struct report_call_time {
 };
 
 struct report_call_times {
-    struct report_defs *defs; /* borrowed */
+    struct log_defs *defs; /* borrowed */
     struct report_calls calls;
     struct report_call_time *of; /* by number of the method */
     size_t count, capacity;      /* numbers from count on have no calls */
     uint64_t missing;            /* calls that are not in the log, and all that they called */
 };
 
-void report_call_times_init(struct report_call_times *times, struct report_defs *defs);
+void report_call_times_init(struct report_call_times *times, struct log_defs *defs);
 void report_call_times_fini(struct report_call_times *times);
 
 /* report_call_times_take - one batch. Returns: 0 or -ENOMEM. */
-int report_call_times_take(struct report_call_times *times, const struct report_batch *batch);
+int report_call_times_take(struct report_call_times *times, const struct log_batch *batch);
 
 /* What is open at the end of a log counts as far as it goes. */
 void report_call_times_finish(struct report_call_times *times);

@@ -18,19 +18,19 @@ void report_calls_fini(struct report_calls *c)
         memory_free_all(c->threads[i].calls, c->threads[i].alive);
     }
     memory_free(c->threads);
-    report_ids_free(&c->ids);
+    log_id_map_free(&c->ids);
     c->threads = NULL;
     c->count = c->capacity = 0;
 }
 
 struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id)
 {
-    uint32_t known = report_ids_get(&c->ids, id);
+    uint32_t known = log_id_map_get(&c->ids, id);
 
     if (LIKELY(known))
         return &c->threads[known - 1];
     if (!array_reserve(&c->threads, &c->capacity, c->count + 1) ||
-        report_ids_set(&c->ids, id, (uint32_t)c->count))
+        log_id_map_set(&c->ids, id, (uint32_t)c->count))
         return NULL;
     c->threads[c->count] = (struct report_calls_thread){.id = id};
     return &c->threads[c->count++];
@@ -155,7 +155,7 @@ static int pop(struct report_calls *c, struct report_calls_thread *thread, uint6
 }
 
 /* How many of the open calls, from the oldest, are those that the batch lists. */
-static size_t same_as(const struct report_calls_thread *thread, const struct report_batch *batch)
+static size_t same_as(const struct report_calls_thread *thread, const struct log_batch *batch)
 {
     const char *at = batch->open;
     int64_t method, t;
@@ -164,7 +164,7 @@ static size_t same_as(const struct report_calls_thread *thread, const struct rep
     for (size_t i = 0; i < thread->size; i++) {
         if (thread->calls[i].ended)
             continue;
-        if (!report_call_next(&at, &method, &t) || thread->calls[i].method != (uint64_t)method ||
+        if (!log_call_next(&at, &method, &t) || thread->calls[i].method != (uint64_t)method ||
             thread->calls[i].t != (uint64_t)t)
             break;
         same++;
@@ -174,7 +174,7 @@ static size_t same_as(const struct report_calls_thread *thread, const struct rep
 
 /* As deep as the batch says that it is: more, or less, if a line before was damaged. */
 static int settle(struct report_calls *c, struct report_calls_thread *thread,
-                  const struct report_batch *batch)
+                  const struct log_batch *batch)
 {
     const char *at = batch->open;
     int64_t method, t;
@@ -188,7 +188,7 @@ static int settle(struct report_calls *c, struct report_calls_thread *thread,
         same = batch->depth < thread->open ? batch->depth : thread->open;
     while (!err && thread->open > same)
         err = pop(c, thread, 0, batch->t, REPORT_CALL_UNKNOWN);
-    for (size_t i = 0; at && !err && report_call_next(&at, &method, &t); i++)
+    for (size_t i = 0; at && !err && log_call_next(&at, &method, &t); i++)
         if (i >= same)
             err = push(c, thread, (uint32_t)method, (uint64_t)t);
     while (!err && thread->open < batch->depth &&
@@ -226,7 +226,7 @@ static int one(struct report_calls *c, struct report_calls_thread *thread, int64
     }
 }
 
-int report_calls_take(struct report_calls *c, const struct report_batch *batch)
+int report_calls_take(struct report_calls *c, const struct log_batch *batch)
 {
     struct report_calls_thread *thread = report_calls_thread(c, batch->thread);
     const char *at = batch->events;
@@ -237,7 +237,7 @@ int report_calls_take(struct report_calls *c, const struct report_batch *batch)
         return -ENOMEM;
     err = settle(c, thread, batch);
     thread->t = batch->t;
-    while (!err && report_call_next(&at, &code, &number)) {
+    while (!err && log_call_next(&at, &code, &number)) {
         err = one(c, thread, code, number);
         c->events++;
     }

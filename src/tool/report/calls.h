@@ -57,7 +57,7 @@ static inline struct report_call *report_call_caller(const struct report_calls_t
 struct report_calls {
     struct report_calls_thread *threads;
     size_t count, capacity;
-    struct report_ids ids; /* of threads: index */
+    struct log_id_map ids; /* of threads: index */
     uint64_t events;       /* read so far: they pay for the calls that are made up */
     uint64_t made_up;
     /*
@@ -78,6 +78,6 @@ void report_calls_fini(struct report_calls *c); /* `user` is the consumer's to f
 struct report_calls_thread *report_calls_thread(struct report_calls *c, uint32_t id);
 
 /* report_calls_take - one batch. Returns: 0, -ENOMEM, or what a callback returned. */
-int report_calls_take(struct report_calls *c, const struct report_batch *batch);
+int report_calls_take(struct report_calls *c, const struct log_batch *batch);
 
 #endif

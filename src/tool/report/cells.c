@@ -217,31 +217,31 @@ static int note_time(struct report_cells *c, uint64_t t)
 
 /* ---- reading ---- */
 
-static uint8_t size_class(const struct report_alloc *a)
+static uint8_t size_class(const struct log_alloc *a)
 {
     uint64_t size = a->allocs ? a->bytes / a->allocs : 0;
 
     return size ? (uint8_t)(63 - __builtin_clzll(size)) : 0;
 }
 
-/* What the options ask for. Returns: as report_defs_alloc_path. */
-static int key_of(struct report_cells *c, const struct report_record *r, struct report_cell *key)
+/* What the options ask for. Returns: as log_defs_alloc_path. */
+static int key_of(struct report_cells *c, const struct log_record *r, struct report_cell *key)
 {
     const struct report_cells_options *o = &c->options;
-    const struct report_alloc *a = &r->alloc;
-    int err = o->paths ? report_defs_alloc_path(&c->defs, a, r->at, &key->path) : 0;
+    const struct log_alloc *a = &r->alloc;
+    int err = o->paths ? log_defs_alloc_path(&c->defs, a, r->at, &key->path) : 0;
 
     if (!err && o->types)
         err = UNLIKELY(a->class_id == 0)
-                  ? report_defs_inline_class(&c->defs, a, &key->class_number)
-                  : report_defs_class(&c->defs, a->class_id, r->at, &key->class_number);
+                  ? log_defs_inline_class(&c->defs, a, &key->class_number)
+                  : log_defs_class(&c->defs, a->class_id, r->at, &key->class_number);
     if (!err && o->threads && a->thread) {
-        err = report_defs_thread(&c->defs, a->thread, r->at, &key->thread);
+        err = log_defs_thread(&c->defs, a->thread, r->at, &key->thread);
         key->thread++; /* 0: not said */
     }
     if (o->processes)
         key->process = (uint32_t)c->processes.count;
-    key->il = o->ils ? report_defs_alloc_il(&c->defs, a) : REPORT_NO_IL;
+    key->il = o->ils ? log_defs_alloc_il(&c->defs, a) : LOG_NO_IL;
     key->unoptimised = a->unoptimised;
     if (c->slice_ns)
         key->slice = (uint32_t)((c->ahead + a->t) / c->slice_ns);
@@ -252,7 +252,7 @@ static int key_of(struct report_cells *c, const struct report_record *r, struct 
     return err;
 }
 
-static void weigh(const struct report_alloc *a, struct report_cell_pending *p)
+static void weigh(const struct log_alloc *a, struct report_cell_pending *p)
 {
     struct report_estimate e;
 
@@ -273,11 +273,11 @@ static void add_sum(struct report_cell_sum *sum, const struct report_cell_pendin
 }
 
 /* The single allocation, for the callback. */
-static void note_event(const struct report_cells *c, const struct report_record *r,
+static void note_event(const struct report_cells *c, const struct log_record *r,
                        struct report_cell_pending *p)
 {
-    const struct report_alloc *a = &r->alloc;
-    uint32_t thread = a->thread ? report_ids_get(&c->defs.thread_ids, a->thread) : 0;
+    const struct log_alloc *a = &r->alloc;
+    uint32_t thread = a->thread ? log_id_map_get(&c->defs.thread_ids, a->thread) : 0;
 
     p->event = (struct report_cell_event){.t = a->t,
                                           .bytes = p->cell.bytes,
@@ -288,7 +288,7 @@ static void note_event(const struct report_cells *c, const struct report_record 
 }
 
 /* What a question asks of an allocation beside its own sums. */
-static void weigh_live(const struct report_cells *c, const struct report_record *r,
+static void weigh_live(const struct report_cells *c, const struct log_record *r,
                        struct report_cell_pending *p)
 {
     enum report_live_question question = c->options.live;
@@ -307,9 +307,9 @@ static void weigh_live(const struct report_cells *c, const struct report_record 
     }
 }
 
-static int on_alloc(struct report_cells *c, const struct report_record *r)
+static int on_alloc(struct report_cells *c, const struct log_record *r)
 {
-    const struct report_alloc *a = &r->alloc;
+    const struct log_alloc *a = &r->alloc;
     struct report_cell_pending *p;
     int err = UNLIKELY(a->weight > 0 && !c->sampled) ? begin_estimates(c) : 0;
 
@@ -335,11 +335,11 @@ static int on_alloc(struct report_cells *c, const struct report_record *r)
     return ++c->batched == BATCH ? report_cells_flush(c) : 0;
 }
 
-static bool within(const struct report_cells *c, const struct report_record *r)
+static bool within(const struct report_cells *c, const struct log_record *r)
 {
-    const struct report_moment at = {c->recording.number, r->alloc.t, r->at.line};
+    const struct log_moment at = {c->recording.number, r->alloc.t, r->at.line};
 
-    return report_window_has(c->window, &at);
+    return log_window_has(c->window, &at);
 }
 
 /* The first log that says what is alive: until here there was nothing to keep. */
@@ -360,7 +360,7 @@ static int begin_lives(struct report_cells *c)
 static uint64_t ahead_of(const struct report_cells *c, const json_t *header)
 {
     const uint64_t second = 1000000000;
-    time_t started = report_started(header);
+    time_t started = log_started(header);
 
     if (!c->options.by_clock || c->slice_ns < second || started < 0)
         return 0;
@@ -371,8 +371,7 @@ static int on_header(struct report_cells *c, const json_t *header)
 {
     const json_t *options = json_object_get(header, "options");
 
-    if (report_recording_next(&c->recording, header) &&
-        report_processes_begin(&c->processes, header))
+    if (log_recording_next(&c->recording, header) && report_processes_begin(&c->processes, header))
         return -ENOMEM;
     if (report_live_recording(&c->live, c->recording.number, header))
         return -ENOMEM;
@@ -381,7 +380,7 @@ static int on_header(struct report_cells *c, const json_t *header)
                                                                                 : 0;
 }
 
-static int on_live(struct report_cells *c, const struct report_record *r)
+static int on_live(struct report_cells *c, const struct log_record *r)
 {
     int err = c->lives ? 0 : begin_lives(c);
 
@@ -397,7 +396,7 @@ static int on_live(struct report_cells *c, const struct report_record *r)
     return err;
 }
 
-int report_cells_take(struct report_cells *c, const struct report_record *record)
+int report_cells_take(struct report_cells *c, const struct log_record *record)
 {
     uint64_t t;
 
@@ -411,27 +410,27 @@ int report_cells_take(struct report_cells *c, const struct report_record *record
         return on_header(c, record->json);
     if (record->kind == SST_KIND_CONFIG || record->kind == SST_KIND_END)
         report_live_mean(&c->live, record);
-    if (record->kind == SST_KIND_END && !report_member_count(record->json, "t", &t)) {
+    if (record->kind == SST_KIND_END && !log_member_count(record->json, "t", &t)) {
         report_processes_end(&c->processes, t);
         return note_time(c, t);
     }
     return 0;
 }
 
-static int on_record(void *context, const struct report_record *record)
+static int on_record(void *context, const struct log_record *record)
 {
     return report_cells_take(context, record);
 }
 
 int report_cells_init(struct report_cells *c, const struct report_cells_options *options,
-                      struct report_problems *problems)
+                      struct log_problems *problems)
 {
     *c = (struct report_cells){.options = *options, .slice_ns = options->slice_ns};
-    c->consumer = (struct report_consumer){.record = on_record, .context = c};
+    c->consumer = (struct log_consumer){.record = on_record, .context = c};
     c->batch = memory_alloc(BATCH * sizeof(*c->batch));
-    report_log_init(&c->log);
+    log_input_init(&c->log);
     report_live_init(&c->live, options->live);
-    if (report_defs_init(&c->defs, problems) || !c->batch)
+    if (log_defs_init(&c->defs, problems) || !c->batch)
         return -ENOMEM;
     c->defs.physical = options->physical;
     return 0;
@@ -442,16 +441,16 @@ void report_cells_fini(struct report_cells *c)
     memory_free_all(c->cells, c->sampled, c->lives, c->spreads, c->joined, c->batch);
     report_live_fini(&c->live);
     index_free(&c->index);
-    report_defs_fini(&c->defs);
+    log_defs_fini(&c->defs);
     report_processes_fini(&c->processes);
-    report_log_fini(&c->log);
+    log_input_fini(&c->log);
 }
 
-void report_cells_window(struct report_cells *c, const struct report_window *window)
+void report_cells_window(struct report_cells *c, const struct log_window *window)
 {
     c->window = window;
     c->windowed = c->windowed || window;
-    c->recording = (struct report_recording){0, 0, 0, 0};
+    c->recording = (struct log_recording){0, 0, 0, 0};
 }
 
 void report_cells_ask(struct report_cells *c, enum report_live_question question)
@@ -467,17 +466,17 @@ void report_cells_spans(struct report_cells *c, const struct report_live_spans *
 
 int report_cells_read(struct report_cells *c, const char *path)
 {
-    return report_log_read(path, &c->defs, &c->consumer, &c->log);
+    return log_input_read(path, &c->defs, &c->consumer, &c->log);
 }
 
-int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, const char *file)
+int report_cells_read_lines(struct report_cells *c, struct log_lines *lines, const char *file)
 {
-    return report_log_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
+    return log_input_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
 }
 
-int report_cells_put(struct report_cells *c, const struct report_record *record)
+int report_cells_put(struct report_cells *c, const struct log_record *record)
 {
-    return report_log_take(&c->log, &c->defs, &c->consumer, record);
+    return log_input_take(&c->log, &c->defs, &c->consumer, record);
 }
 
 int report_cells_forget(struct report_cells *c, uint32_t slice)
@@ -534,8 +533,8 @@ static int settle_live(struct report_cells *c)
     for (size_t i = 0; !err && i < c->live.count; i++) {
         const struct report_live_site *site = &c->live.sites[i];
         const struct report_cells_options *o = &c->options;
-        struct report_cell_pending p = {.cell = {.path = o->paths ? site->path : REPORT_PATH_EMPTY,
-                                                 .il = o->ils ? site->il : REPORT_NO_IL,
+        struct report_cell_pending p = {.cell = {.path = o->paths ? site->path : LOG_PATH_EMPTY,
+                                                 .il = o->ils ? site->il : LOG_NO_IL,
                                                  .class_number = o->types ? site->class_number : 0,
                                                  .unoptimised = site->unoptimised},
                                         .live = report_live_sums_of(&c->live, site),
@@ -666,7 +665,7 @@ int report_cells_finish(struct report_cells *c)
         err = settle_live(c);
 
     for (size_t i = 0; !err && i < c->count; i++)
-        err = report_defs_plain(&c->defs, &c->cells[i].path);
+        err = log_defs_plain(&c->defs, &c->cells[i].path);
     if (!err &&
         (c->options.event || c->live.death_count || c->live.growing_count ||
          c->live.change_count) &&

@@ -17,13 +17,13 @@
 #include "report/logical.h"
 #include "report/processes.h"
 
-/* 40 bytes. Members that were not asked for are 0 (il: REPORT_NO_IL) in all cells. */
+/* 40 bytes. Members that were not asked for are 0 (il: LOG_NO_IL) in all cells. */
 struct report_cell {
-    uint32_t path; /* of report_defs */
-    int32_t il;    /* in the path's leaf, or REPORT_NO_IL */
+    uint32_t path; /* of log_defs */
+    int32_t il;    /* in the path's leaf, or LOG_NO_IL */
     uint32_t class_number;
     union {
-        uint32_t thread;  /* number of report_defs + 1; 0: not said */
+        uint32_t thread;  /* number of log_defs + 1; 0: not said */
         uint32_t process; /* the same of report_processes; never asked for together */
     };
     uint32_t slice;
@@ -85,14 +85,14 @@ struct report_cells_options {
 
 struct report_cells {
     struct report_cells_options options;
-    struct report_defs defs;
-    struct report_log log;
-    struct report_consumer consumer; /* its progress is the caller's to set */
+    struct log_defs defs;
+    struct log_input log;
+    struct log_consumer consumer; /* its progress is the caller's to set */
     struct report_logical_basis basis;
     struct report_processes processes;
-    struct report_recording recording;  /* of the log being read */
-    const struct report_window *window; /* NULL: all of the log */
-    bool windowed;                      /* some log had one */
+    struct log_recording recording;  /* of the log being read */
+    const struct log_window *window; /* NULL: all of the log */
+    bool windowed;                   /* some log had one */
     struct report_cell *cells;
     struct report_cell_sampled *sampled; /* NULL until the first weight */
     struct report_live_sums *lives;      /* NULL unless asked for */
@@ -113,14 +113,14 @@ struct report_cells {
 
 /* report_cells_init - Returns: 0 or -ENOMEM. Owns: problems are borrowed. */
 int report_cells_init(struct report_cells *c, const struct report_cells_options *options,
-                      struct report_problems *problems);
+                      struct log_problems *problems);
 void report_cells_fini(struct report_cells *c); /* also after a failed init */
 
 /* report_cells_ask - before anything is read: that question, instead of what was allocated. */
 void report_cells_ask(struct report_cells *c, enum report_live_question question);
 
 /* report_cells_take - one record, whose definitions are taken. Returns: as a consumer's record. */
-int report_cells_take(struct report_cells *c, const struct report_record *record);
+int report_cells_take(struct report_cells *c, const struct log_record *record);
 
 /* report_cells_flush - all that was taken so far is in the cells. Returns: 0 or -ENOMEM. */
 int report_cells_flush(struct report_cells *c);
@@ -135,15 +135,15 @@ int report_cells_forget(struct report_cells *c, uint32_t slice);
  * report_cells_window - of the logs read next only what lies within (borrowed); NULL: all.
  * report_cells_spans  - of the log read next: what the question is about (borrowed); NULL: all, and
  * what was allocated behind the last collection goes by the order of lines.
- * report_cells_read   - Returns: as report_log_read.
+ * report_cells_read   - Returns: as log_input_read.
  */
-void report_cells_window(struct report_cells *c, const struct report_window *window);
+void report_cells_window(struct report_cells *c, const struct log_window *window);
 void report_cells_spans(struct report_cells *c, const struct report_live_spans *spans);
 int report_cells_read(struct report_cells *c, const char *path);
-int report_cells_read_lines(struct report_cells *c, struct report_lines *lines, const char *file);
+int report_cells_read_lines(struct report_cells *c, struct log_lines *lines, const char *file);
 
-/* report_cells_put - one record that no file has: report_log_take. */
-int report_cells_put(struct report_cells *c, const struct report_record *record);
+/* report_cells_put - one record that no file has: log_input_take. */
+int report_cells_put(struct report_cells *c, const struct log_record *record);
 
 /*
  * report_cells_logical - paths become logical ones (report/logical.h).

@@ -11,10 +11,10 @@ static int counts_later(json_t **to, const json_t *from)
     json_t *count;
     int err = 0;
 
-    REPORT_EACH_COUNT(from, name, count)
+    LOG_EACH_COUNT(from, name, count)
     {
-        if (!err && report_count_in(from, name) >= report_count_in(*to, name))
-            err = report_counts_set(to, name, report_count_in(from, name));
+        if (!err && log_count_in(from, name) >= log_count_in(*to, name))
+            err = log_counts_set(to, name, log_count_in(from, name));
     }
     return err;
 }
@@ -78,9 +78,9 @@ static int depths_add(struct report_checks *c, const json_t *rows)
 
     json_array_foreach(rows, i, row)
     {
-        struct report_depth more = {
-            report_count_in(row, "from"), report_count_in(row, "to"), report_count_in(row, "count"),
-            report_count_in(row, "shadow_ns"), report_count_in(row, "snapshot_ns")};
+        struct report_depth more = {log_count_in(row, "from"), log_count_in(row, "to"),
+                                    log_count_in(row, "count"), log_count_in(row, "shadow_ns"),
+                                    log_count_in(row, "snapshot_ns")};
 
         for (at = 0; at < c->depth_count; at++)
             if (c->depths[at].from == more.from && c->depths[at].to == more.to)
@@ -104,8 +104,7 @@ static int depth_order(const void *left, const void *right)
     return a->from != b->from ? ORDER(a->from, b->from) : ORDER(a->to, b->to);
 }
 
-#define ADD_LAST(form, member, label) \
-    SST_NUMBER_##form(c->member += report_count_in(last, #member);)
+#define ADD_LAST(form, member, label) SST_NUMBER_##form(c->member += log_count_in(last, #member);)
 
 /* One recording is over: its last counts are final. */
 static int settle_counts(struct report_checks *c)
@@ -114,8 +113,8 @@ static int settle_counts(struct report_checks *c)
     const json_t *end = json_object_get(c->end, "snapshots");
     const json_t *last = end ? end : c->check;
     const json_t *causes = json_object_get(last, "mismatched_by");
-    uint64_t mismatched = report_count_in(last, "mismatched"),
-             compared = report_count_in(last, "compared");
+    uint64_t mismatched = log_count_in(last, "mismatched"),
+             compared = log_count_in(last, "compared");
     int err = 0;
 
     if (!causes)
@@ -127,12 +126,12 @@ static int settle_counts(struct report_checks *c)
     }
     c->any |= last != NULL || c->mismatch_records > 0;
     SST_COUNTERS_SNAPSHOTS(ADD_LAST)
-    c->mismatched += mismatched - report_count_in(last, "mismatched");
-    c->compared += compared - report_count_in(last, "compared");
-    if (compared > report_count_in(last, "taken"))
-        c->taken += compared - report_count_in(last, "taken");
-    err = report_counts_add_all(&c->refused_by, json_object_get(last, "refused_by"));
-    return err ? err : report_counts_add_all(&c->mismatched_by, causes);
+    c->mismatched += mismatched - log_count_in(last, "mismatched");
+    c->compared += compared - log_count_in(last, "compared");
+    if (compared > log_count_in(last, "taken"))
+        c->taken += compared - log_count_in(last, "taken");
+    err = log_counts_add_all(&c->refused_by, json_object_get(last, "refused_by"));
+    return err ? err : log_counts_add_all(&c->mismatched_by, causes);
 }
 
 /* Counts by name, and objects of such: summed, the names of both kept. Of words the last one. */
@@ -142,7 +141,7 @@ static int sum_into(json_t *to, const json_t *from)
     json_t *value;
     int err = 0;
 
-    REPORT_EACH_COUNT(from, key, value)
+    LOG_EACH_COUNT(from, key, value)
     {
         json_t *had = json_object_get(to, key);
 
@@ -153,7 +152,7 @@ static int sum_into(json_t *to, const json_t *from)
         else if (json_is_object(value) && json_is_object(had))
             err = sum_into(had, value);
         else if (json_is_integer(value))
-            err = report_counts_add(&to, key, report_count_in(from, key));
+            err = log_counts_add(&to, key, log_count_in(from, key));
         else if (json_is_string(value))
             err = json_object_set(to, key, value) ? -ENOMEM : 0;
     }
@@ -195,7 +194,7 @@ static int settle_sections(struct report_checks *c)
 
 uint64_t report_checks_count(const struct report_checks *c, const char *section, const char *key)
 {
-    return report_count_in(json_object_get(c->sections, section), key);
+    return log_count_in(json_object_get(c->sections, section), key);
 }
 
 static int settle(struct report_checks *c)
@@ -221,14 +220,14 @@ static int settle(struct report_checks *c)
     if (!err)
         err = counts_later(&c->counts, json_object_get(c->end, "repairs"));
     if (!err)
-        err = report_counts_add_all(&c->repairs, c->counts);
+        err = log_counts_add_all(&c->repairs, c->counts);
     if (hooks) {
         c->has_hooks = true;
-        c->hook_calls += report_count_in(hooks, "calls");
-        if (!report_member_number(hooks, "ns_per_pair", &ns) && ns > 0)
+        c->hook_calls += log_count_in(hooks, "calls");
+        if (!log_member_number(hooks, "ns_per_pair", &ns) && ns > 0)
             c->hook_ns_per_pair = ns;
     }
-    report_json_release(c->check, c->end, c->counts, c->seen_by);
+    log_json_release(c->check, c->end, c->counts, c->seen_by);
     c->check = c->end = c->counts = c->seen_by = NULL;
     c->mismatch_records = 0;
     return err;
@@ -236,16 +235,16 @@ static int settle(struct report_checks *c)
 
 /* Records. */
 
-static int on_check(struct report_checks *c, const struct report_record *r)
+static int on_check(struct report_checks *c, const struct log_record *r)
 {
     static const struct sst_counter counters[] = {SST_COUNTERS_SNAPSHOTS(SST_COUNTER)};
     uint64_t value;
 
     for (size_t i = 0; i < COUNT_OF(counters); i++)
         if (counters[i].form == SST_FORM_COUNT &&
-            report_member_count(r->json, counters[i].key, &value))
-            return report_defs_unusable(&c->defs, r, counters[i].key);
-    return report_json_keep(&c->check, r->json);
+            log_member_count(r->json, counters[i].key, &value))
+            return log_defs_unusable(&c->defs, r, counters[i].key);
+    return log_json_keep(&c->check, r->json);
 }
 
 static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t number)
@@ -259,19 +258,19 @@ static struct report_thread_checks *thread_of(struct report_checks *c, uint32_t 
 }
 
 /* Cumulative, and of one recording: every recording numbers its threads from the start. */
-static int on_check_thread(struct report_checks *c, const struct report_record *r)
+static int on_check_thread(struct report_checks *c, const struct log_record *r)
 {
-#define IN_RECORD(form, member, label) .member = report_count_in(r->json, #member),
+#define IN_RECORD(form, member, label) .member = log_count_in(r->json, #member),
     struct report_thread_checks now = {SST_COUNTERS_CHECK_THREAD(IN_RECORD)};
     struct report_thread_checks *kept;
     uint32_t id = 0, number = 0;
     int err;
 
-    if (report_member_id(r->json, "thread", 1, &id))
-        return report_defs_unusable(&c->defs, r, "thread");
+    if (log_member_id(r->json, "thread", 1, &id))
+        return log_defs_unusable(&c->defs, r, "thread");
     if (now.equal > now.compared)
-        return report_defs_unusable(&c->defs, r, "equal");
-    err = report_defs_thread(&c->defs, id, r->at, &number);
+        return log_defs_unusable(&c->defs, r, "equal");
+    err = log_defs_thread(&c->defs, id, r->at, &number);
     kept = err ? NULL : thread_of(c, number);
     if (!kept)
         return -ENOMEM;
@@ -279,19 +278,19 @@ static int on_check_thread(struct report_checks *c, const struct report_record *
     return 0;
 }
 
-static int on_repair(struct report_checks *c, const struct report_record *r)
+static int on_repair(struct report_checks *c, const struct log_record *r)
 {
     const char *reason = NULL;
     uint64_t count = 0;
 
-    if (report_member_text(r->json, "reason", &reason))
-        return report_defs_unusable(&c->defs, r, "reason");
-    if (report_member_count(r->json, "count", &count))
-        return report_defs_unusable(&c->defs, r, "count");
-    return report_counts_set(&c->counts, reason, count);
+    if (log_member_text(r->json, "reason", &reason))
+        return log_defs_unusable(&c->defs, r, "reason");
+    if (log_member_count(r->json, "count", &count))
+        return log_defs_unusable(&c->defs, r, "count");
+    return log_counts_set(&c->counts, reason, count);
 }
 
-static int stack_of(struct report_checks *c, const struct report_record *r, const char *key,
+static int stack_of(struct report_checks *c, const struct log_record *r, const char *key,
                     uint32_t **out, size_t *size)
 {
     const json_t *ids = json_object_get(r->json, key), *id;
@@ -307,7 +306,7 @@ static int stack_of(struct report_checks *c, const struct report_record *r, cons
         json_int_t value = json_integer_value(id);
 
         if (!err && value > 0 && value < UINT32_MAX)
-            err = report_defs_method(&c->defs, (uint32_t)value, r->at, &(*out)[i]);
+            err = log_defs_method(&c->defs, (uint32_t)value, r->at, &(*out)[i]);
     }
     return err;
 }
@@ -332,43 +331,43 @@ static void names_of(const json_t *names, char *to, size_t room)
 }
 
 /* The allocation that was compared. */
-static int where(struct report_checks *c, const struct report_record *r, struct report_mismatch *e)
+static int where(struct report_checks *c, const struct log_record *r, struct report_mismatch *e)
 {
     uint32_t id = 0;
     int err = 0;
 
-    if (!report_member_id(r->json, "thread", 1, &id)) {
-        err = report_defs_thread(&c->defs, id, r->at, &e->thread);
+    if (!log_member_id(r->json, "thread", 1, &id)) {
+        err = log_defs_thread(&c->defs, id, r->at, &e->thread);
         e->thread++;
     }
     id = 0;
-    (void)report_member_id(r->json, "class", 0, &id);
-    return err ? err : report_defs_class(&c->defs, id, r->at, &e->class_number);
+    (void)log_member_id(r->json, "class", 0, &id);
+    return err ? err : log_defs_class(&c->defs, id, r->at, &e->class_number);
 }
 
-static int on_mismatch(struct report_checks *c, const struct report_record *r)
+static int on_mismatch(struct report_checks *c, const struct log_record *r)
 {
     struct report_mismatch *e = &c->mismatches[c->mismatch_count];
     const char *cause = NULL, *refused = "";
     int err;
 
-    if (report_member_text(r->json, "cause", &cause))
-        return report_defs_unusable(&c->defs, r, "cause");
+    if (log_member_text(r->json, "cause", &cause))
+        return log_defs_unusable(&c->defs, r, "cause");
     if (!json_is_array(json_object_get(r->json, "shadow")))
-        return report_defs_unusable(&c->defs, r, "shadow");
+        return log_defs_unusable(&c->defs, r, "shadow");
     if (!json_object_get(r->json, "stopped") && !json_object_get(r->json, "in_call"))
         c->mismatch_records++;
-    err = report_counts_add(&c->seen_by, cause, 1);
+    err = log_counts_add(&c->seen_by, cause, 1);
     for (size_t i = 0; i < c->mismatch_count; i++)
         if (strncmp(c->mismatches[i].cause, cause, sizeof(e->cause) - 1) == 0)
             return err;
     if (err || c->mismatch_count == REPORT_MISMATCHES)
         return err;
-    (void)report_member_text(r->json, "refused", &refused);
+    (void)log_member_text(r->json, "refused", &refused);
     snprintf(e->cause, sizeof(e->cause), "%s", cause);
     snprintf(e->refused, sizeof(e->refused), "%s", refused);
     names_of(json_object_get(r->json, "repairs"), e->repairs, sizeof(e->repairs));
-    e->first = report_count_in(r->json, "first");
+    e->first = log_count_in(r->json, "first");
     e->at = r->at;
     err = where(c, r, e);
     if (err)
@@ -377,7 +376,7 @@ static int on_mismatch(struct report_checks *c, const struct report_record *r)
     err = stack_of(c, r, "shadow", &e->shadow, &e->shadow_size);
     if (!err)
         err = stack_of(c, r, "snapshot", &e->snapshot, &e->snapshot_size);
-    return err ? err : report_natives(&c->images, r->json, &e->natives, &e->native_count);
+    return err ? err : log_native_records(&c->images, r->json, &e->natives, &e->native_count);
 }
 
 static void native_stack_fini(struct report_native_stack *s)
@@ -386,7 +385,7 @@ static void native_stack_fini(struct report_native_stack *s)
     memset(s, 0, sizeof(*s));
 }
 
-static int on_snapshot(struct report_checks *c, const struct report_record *r)
+static int on_snapshot(struct report_checks *c, const struct log_record *r)
 {
     size_t runs = json_array_size(json_object_get(r->json, "native"));
     struct report_native_stack *s = &c->native_stack;
@@ -398,51 +397,51 @@ static int on_snapshot(struct report_checks *c, const struct report_record *r)
     s->at = r->at;
     s->runs = runs;
     err = stack_of(c, r, "stack", &s->stack, &s->size);
-    return err ? err : report_natives(&c->images, r->json, &s->natives, &s->native_count);
+    return err ? err : log_native_records(&c->images, r->json, &s->natives, &s->native_count);
 }
 
-static int on_image(struct report_checks *c, const struct report_record *r)
+static int on_image(struct report_checks *c, const struct log_record *r)
 {
-    int err = report_images_add(&c->images, r);
+    int err = log_native_images_add(&c->images, r);
 
-    return err == -EBADMSG ? report_defs_unusable(&c->defs, r, "id\" or \"path") : err;
+    return err == -EBADMSG ? log_defs_unusable(&c->defs, r, "id\" or \"path") : err;
 }
 
-static int on_header(struct report_checks *c, const struct report_record *r)
+static int on_header(struct report_checks *c, const struct log_record *r)
 {
-    if (!report_recording_next(&c->recording, r->json))
+    if (!log_recording_next(&c->recording, r->json))
         return 0;
-    report_images_next(&c->images);
+    log_native_images_next(&c->images);
     return settle(c);
 }
 
-static int on_alloc(struct report_checks *c, const struct report_record *r)
+static int on_alloc(struct report_checks *c, const struct log_record *r)
 {
     c->allocs += r->alloc.allocs;
     return 0;
 }
 
-static int on_sample(struct report_checks *c, const struct report_record *r)
+static int on_sample(struct report_checks *c, const struct log_record *r)
 {
     return report_profile_add(&c->profile, &c->defs, r);
 }
 
-static int on_end(struct report_checks *c, const struct report_record *r)
+static int on_end(struct report_checks *c, const struct log_record *r)
 {
-    return report_json_keep(&c->end, r->json);
+    return log_json_keep(&c->end, r->json);
 }
 
-static int attribute(struct report_cells *cells, const struct report_record *r)
+static int attribute(struct report_cells *cells, const struct log_record *r)
 {
-    int err = r->kind == SST_KIND_ALLOC ? 0 : report_defs_add(&cells->defs, r);
+    int err = r->kind == SST_KIND_ALLOC ? 0 : log_defs_add(&cells->defs, r);
 
     return err ? err : report_cells_take(cells, r);
 }
 
-static int on_record(void *context, const struct report_record *r)
+static int on_record(void *context, const struct log_record *r)
 {
     static int (*const by_kind[SST_KIND_COUNT])(struct report_checks *,
-                                                const struct report_record *) = {
+                                                const struct log_record *) = {
         [SST_KIND_ALLOC] = on_alloc,       [SST_KIND_SITE] = on_alloc,
         [SST_KIND_HEADER] = on_header,     [SST_KIND_IMAGE] = on_image,
         [SST_KIND_SNAPSHOT] = on_snapshot, [SST_KIND_CHECK] = on_check,
@@ -458,14 +457,14 @@ static int on_record(void *context, const struct report_record *r)
     return by_kind[r->kind] ? by_kind[r->kind](c, r) : 0;
 }
 
-int report_checks_init(struct report_checks *c, struct report_problems *problems)
+int report_checks_init(struct report_checks *c, struct log_problems *problems)
 {
     memset(c, 0, sizeof(*c));
-    report_log_init(&c->log);
+    log_input_init(&c->log);
     c->consumer.record = on_record;
     c->consumer.context = c;
     c->sections = json_object();
-    if (!c->sections || report_defs_init(&c->defs, problems))
+    if (!c->sections || log_defs_init(&c->defs, problems))
         return -ENOMEM;
     c->defs.physical = true; /* snapshots know nothing of inlined methods */
     return 0;
@@ -474,34 +473,34 @@ int report_checks_init(struct report_checks *c, struct report_problems *problems
 void report_checks_fini(struct report_checks *c)
 {
     report_profile_fini(&c->profile);
-    report_json_release(c->sections, c->refused_by, c->mismatched_by, c->repairs, c->check, c->end,
-                        c->counts, c->seen_by);
+    log_json_release(c->sections, c->refused_by, c->mismatched_by, c->repairs, c->check, c->end,
+                     c->counts, c->seen_by);
     memory_free_all(c->shadow.buckets, c->snapshot.buckets, c->depths, c->threads);
     for (size_t i = 0; i < c->mismatch_count; i++) {
         memory_free_all(c->mismatches[i].shadow, c->mismatches[i].snapshot,
                         c->mismatches[i].natives);
     }
     native_stack_fini(&c->native_stack);
-    report_images_fini(&c->images);
-    report_defs_fini(&c->defs);
-    report_log_fini(&c->log);
+    log_native_images_fini(&c->images);
+    log_defs_fini(&c->defs);
+    log_input_fini(&c->log);
     memset(c, 0, sizeof(*c));
 }
 
 int report_checks_read(struct report_checks *c, const char *path)
 {
-    return report_log_read(path, &c->defs, &c->consumer, &c->log);
+    return log_input_read(path, &c->defs, &c->consumer, &c->log);
 }
 
-int report_checks_read_lines(struct report_checks *c, struct report_lines *lines, const char *file)
+int report_checks_read_lines(struct report_checks *c, struct log_lines *lines, const char *file)
 {
-    return report_log_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
+    return log_input_read_lines(lines, file, &c->defs, &c->consumer, &c->log);
 }
 
 /* The counters of snapshots are a section like the others, and so are the repairs. */
 static int add_sections(struct report_checks *c)
 {
-#define SET_COUNT(member)        report_counts_set(&to, #member, c->member)
+#define SET_COUNT(member)        log_counts_set(&to, #member, c->member)
 #define SET_ANY(member)          (c->member ? SET_COUNT(member) : 0)
 #define SET_BY(member)           json_object_set(to, #member, c->member)
 #define SET(form, member, label) || SET_##form(member)

@@ -39,12 +39,12 @@ struct report_thread_checks {
 /* The first mismatch of a cause. Stacks are method numbers, leaf first. */
 struct report_mismatch {
     char cause[40];
-    struct report_place at;
-    uint32_t thread, class_number; /* numbers of report_defs; thread + 1, 0 not said */
+    struct log_place at;
+    uint32_t thread, class_number; /* numbers of log_defs; thread + 1, 0 not said */
     uint64_t first; /* index of the first frame that differs, counted from the root */
     uint32_t *shadow, *snapshot;
     size_t shadow_size, snapshot_size;
-    struct report_native *natives; /* --native: of the snapshot, youngest first */
+    struct log_native *natives; /* --native: of the snapshot, youngest first */
     size_t native_count;
     char refused[20];  /* HRESULT, or "" */
     char repairs[120]; /* rules that touched the stack, separated by ", " */
@@ -52,10 +52,10 @@ struct report_mismatch {
 
 /* --native: a snapshot that was logged, with native frames. Leaf first. */
 struct report_native_stack {
-    struct report_place at;
+    struct log_place at;
     uint32_t *stack; /* numbers of methods */
     size_t size;
-    struct report_native *natives;
+    struct log_native *natives;
     size_t native_count, runs;
 };
 
@@ -70,14 +70,14 @@ struct report_checks {
     struct report_histogram shadow, snapshot;
     struct report_depth *depths;
     size_t depth_count, depth_capacity;
-    struct report_thread_checks *threads; /* by number of report_defs; all 0: it had none */
+    struct report_thread_checks *threads; /* by number of log_defs; all 0: it had none */
     size_t thread_count, thread_capacity;
     bool has_hooks;
     uint64_t hook_calls;
     double hook_ns_per_pair; /* 0: not measured */
     struct report_mismatch mismatches[REPORT_MISMATCHES];
     size_t mismatch_count;
-    struct report_images images;
+    struct log_native_images images;
     struct report_native_stack native_stack; /* the first of those with the most native runs */
     uint64_t allocs;                         /* events of the log */
     struct report_profile profile;
@@ -85,23 +85,23 @@ struct report_checks {
     /* of the recording being read; the sums above get them when it is over */
     json_t *check, *end, *counts, *seen_by;
     uint64_t mismatch_records;
-    struct report_recording recording;
-    struct report_defs defs;
-    struct report_log log;
-    struct report_consumer consumer;
+    struct log_recording recording;
+    struct log_defs defs;
+    struct log_input log;
+    struct log_consumer consumer;
     struct report_cells *attribution; /* set by the caller, borrowed: gets every record too; NULL */
 };
 
 /* report_checks_init - Returns: 0 or -ENOMEM; then, too, report_checks_fini releases c. */
-int report_checks_init(struct report_checks *c, struct report_problems *problems);
+int report_checks_init(struct report_checks *c, struct log_problems *problems);
 void report_checks_fini(struct report_checks *c);
 
 /*
- * report_checks_read - add a log. Returns: as report_log_read. Then, once, report_checks_finish: 0
+ * report_checks_read - add a log. Returns: as log_input_read. Then, once, report_checks_finish: 0
  * or -ENOMEM.
  */
 int report_checks_read(struct report_checks *c, const char *path);
-int report_checks_read_lines(struct report_checks *c, struct report_lines *lines, const char *file);
+int report_checks_read_lines(struct report_checks *c, struct log_lines *lines, const char *file);
 int report_checks_finish(struct report_checks *c);
 
 /* report_checks_count - of a section; 0: the log has none, or it does not have that. */

@@ -2,7 +2,7 @@
 
 #include "base/order.h"
 
-void collections_init(struct collections *c, struct report_defs *defs)
+void collections_init(struct collections *c, struct log_defs *defs)
 {
     memset(c, 0, sizeof(*c));
     c->defs = defs;
@@ -14,7 +14,7 @@ void collections_fini(struct collections *c)
     index_free(&c->index);
 }
 
-static void sizes_in(const struct report_record *r, const char *key, uint64_t to[COLLECTION_HEAPS])
+static void sizes_in(const struct log_record *r, const char *key, uint64_t to[COLLECTION_HEAPS])
 {
     const json_t *sizes = json_object_get(r->json, key);
 
@@ -22,7 +22,7 @@ static void sizes_in(const struct report_record *r, const char *key, uint64_t to
         to[i] = (uint64_t)json_integer_value(json_array_get(sizes, i));
 }
 
-int collections_add(struct collections *c, const struct report_record *r)
+int collections_add(struct collections *c, const struct log_record *r)
 {
     struct collection *added;
     const char *reason = "";
@@ -32,11 +32,11 @@ int collections_add(struct collections *c, const struct report_record *r)
     if (!array_reserve(&c->all, &c->capacity, c->count + 1))
         return -ENOMEM;
     added = &c->all[c->count++];
-    *added = (struct collection){.number = report_count_in(r->json, "gc"),
-                                 .t = report_count_in(r->json, "t"),
-                                 .ns = report_count_in(r->json, "ns")};
+    *added = (struct collection){.number = log_count_in(r->json, "gc"),
+                                 .t = log_count_in(r->json, "t"),
+                                 .ns = log_count_in(r->json, "ns")};
     added->t -= added->ns < added->t ? added->ns : added->t;
-    (void)report_member_text(r->json, "reason", &reason);
+    (void)log_member_text(r->json, "reason", &reason);
     added->induced = strcmp(reason, "induced") == 0;
     json_array_foreach(json_object_get(r->json, "generations"), i, generation)
     {
@@ -72,23 +72,23 @@ static struct collections_share *share_of(struct collections *c,
     return added < 0 ? NULL : &c->shares[number];
 }
 
-int collections_alloc(struct collections *c, const struct report_record *r)
+int collections_alloc(struct collections *c, const struct log_record *r)
 {
-    const struct report_alloc *a = &r->alloc;
+    const struct log_alloc *a = &r->alloc;
     struct collections_share key = {.at = (uint32_t)order_first(c->all, c->count, sizeof(*c->all),
                                                                 began_by, &a->t),
-                                    .il = report_defs_alloc_il(c->defs, a)},
+                                    .il = log_defs_alloc_il(c->defs, a)},
                              *share;
     bool last = key.at == c->count;
     uint64_t bytes = a->weight > 0 ? (uint64_t)a->weight : a->bytes;
     uint64_t allocs = a->weight > 0 && a->bytes ? bytes / a->bytes : a->allocs;
-    int err = report_defs_alloc_path(c->defs, a, r->at, &key.path);
+    int err = log_defs_alloc_path(c->defs, a, r->at, &key.path);
 
     if (!err)
-        err = report_defs_plain(c->defs, &key.path);
+        err = log_defs_plain(c->defs, &key.path);
     if (!err)
-        err = a->class_id ? report_defs_class(c->defs, a->class_id, r->at, &key.class_number)
-                          : report_defs_inline_class(c->defs, a, &key.class_number);
+        err = a->class_id ? log_defs_class(c->defs, a->class_id, r->at, &key.class_number)
+                          : log_defs_inline_class(c->defs, a, &key.class_number);
     if (err)
         return err;
     *(last ? &c->bytes_after : &c->all[key.at].bytes) += bytes;

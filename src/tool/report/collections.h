@@ -28,7 +28,7 @@ struct collections_share {
 };
 
 struct collections {
-    struct report_defs *defs; /* borrowed */
+    struct log_defs *defs; /* borrowed */
     struct collection *all;
     size_t count, capacity;
     uint64_t bytes_after, allocs_after; /* since the last one began */
@@ -37,15 +37,15 @@ struct collections {
     struct index index;
 };
 
-void collections_init(struct collections *c, struct report_defs *defs);
+void collections_init(struct collections *c, struct log_defs *defs);
 void collections_fini(struct collections *c);
 
 /* First reading: gc records, then sorted. Returns: 0 or -ENOMEM. */
-int collections_add(struct collections *c, const struct report_record *r);
+int collections_add(struct collections *c, const struct log_record *r);
 void collections_sort(struct collections *c);
 
-/* Second reading: alloc records, then shares are sorted. 0, -ENOMEM, or as report_defs_path. */
-int collections_alloc(struct collections *c, const struct report_record *r);
+/* Second reading: alloc records, then shares are sorted. 0, -ENOMEM, or as log_defs_path. */
+int collections_alloc(struct collections *c, const struct log_record *r);
 void collections_finish(struct collections *c);
 
 /* The shares of collection `at`. Returns: the first of *count. */

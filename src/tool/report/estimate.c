@@ -15,7 +15,7 @@ void report_spread_add(struct report_spread *to, const struct report_spread *mor
     to->seen_bytes += more->seen_bytes;
 }
 
-void report_estimate_of(const struct report_alloc *a, struct report_estimate *out)
+void report_estimate_of(const struct log_alloc *a, struct report_estimate *out)
 {
     double bytes = (double)a->bytes, allocs = (double)a->allocs, scale;
 

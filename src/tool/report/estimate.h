@@ -27,7 +27,7 @@ struct report_spread {
 void report_spread_add(struct report_spread *to, const struct report_spread *more);
 
 /* report_estimate_of - of one record; one without a weight stands for itself. */
-void report_estimate_of(const struct report_alloc *a, struct report_estimate *out);
+void report_estimate_of(const struct log_alloc *a, struct report_estimate *out);
 
 /* report_estimate_interval - covers the exact figure in about 95 of 100 cases. seen: of it in the
  * log. */

@@ -46,46 +46,46 @@ static void add_time(struct events_row *row, uint64_t ns)
 
 /* Exceptions. */
 
-static int number_in(struct events_report *f, const struct report_record *r, const char *key,
-                     int (*get)(struct report_defs *, uint32_t, struct report_place, uint32_t *),
+static int number_in(struct events_report *f, const struct log_record *r, const char *key,
+                     int (*get)(struct log_defs *, uint32_t, struct log_place, uint32_t *),
                      uint32_t *out)
 {
     uint32_t id = 0;
 
     *out = 0;
-    return report_member_id(r->json, key, 1, &id) ? 0 : get(&f->defs, id, r->at, out);
+    return log_member_id(r->json, key, 1, &id) ? 0 : get(&f->defs, id, r->at, out);
 }
 
-static int thrown(struct events_report *f, const struct report_record *r, uint32_t id)
+static int thrown(struct events_report *f, const struct log_record *r, uint32_t id)
 {
     uint32_t class_number = 0, path = 0;
     struct events_row *row;
-    int err = number_in(f, r, "class", report_defs_class, &class_number);
+    int err = number_in(f, r, "class", log_defs_class, &class_number);
 
     if (!err)
-        err = report_defs_event_path(&f->defs, r, &path);
+        err = log_defs_event_path(&f->defs, r, &path);
     row = err ? NULL : row_of(&f->table, class_number, path, NULL);
     if (!row)
         return err ? err : -ENOMEM;
     row->count++;
     if (!id)
         return 0; /* damaged: its end will not be found */
-    return report_ids_set(&f->thrown, id, (uint32_t)(row - f->table.rows));
+    return log_id_map_set(&f->thrown, id, (uint32_t)(row - f->table.rows));
 }
 
-static int on_exception(struct events_report *f, const struct report_record *r)
+static int on_exception(struct events_report *f, const struct log_record *r)
 {
     static const char *const ends[] = {"caught", "native", "swallowed", "superseded"};
-    const char *event = report_text_in(r, "event");
-    uint64_t ns = report_count_in(r->json, "ns");
+    const char *event = log_text_in(r, "event");
+    uint64_t ns = log_count_in(r->json, "ns");
     struct events_row *row = NULL, *catcher;
     uint32_t id = 0, method, known;
     int err;
 
-    (void)report_member_id(r->json, "id", 1, &id);
+    (void)log_member_id(r->json, "id", 1, &id);
     if (strcmp(event, "thrown") == 0)
         return thrown(f, r, id);
-    known = id ? report_ids_get(&f->thrown, id) : 0;
+    known = id ? log_id_map_get(&f->thrown, id) : 0;
     if (known)
         row = &f->table.rows[known - 1];
     for (int i = 0; row && i < 4; i++) {
@@ -96,7 +96,7 @@ static int on_exception(struct events_report *f, const struct report_record *r)
     }
     if (!row || strcmp(event, "caught") != 0)
         return 0;
-    err = number_in(f, r, "method", report_defs_method, &method);
+    err = number_in(f, r, "method", log_defs_method, &method);
     catcher = err ? NULL : row_of(&f->catchers, row->a, method, NULL);
     if (!catcher)
         return err ? err : -ENOMEM;
@@ -105,14 +105,14 @@ static int on_exception(struct events_report *f, const struct report_record *r)
     return 0;
 }
 
-static int exceptions_record(struct events_report *f, const struct report_record *r)
+static int exceptions_record(struct events_report *f, const struct log_record *r)
 {
     return r->kind == SST_KIND_EXCEPTION ? on_exception(f, r) : 0;
 }
 
 /* Collections. */
 
-static int gc_record(struct events_report *f, const struct report_record *r)
+static int gc_record(struct events_report *f, const struct log_record *r)
 {
     if (r->kind == SST_KIND_GC && !f->second)
         return collections_add(&f->collections, r);
@@ -121,7 +121,7 @@ static int gc_record(struct events_report *f, const struct report_record *r)
 
 /* Compilations and suspensions. */
 
-static int jit_record(struct events_report *f, const struct report_record *r)
+static int jit_record(struct events_report *f, const struct log_record *r)
 {
     const char *tier, *name;
     struct events_row *row;
@@ -130,40 +130,40 @@ static int jit_record(struct events_report *f, const struct report_record *r)
 
     if (r->kind != SST_KIND_JIT || json_object_get(r->json, "unloaded"))
         return 0;
-    err = number_in(f, r, "method", report_defs_method, &method);
-    name = json_object_get(r->json, "dynamic") ? report_text_in(r, "name") : NULL;
+    err = number_in(f, r, "method", log_defs_method, &method);
+    name = json_object_get(r->json, "dynamic") ? log_text_in(r, "name") : NULL;
     row = err ? NULL : row_of(&f->table, method, 0, name);
     if (!row)
         return err ? err : -ENOMEM;
-    tier = report_text_in(r, "tier");
+    tier = log_text_in(r, "tier");
     row->count++;
     row->more[0] += name || strcmp(tier, "first") == 0;
     row->more[1] += strcmp(tier, "tier1") == 0 || strcmp(tier, "again") == 0;
     row->more[2] += strcmp(tier, "rejit") == 0;
     row->more[3] += json_object_get(r->json, "status") != NULL;
-    add_time(row, report_count_in(r->json, "ns"));
+    add_time(row, log_count_in(r->json, "ns"));
     return 0;
 }
 
-static int suspend_record(struct events_report *f, const struct report_record *r)
+static int suspend_record(struct events_report *f, const struct log_record *r)
 {
     struct events_row *row;
 
     if (r->kind != SST_KIND_SUSPEND)
         return 0;
-    row = row_of(&f->table, 0, 0, report_text_in(r, "reason"));
+    row = row_of(&f->table, 0, 0, log_text_in(r, "reason"));
     if (!row)
         return -ENOMEM;
     row->count++;
-    row->more[0] += report_count_in(r->json, "stop_ns");
+    row->more[0] += log_count_in(r->json, "stop_ns");
     row->more[1] += json_object_get(r->json, "aborted") != NULL;
-    add_time(row, report_count_in(r->json, "ns"));
+    add_time(row, log_count_in(r->json, "ns"));
     return 0;
 }
 
 /* Calls. */
 
-static int calls_record(struct events_report *f, const struct report_record *r)
+static int calls_record(struct events_report *f, const struct log_record *r)
 {
     return r->kind == SST_KIND_CALLS ? report_call_times_take(&f->calls, &r->calls) : 0;
 }
@@ -190,9 +190,9 @@ static int calls_finish(struct events_report *f)
 }
 
 int events_report_init(struct events_report *f, enum events_topic topic,
-                       struct report_problems *problems)
+                       struct log_problems *problems)
 {
-    static int (*const records[])(struct events_report *, const struct report_record *) = {
+    static int (*const records[])(struct events_report *, const struct log_record *) = {
         exceptions_record, gc_record, jit_record, suspend_record, calls_record};
 
     memset(f, 0, sizeof(*f));
@@ -200,8 +200,8 @@ int events_report_init(struct events_report *f, enum events_topic topic,
     f->record = records[topic];
     report_call_times_init(&f->calls, &f->defs);
     collections_init(&f->collections, &f->defs);
-    report_log_init(&f->log);
-    return report_defs_init(&f->defs, problems);
+    log_input_init(&f->log);
+    return log_defs_init(&f->defs, problems);
 }
 
 static void table_fini(struct events_table *t)
@@ -217,13 +217,13 @@ void events_report_fini(struct events_report *f)
     table_fini(&f->table);
     table_fini(&f->catchers);
     collections_fini(&f->collections);
-    report_ids_free(&f->thrown);
+    log_id_map_free(&f->thrown);
     report_call_times_fini(&f->calls);
-    report_defs_fini(&f->defs);
-    report_log_fini(&f->log);
+    log_defs_fini(&f->defs);
+    log_input_fini(&f->log);
 }
 
-static int on_record(void *context, const struct report_record *record)
+static int on_record(void *context, const struct log_record *record)
 {
     struct events_report *f = context;
 
@@ -234,31 +234,31 @@ ORDERED_BY(by_ns, struct events_row, ORDER(y->ns, x->ns), ORDER(y->count, x->cou
 
 ORDERED_BY(by_count, struct events_row, ORDER(y->count, x->count), ORDER(y->ns, x->ns))
 
-static int read_once(struct events_report *f, const char *path, struct report_log *log,
+static int read_once(struct events_report *f, const char *path, struct log_input *log,
                      void (*progress)(void *, uint64_t, uint64_t), void *progress_context)
 {
-    const struct report_consumer consumer = {.record = on_record,
-                                             .progress = progress,
-                                             .context = f,
-                                             .progress_context = progress_context};
+    const struct log_consumer consumer = {.record = on_record,
+                                          .progress = progress,
+                                          .context = f,
+                                          .progress_context = progress_context};
 
-    return report_log_read(path, &f->defs, &consumer, log);
+    return log_input_read(path, &f->defs, &consumer, log);
 }
 
 static int read_collections(struct events_report *f, const char *path)
 {
-    struct report_problems *problems = f->defs.problems, again;
-    struct report_log log;
+    struct log_problems *problems = f->defs.problems, again;
+    struct log_input log;
     int err;
 
-    report_log_init(&log);
-    report_problems_init(&again); /* each is noted once, by the second pass */
+    log_input_init(&log);
+    log_problems_init(&again); /* each is noted once, by the second pass */
     f->defs.problems = &again;
     log.jobs = f->log.jobs;
     err = read_once(f, path, &log, NULL, NULL);
     f->defs.problems = problems;
-    report_problems_fini(&again);
-    report_log_fini(&log);
+    log_problems_fini(&again);
+    log_input_fini(&log);
     collections_sort(&f->collections);
     f->second = true;
     return err;

@@ -36,8 +36,8 @@ struct events_table {
 
 struct events_report {
     enum events_topic topic;
-    struct report_defs defs;
-    struct report_log log;
+    struct log_defs defs;
+    struct log_input log;
     /*
      * exceptions: a class, b path of the throw; ns until the end;
      *             more: caught, native, swallowed, superseded
@@ -50,18 +50,18 @@ struct events_report {
     struct collections collections; /* gc */
     uint64_t missing;               /* calls that are not in the log */
     /* while reading */
-    struct report_ids thrown; /* row by id of the exception */
+    struct log_id_map thrown; /* row by id of the exception */
     bool second;              /* gc: the pass over the allocations */
     struct report_call_times calls;
-    int (*record)(struct events_report *f, const struct report_record *record);
+    int (*record)(struct events_report *f, const struct log_record *record);
 };
 
 int events_report_init(struct events_report *f, enum events_topic topic,
-                       struct report_problems *problems); /* 0 or -ENOMEM */
-void events_report_fini(struct events_report *f);         /* also after a failed init */
+                       struct log_problems *problems); /* 0 or -ENOMEM */
+void events_report_fini(struct events_report *f);      /* also after a failed init */
 
 /*
- * events_report_read - read one log; for EVENTS_GC twice. Returns: as report_log_read. Tables are
+ * events_report_read - read one log; for EVENTS_GC twice. Returns: as log_input_read. Tables are
  * sorted then, the largest first: by ns, exceptions by count.
  */
 int events_report_read(struct events_report *f, const char *path,

@@ -12,7 +12,7 @@
 /* ---- which collections ---- */
 
 /* Whether a collection was over at that bound. */
-static bool is_over(const struct report_collection *c, const struct report_live_bound *bound)
+static bool is_over(const struct log_collection *c, const struct report_live_bound *bound)
 {
     if (!bound->given)
         return true;
@@ -23,7 +23,7 @@ static bool is_over(const struct report_collection *c, const struct report_live_
     return bound->at.t ? c->at.t <= bound->at.t : c->at.line <= bound->at.line;
 }
 
-static void note(struct report_live_span *span, uint64_t number, const struct report_collection *c)
+static void note(struct report_live_span *span, uint64_t number, const struct log_collection *c)
 {
     span->to = number;
     span->last = *c;
@@ -39,8 +39,8 @@ static uint64_t between(uint64_t before, uint64_t next)
  * Of those behind `last` and before `next`, how many may have run before the bound. A mark's line
  * stands behind the sums of all that did.
  */
-static uint64_t missed(const struct report_collection *last, const struct report_live_bound *bound,
-                       const struct report_collection *next)
+static uint64_t missed(const struct log_collection *last, const struct report_live_bound *bound,
+                       const struct log_collection *next)
 {
     if (!bound->given || next->opening)
         return 0;
@@ -52,15 +52,15 @@ static uint64_t missed(const struct report_collection *last, const struct report
 }
 
 /* c is the first that was not over at a bound. before: the one of the same recording, or NULL. */
-static void pass(const struct report_collection *c, const struct report_collection *before,
-                 const struct report_live_bound *bound, const struct report_collection *last,
+static void pass(const struct log_collection *c, const struct log_collection *before,
+                 const struct report_live_bound *bound, const struct log_collection *last,
                  uint64_t *count)
 {
     if (!is_over(c, bound) && (!before || is_over(before, bound)))
         *count = missed(last, bound, c);
 }
 
-int report_live_choose(const struct report_marks *marks, enum report_live_question question,
+int report_live_choose(const struct log_marks *marks, enum report_live_question question,
                        const struct report_live_bound *from, const struct report_live_bound *to,
                        struct report_live_spans *out)
 {
@@ -69,9 +69,9 @@ int report_live_choose(const struct report_marks *marks, enum report_live_questi
     if (!out->spans)
         return -ENOMEM;
     for (size_t i = 0; i < marks->collection_count; i++) {
-        const struct report_collection *c = &marks->collections[i],
-                                       *before = i && c[-1].at.recording == c->at.recording ? c - 1
-                                                                                            : NULL;
+        const struct log_collection *c = &marks->collections[i],
+                                    *before =
+                                        i && c[-1].at.recording == c->at.recording ? c - 1 : NULL;
         struct report_live_span *span =
             &out->spans[c->at.recording <= out->count ? c->at.recording : out->count];
 
@@ -108,7 +108,7 @@ void report_live_fini(struct report_live *l)
 {
     memory_free_all(l->sites, l->more, l->deaths, l->changes, l->growing);
     index_free(&l->death_index);
-    report_ids_free(&l->ids);
+    log_id_map_free(&l->ids);
 }
 
 /* The part of the recording being read that is asked for; NULL: all of it. */
@@ -151,8 +151,8 @@ static void settle(struct report_live *l)
     l->growing_first = l->growing_count;
     l->bytes = l->allocs = 0;
     l->opened = false;
-    report_ids_free(&l->ids);
-    l->ids = (struct report_ids){.pages = NULL};
+    log_id_map_free(&l->ids);
+    l->ids = (struct log_id_map){.pages = NULL};
 }
 
 void report_live_begin(struct report_live *l, const struct report_live_spans *spans)
@@ -174,7 +174,7 @@ static int begin_estimates(struct report_live *l)
 
 int report_live_recording(struct report_live *l, uint64_t recording, const json_t *header)
 {
-    enum report_sampler sampler = report_sampler(header);
+    enum log_sampler_kind sampler = log_sampler_kind(header);
     bool live = json_is_true(json_object_get(json_object_get(header, "options"), "live"));
 
     if (recording != l->recording) {
@@ -185,15 +185,15 @@ int report_live_recording(struct report_live *l, uint64_t recording, const json_
     }
     l->recording = recording;
     l->opened = false;
-    if (sampler == REPORT_SAMPLER_EXACT || !live || l->first_mean > 0)
+    if (sampler == LOG_SAMPLER_EXACT || !live || l->first_mean > 0)
         return 0;
-    l->mean = l->first_mean = (double)report_sample_mean(header);
-    l->approximate |= sampler == REPORT_SAMPLER_TICKS;
+    l->mean = l->first_mean = (double)log_sample_mean(header);
+    l->approximate |= sampler == LOG_SAMPLER_TICKS;
     return begin_estimates(l);
 }
 
 /* Samples that a higher mean has left may be thinned once more while they are followed. */
-void report_live_mean(struct report_live *l, const struct report_record *r)
+void report_live_mean(struct report_live *l, const struct log_record *r)
 {
     double sample = (double)json_integer_value(json_object_get(r->json, "sample"));
 
@@ -201,7 +201,7 @@ void report_live_mean(struct report_live *l, const struct report_record *r)
         l->mean = sample;
     if (r->kind != SST_KIND_END || !(l->first_mean > 0))
         return;
-    l->mean *= (double)report_alive_mean(NULL, r->json) / l->first_mean;
+    l->mean *= (double)log_alive_mean(NULL, r->json) / l->first_mean;
     l->over = true;
 }
 
@@ -239,36 +239,36 @@ static int add_site(struct report_live *l, const struct report_live_site *site, 
     l->sites[l->count] = *site;
     if (l->more)
         l->more[l->count] = (struct report_live_more){.mean = 0};
-    return report_ids_set(&l->ids, id, (uint32_t)l->count++);
+    return log_id_map_set(&l->ids, id, (uint32_t)l->count++);
 }
 
 /* In a later part a site is defined again, maybe with less: the first definition stays. */
-static int take_site(struct report_live *l, struct report_defs *defs, const struct report_record *r)
+static int take_site(struct report_live *l, struct log_defs *defs, const struct log_record *r)
 {
-    const struct report_alloc *a = &r->alloc;
-    struct report_live_site site = {.il = report_defs_alloc_il(defs, a),
+    const struct log_alloc *a = &r->alloc;
+    struct report_live_site site = {.il = log_defs_alloc_il(defs, a),
                                     .unoptimised = a->unoptimised};
     int err;
 
-    if (report_ids_get(&l->ids, a->id))
+    if (log_id_map_get(&l->ids, a->id))
         return 0;
-    site.path = REPORT_PATH_LOST;
-    err = a->unloaded ? 0 : report_defs_alloc_path(defs, a, r->at, &site.path);
+    site.path = LOG_PATH_LOST;
+    err = a->unloaded ? 0 : log_defs_alloc_path(defs, a, r->at, &site.path);
     if (a->unloaded)
-        site.il = REPORT_NO_IL;
+        site.il = LOG_NO_IL;
     if (!err)
-        err = report_defs_class(defs, a->class_id, r->at, &site.class_number);
+        err = log_defs_class(defs, a->class_id, r->at, &site.class_number);
     return err ? err : add_site(l, &site, a->id);
 }
 
-static int site_of(struct report_live *l, struct report_defs *defs, const struct report_record *r,
+static int site_of(struct report_live *l, struct log_defs *defs, const struct log_record *r,
                    struct report_live_site **out)
 {
-    const struct report_live_site lost = {.path = REPORT_PATH_LOST, .il = REPORT_NO_IL};
-    uint32_t number = report_ids_get(&l->ids, r->live.site);
+    const struct report_live_site lost = {.path = LOG_PATH_LOST, .il = LOG_NO_IL};
+    uint32_t number = log_id_map_get(&l->ids, r->live.site);
 
     if (UNLIKELY(!number)) {
-        report_problem(defs->problems, r->at, "live_site %u is used but not defined", r->live.site);
+        log_problem(defs->problems, r->at, "live_site %u is used but not defined", r->live.site);
         defs->undefined++;
         if (add_site(l, &lost, r->live.site))
             return -ENOMEM;
@@ -280,7 +280,7 @@ static int site_of(struct report_live *l, struct report_defs *defs, const struct
 
 INDEX_OF_BYTES(death_kind, struct report_live_death, age);
 
-static int add_death(struct report_live *l, uint32_t site, const struct report_died *d)
+static int add_death(struct report_live *l, uint32_t site, const struct log_died *d)
 {
     const struct report_live_death key = {
         .number = site, .generation = (uint16_t)d->generation, .age = (uint16_t)d->age};
@@ -306,13 +306,13 @@ static void open_part(struct report_live *l)
 }
 
 static int take_deaths(struct report_live *l, struct report_live_site *site,
-                       const struct report_record *r, bool within)
+                       const struct log_record *r, bool within)
 {
     const char *at = r->live.died;
-    struct report_died d;
+    struct log_died d;
     int err = 0;
 
-    while (!err && at && report_died_next(&at, &d)) {
+    while (!err && at && log_died_next(&at, &d)) {
         if (d.generation >= REPORT_LIVE_GENERATIONS)
             d.generation = 2; /* of a later version: whatever it is, an old one */
         if (d.age > REPORT_LIVE_AGES)
@@ -337,7 +337,7 @@ static int add_change(struct report_live *l, const struct report_live_change *ch
     return 0;
 }
 
-static int take_live(struct report_live *l, struct report_defs *defs, const struct report_record *r)
+static int take_live(struct report_live *l, struct log_defs *defs, const struct log_record *r)
 {
     const struct report_live_span *span = span_of(l);
     const double bytes = (double)r->live.survived_bytes, allocs = (double)r->live.survived;
@@ -385,17 +385,16 @@ static int take_live(struct report_live *l, struct report_defs *defs, const stru
 }
 
 /* What the sites come to has to be what the line says: else something is missing, or wrong. */
-static void hold(struct report_live *l, struct report_defs *defs, const struct report_record *r,
-                 const struct report_collection *c)
+static void hold(struct report_live *l, struct log_defs *defs, const struct log_record *r,
+                 const struct log_collection *c)
 {
     if (l->wrong ||
         (l->bytes == (double)c->bytes && l->allocs == (double)c->allocs)) /* whole numbers */
         return;
-    report_problem(defs->problems, r->at,
-                   "live_total says %llu objects, %llu bytes, but the live lines come to %.0f "
-                   "objects, %.0f bytes",
-                   (unsigned long long)c->allocs, (unsigned long long)c->bytes, l->allocs,
-                   l->bytes);
+    log_problem(defs->problems, r->at,
+                "live_total says %llu objects, %llu bytes, but the live lines come to %.0f "
+                "objects, %.0f bytes",
+                (unsigned long long)c->allocs, (unsigned long long)c->bytes, l->allocs, l->bytes);
     l->wrong = true;
 }
 
@@ -412,7 +411,7 @@ static void reach(struct report_live *l, const struct report_live_span *span)
 }
 
 /* [[site,looks,objects],...], which replaces that of an earlier line. */
-static int take_growing(struct report_live *l, const struct report_record *r)
+static int take_growing(struct report_live *l, const struct log_record *r)
 {
     const json_t *row;
     size_t i;
@@ -421,7 +420,7 @@ static int take_growing(struct report_live *l, const struct report_record *r)
     json_array_foreach(json_object_get(r->json, "grows"), i, row)
     {
         json_int_t id = json_integer_value(json_array_get(row, 0));
-        uint32_t number = id > 0 && id <= UINT32_MAX ? report_ids_get(&l->ids, (uint32_t)id) : 0;
+        uint32_t number = id > 0 && id <= UINT32_MAX ? log_id_map_get(&l->ids, (uint32_t)id) : 0;
 
         if (!number)
             continue;
@@ -434,13 +433,12 @@ static int take_growing(struct report_live *l, const struct report_record *r)
     return 0;
 }
 
-static int take_total(struct report_live *l, struct report_defs *defs,
-                      const struct report_record *r)
+static int take_total(struct report_live *l, struct log_defs *defs, const struct log_record *r)
 {
     const struct report_live_span *span = span_of(l);
-    struct report_collection c;
+    struct log_collection c;
 
-    report_collection_of(r, &c);
+    log_collection_of(r, &c);
     if (c.opening && (!span || l->seen < span->to))
         open_part(l);
     l->seen++;
@@ -467,7 +465,7 @@ static int take_total(struct report_live *l, struct report_defs *defs,
                                                       .survived_allocs = (double)c.allocs});
 }
 
-int report_live_take(struct report_live *l, struct report_defs *defs, const struct report_record *r)
+int report_live_take(struct report_live *l, struct log_defs *defs, const struct log_record *r)
 {
     int err = 0;
 
@@ -486,7 +484,7 @@ int report_live_take(struct report_live *l, struct report_defs *defs, const stru
     return err;
 }
 
-enum report_live_when report_live_when(const struct report_live *l, const struct report_record *r)
+enum report_live_when report_live_when(const struct report_live *l, const struct log_record *r)
 {
     const struct report_live_span *span = span_of(l);
 

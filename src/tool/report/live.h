@@ -50,7 +50,7 @@ struct report_live_spread {
 /* The part of one recording that a question is about: between two of its live_total lines. */
 struct report_live_span {
     uint64_t from, to; /* of all of the log, counted from 1; from 0: the beginning; to 0: none */
-    struct report_collection first, last; /* those; of 0 all 0 */
+    struct log_collection first, last; /* those; of 0 all 0 */
     /*
      * The log has the sums of at most one collection a second, or behind a mark. Collections behind
      * `first` and `last` that it has no sums of, and that may have run before the moment asked for;
@@ -68,14 +68,14 @@ struct report_live_spans {
 struct report_live_bound {
     bool given, is_gc;
     uint64_t gc;
-    struct report_moment at;
+    struct log_moment at;
 };
 
 /*
  * report_live_choose - which collections a question means, of a log whose marks were read.
  * Returns: 0 or -ENOMEM. Owns: *out is the caller's until report_live_spans_fini.
  */
-int report_live_choose(const struct report_marks *marks, enum report_live_question question,
+int report_live_choose(const struct log_marks *marks, enum report_live_question question,
                        const struct report_live_bound *from, const struct report_live_bound *to,
                        struct report_live_spans *out);
 void report_live_spans_fini(struct report_live_spans *spans); /* also of all 0 */
@@ -134,7 +134,7 @@ struct report_live {
     struct report_live_more *more;         /* beside them; NULL: none is an estimate */
     size_t count, capacity, first;         /* first: of the recording being read */
     size_t more_capacity;
-    struct report_ids ids;
+    struct log_id_map ids;
     struct report_live_death *deaths; /* LIFETIMES */
     size_t death_count, death_capacity;
     struct index death_index;
@@ -149,7 +149,7 @@ struct report_live {
     bool over;                           /* its end record says what the mean came to */
     double most_mean;                    /* of all recordings; 0: no sum is an estimate */
     bool approximate;                    /* some were taken from ticks: nobody knows the error */
-    struct report_collection last, peak; /* of the recording being read, or of the newest */
+    struct log_collection last, peak;    /* of the recording being read, or of the newest */
     uint64_t totals;                     /* live_total lines of that recording */
     uint64_t ended;                      /* recordings that have some, and are over: */
     double ended_bytes, ended_allocs;    /* sums of their last ones */
@@ -175,16 +175,15 @@ void report_live_begin(struct report_live *l, const struct report_live_spans *sp
  * report_live_mean      - a record came that may say how its samples are thinned: config or end.
  */
 int report_live_recording(struct report_live *l, uint64_t recording, const json_t *header);
-void report_live_mean(struct report_live *l, const struct report_record *r);
+void report_live_mean(struct report_live *l, const struct log_record *r);
 
 /*
  * report_live_take - a live_site, live or live_total line. Returns: 0; -EBADMSG: unusable, noted as
  * a problem; -ENOMEM.
  */
-int report_live_take(struct report_live *l, struct report_defs *defs,
-                     const struct report_record *r);
+int report_live_take(struct report_live *l, struct log_defs *defs, const struct log_record *r);
 
-enum report_live_when report_live_when(const struct report_live *l, const struct report_record *r);
+enum report_live_when report_live_when(const struct report_live *l, const struct log_record *r);
 
 /* report_live_end - nothing is read any more: sites have their sums. */
 void report_live_end(struct report_live *l);

@@ -43,7 +43,7 @@ struct step {
 };
 
 struct logical {
-    struct report_defs *defs;
+    struct log_defs *defs;
     size_t paths, methods; /* as there were at first */
     bool certain;          /* every beginning is in the log */
     bool offsets;          /* calls have IL offsets */
@@ -140,12 +140,12 @@ static uint16_t kind_of(const char *name)
 
 static uint32_t method_of(const struct logical *l, uint32_t path)
 {
-    return report_path(l->defs, path)->method;
+    return log_call_path(l->defs, path)->method;
 }
 
 static const char *name_of(const struct logical *l, uint32_t path)
 {
-    return report_method(l->defs, method_of(l, path))->name;
+    return log_method(l->defs, method_of(l, path))->name;
 }
 
 /* Whether a method is the machine's as the source has it: its name, with parameters. */
@@ -164,19 +164,19 @@ static bool is_written(struct logical *l, uint32_t machine, uint32_t path)
  */
 static uint32_t outermost(struct logical *l, uint32_t machine)
 {
-    const struct report_path *p = report_path(l->defs, machine);
+    const struct log_call_path *p = log_call_path(l->defs, machine);
     uint32_t at = machine;
 
     /* runtime async: what returns the task, and what it calls, have one name */
-    if (l->runtime && l->offsets && p->il < 0 && p->parent > REPORT_PATH_LOST &&
+    if (l->runtime && l->offsets && p->il < 0 && p->parent > LOG_PATH_LOST &&
         p->method == method_of(l, p->parent))
         return p->parent;
     if (!(l->kind[method_of(l, machine)] & MACHINE))
         return at;
     for (unsigned i = 0; i < HOPS; i++) {
-        uint32_t parent = report_path(l->defs, at)->parent;
+        uint32_t parent = log_call_path(l->defs, at)->parent;
 
-        if (parent <= REPORT_PATH_LOST)
+        if (parent <= LOG_PATH_LOST)
             return at;
         if (!(l->kind[method_of(l, parent)] & (STARTS | STREAMS)))
             return is_written(l, machine, parent) ? parent : at;
@@ -188,10 +188,10 @@ static uint32_t outermost(struct logical *l, uint32_t machine)
 /* Whether the frame is an async method's that goes on after it waited. */
 static bool is_resumed(struct logical *l, uint32_t path)
 {
-    const struct report_path *p = report_path(l->defs, path);
+    const struct log_call_path *p = log_call_path(l->defs, path);
     uint16_t kind = l->kind[p->method], around;
 
-    if (p->parent == REPORT_PATH_LOST || (kind & BOX))
+    if (p->parent == LOG_PATH_LOST || (kind & BOX))
         return false;
     if (p->begun && outermost(l, path) == path &&
         ((kind & MACHINE) || method_of(l, p->begun) == p->method))
@@ -199,13 +199,13 @@ static bool is_resumed(struct logical *l, uint32_t path)
     around = p->parent ? l->kind[method_of(l, p->parent)] : 0;
     if (around & THUNK) /* it calls through a stub */
         return !(kind & HELPER) &&
-               (report_path_call(p) == SST_CALL_STUB || (!l->offsets && (kind & BOXED)));
+               (log_call_path_call(p) == SST_CALL_STUB || (!l->offsets && (kind & BOXED)));
     if (around & BOX) /* a box calls its machine; what else it calls belongs to what resumed it */
-        return kind & MACHINE || ends(report_method(l->defs, p->method)->name, "MoveNext()");
+        return kind & MACHINE || ends(log_method(l->defs, p->method)->name, "MoveNext()");
     if (!(kind & (MACHINE | SUSPENDS)) || outermost(l, path) != path)
         return false;
     if (kind & SUSPENDS) /* by a stub; .NET 11 calls it through a method without hooks */
-        return !l->thunks && p->il < 0 && report_path_call(p) != SST_CALL_UNHOOKED;
+        return !l->thunks && p->il < 0 && log_call_path_call(p) != SST_CALL_UNHOOKED;
     return (around & RESUMES) || ((kind & ASYNC) && p->il < 0); /* through code without hooks */
 }
 
@@ -213,12 +213,12 @@ static bool is_resumed(struct logical *l, uint32_t path)
 
 static void note_box(struct logical *l, uint32_t path, uint32_t class_number)
 {
-    const char *class_name = report_class(l->defs, class_number)->name;
+    const char *class_name = log_class(l->defs, class_number)->name;
     bool continuation = l->runtime && strcmp(class_name, CONTINUATION) == 0;
 
     if (!continuation && !is_box(class_name))
         return;
-    for (unsigned i = 0; i < BOX_REACH && path > REPORT_PATH_LOST; i++) {
+    for (unsigned i = 0; i < BOX_REACH && path > LOG_PATH_LOST; i++) {
         uint16_t kind = l->kind[method_of(l, path)];
 
         if (continuation ? !(kind & HELPER) : kind & MACHINE) {
@@ -230,23 +230,23 @@ static void note_box(struct logical *l, uint32_t path, uint32_t class_number)
                 l->kind[method_of(l, path)] |= POOLED;
             return;
         }
-        path = report_path(l->defs, path)->parent;
+        path = log_call_path(l->defs, path)->parent;
     }
 }
 
 /* The box of an async iterator lives as long as that: it may begin where no box was made. */
 static bool is_stream(const struct logical *l, uint32_t path)
 {
-    uint32_t parent = report_path(l->defs, path)->parent;
+    uint32_t parent = log_call_path(l->defs, path)->parent;
 
-    for (unsigned i = 0; i < HOPS && parent > REPORT_PATH_LOST; i++) {
+    for (unsigned i = 0; i < HOPS && parent > LOG_PATH_LOST; i++) {
         uint16_t around = l->kind[method_of(l, parent)];
 
         if (around & STREAMS)
             return true;
         if (!(around & STARTS))
             return false;
-        parent = report_path(l->defs, parent)->parent;
+        parent = log_call_path(l->defs, parent)->parent;
     }
     return false;
 }
@@ -263,7 +263,7 @@ static int collect(struct logical *l)
 {
     size_t count = 0;
 
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < l->paths; path++)
+    for (uint32_t path = LOG_PATH_LOST + 1; path < l->paths; path++)
         if (may_begin(l, path)) {
             l->first[method_of(l, path) + 1]++;
             count++;
@@ -273,7 +273,7 @@ static int collect(struct logical *l)
         return -ENOMEM;
     for (size_t m = 0; m < l->methods; m++)
         l->first[m + 1] += l->first[m];
-    for (uint32_t path = (uint32_t)l->paths - 1; path > REPORT_PATH_LOST; path--)
+    for (uint32_t path = (uint32_t)l->paths - 1; path > LOG_PATH_LOST; path--)
         if (may_begin(l, path))
             l->begun[--l->first[method_of(l, path) + 1]] = path;
     /* what was the end of each is its beginning now */
@@ -288,8 +288,8 @@ static int collect(struct logical *l)
 static int take_steps(struct logical *l, uint32_t path, uint32_t *root)
 {
     l->step_count = 0;
-    for (; path > REPORT_PATH_LOST; path = report_path(l->defs, path)->parent) {
-        const struct report_path *p = report_path(l->defs, path);
+    for (; path > LOG_PATH_LOST; path = log_call_path(l->defs, path)->parent) {
+        const struct log_call_path *p = log_call_path(l->defs, path);
 
         if (!array_reserve(&l->steps, &l->step_capacity, l->step_count + 1))
             return -ENOMEM;
@@ -304,14 +304,14 @@ static bool keep_common(struct logical *l, uint32_t path, uint32_t root)
 {
     size_t same = 0;
 
-    for (; path > REPORT_PATH_LOST && same < l->step_count;
-         path = report_path(l->defs, path)->parent, same++) {
-        const struct report_path *p = report_path(l->defs, path);
+    for (; path > LOG_PATH_LOST && same < l->step_count;
+         path = log_call_path(l->defs, path)->parent, same++) {
+        const struct log_call_path *p = log_call_path(l->defs, path);
 
         if (p->method != l->steps[same].method || p->filter != l->steps[same].filter)
             break;
         if (p->il != l->steps[same].il)
-            l->steps[same].il = REPORT_NO_IL;
+            l->steps[same].il = LOG_NO_IL;
     }
     if (same == l->step_count && path == root)
         return true;
@@ -324,12 +324,12 @@ static int build(struct logical *l, uint32_t root, uint32_t *out)
     int err = 0;
 
     for (size_t i = l->step_count; !err && i-- > 0;) {
-        struct report_path path = {.parent = root,
-                                   .method = l->steps[i].method & INT32_MAX,
-                                   .filter = l->steps[i].filter & 1,
-                                   .il = l->steps[i].il};
+        struct log_call_path path = {.parent = root,
+                                     .method = l->steps[i].method & INT32_MAX,
+                                     .filter = l->steps[i].filter & 1,
+                                     .il = l->steps[i].il};
 
-        err = report_defs_path_add(l->defs, &path, &root);
+        err = log_defs_path_add(l->defs, &path, &root);
     }
     *out = root;
     return err;
@@ -337,23 +337,23 @@ static int build(struct logical *l, uint32_t root, uint32_t *out)
 
 static int several(struct logical *l, uint32_t count, uint32_t *out)
 {
-    struct report_path path = {.il = REPORT_NO_IL};
+    struct log_call_path path = {.il = LOG_NO_IL};
     char name[64];
     uint32_t method;
     int err;
 
-    snprintf(name, sizeof(name), REPORT_SEVERAL "%u callers)", count);
-    err = report_defs_method_named(l->defs, name, &method);
+    snprintf(name, sizeof(name), LOG_SEVERAL "%u callers)", count);
+    err = log_defs_method_named(l->defs, name, &method);
     path.method = method & INT32_MAX;
-    return err ? err : report_defs_path_add(l->defs, &path, out);
+    return err ? err : log_defs_path_add(l->defs, &path, out);
 }
 
 /* A machine whose beginning is not in the log. */
 static int alone(struct logical *l, uint32_t method, uint32_t root, uint32_t *out)
 {
-    struct report_path path = {.parent = root, .method = method & INT32_MAX, .il = REPORT_NO_IL};
+    struct log_call_path path = {.parent = root, .method = method & INT32_MAX, .il = LOG_NO_IL};
 
-    return report_defs_path_add(l->defs, &path, out);
+    return log_defs_path_add(l->defs, &path, out);
 }
 
 static int by_number(const void *left, const void *right)
@@ -386,7 +386,7 @@ static int decide(struct logical *l, uint32_t method)
     int err;
 
     if (all < 2 ? !count || !certain : count == 1 && !circle && !certain)
-        return alone(l, method, REPORT_PATH_LOST, &l->start[method]);
+        return alone(l, method, LOG_PATH_LOST, &l->start[method]);
     if (count == 1 && !circle) {
         l->start[method] = paths[0];
         return 0;
@@ -399,7 +399,7 @@ static int decide(struct logical *l, uint32_t method)
     for (size_t i = 1; !err && i < count; i++)
         whole = keep_common(l, paths[i], root) && whole;
     if (!err && !whole && l->step_count)
-        l->steps[l->step_count - 1].il = REPORT_NO_IL;
+        l->steps[l->step_count - 1].il = LOG_NO_IL;
     if (!err)
         err = build(l, whole ? root : end, &start);
     if (!err)
@@ -420,13 +420,13 @@ static int ask(struct logical *l, uint32_t path)
 /* The method's frame on the path of its beginning, or its caller as written (*written); 0: none. */
 static uint32_t beginning(struct logical *l, uint32_t path, bool *written)
 {
-    uint32_t at = report_path(l->defs, path)->begun, method = method_of(l, path);
+    uint32_t at = log_call_path(l->defs, path)->begun, method = method_of(l, path);
 
-    for (unsigned i = 0; i < BOX_REACH + HOPS && at > REPORT_PATH_LOST; i++) {
+    for (unsigned i = 0; i < BOX_REACH + HOPS && at > LOG_PATH_LOST; i++) {
         *written = method_of(l, at) != method;
         if (!*written || is_written(l, path, at))
             return at;
-        at = report_path(l->defs, at)->parent;
+        at = log_call_path(l->defs, at)->parent;
     }
     return 0;
 }
@@ -434,7 +434,7 @@ static uint32_t beginning(struct logical *l, uint32_t path, bool *written)
 /* As its beginning, which is `from`. Returns: 1 if that is to be waited for; 0; -ENOMEM. */
 static int as_begun(struct logical *l, uint32_t path, uint32_t from, bool written)
 {
-    struct report_path p = *report_path(l->defs, from);
+    struct log_call_path p = *log_call_path(l->defs, from);
     uint32_t needed = written ? p.parent : from;
 
     if (l->map[needed] == BUSY) { /* it waits for this path: a damaged log */
@@ -449,7 +449,7 @@ static int as_begun(struct logical *l, uint32_t path, uint32_t from, bool writte
     p.parent = l->map[needed];
     p.method = method_of(l, path) & INT32_MAX;
     p.begun = 0;
-    return report_defs_path_add(l->defs, &p, &l->map[path]);
+    return log_defs_path_add(l->defs, &p, &l->map[path]);
 }
 
 /* ---- all paths ---- */
@@ -457,17 +457,17 @@ static int as_begun(struct logical *l, uint32_t path, uint32_t from, bool writte
 /* A path below what called it, which `outer` is the call of. */
 static int below(struct logical *l, uint32_t path, uint32_t outer)
 {
-    struct report_path p = *report_path(l->defs, path);
+    struct log_call_path p = *log_call_path(l->defs, path);
 
-    p.parent = report_path(l->defs, outer)->parent;
-    p.il = report_path(l->defs, outer)->il;
+    p.parent = log_call_path(l->defs, outer)->parent;
+    p.il = log_call_path(l->defs, outer)->il;
     if (outer == path && !p.begun && l->map[p.parent] == p.parent) {
         l->map[path] = path;
         return 0;
     }
     p.parent = l->map[p.parent];
     p.begun = 0;
-    return report_defs_path_add(l->defs, &p, &l->map[path]);
+    return log_defs_path_add(l->defs, &p, &l->map[path]);
 }
 
 /* Asks for the method's beginnings first. Returns: 1 if there are some to wait for; 0; -ENOMEM. */
@@ -507,7 +507,7 @@ static int ask_parent(struct logical *l, uint32_t path, uint32_t parent)
 static int work(struct logical *l)
 {
     uint32_t path = l->todo[l->todo_count - 1], method = method_of(l, path);
-    uint32_t outer = outermost(l, path), parent = report_path(l->defs, outer)->parent;
+    uint32_t outer = outermost(l, path), parent = log_call_path(l->defs, outer)->parent;
     bool written = false;
     uint32_t from =
         (l->mark[path] & (RESUMED | ALONE)) == RESUMED ? beginning(l, path, &written) : 0;
@@ -535,10 +535,10 @@ static int map_all(struct logical *l)
     int err = 0;
 
     for (size_t i = 0; i < l->paths; i++)
-        l->map[i] = i > REPORT_PATH_LOST ? NOT_YET : (uint32_t)i;
+        l->map[i] = i > LOG_PATH_LOST ? NOT_YET : (uint32_t)i;
     for (size_t i = 0; i < l->methods; i++)
         l->start[i] = NOT_YET;
-    for (uint32_t path = REPORT_PATH_LOST + 1; !err && path < l->paths; path++) {
+    for (uint32_t path = LOG_PATH_LOST + 1; !err && path < l->paths; path++) {
         err = ask(l, path);
         while (!err && l->todo_count)
             err = work(l);
@@ -613,11 +613,11 @@ static int know_methods(struct logical *l)
     for (size_t i = 0; !l->runtime && i < l->defs->classes.count; i++)
         l->runtime = strcmp(l->defs->classes.defs[i].name, CONTINUATION) == 0;
     for (size_t i = 0; !l->offsets && i < l->paths; i++)
-        l->offsets = report_path(l->defs, (uint32_t)i)->il >= 0;
+        l->offsets = log_call_path(l->defs, (uint32_t)i)->il >= 0;
     if (!any && !l->runtime)
         return 0;
     err = know_async(l);
-    for (uint32_t path = REPORT_PATH_LOST + 1; !err && path < l->paths; path++)
+    for (uint32_t path = LOG_PATH_LOST + 1; !err && path < l->paths; path++)
         if (outermost(l, path) != path)
             l->kind[method_of(l, path)] |= ASYNC;
     return err ? err : 1;
@@ -625,11 +625,11 @@ static int know_methods(struct logical *l)
 
 static void know_resumed(struct logical *l)
 {
-    for (uint32_t path = REPORT_PATH_LOST + 1; path < l->paths; path++)
+    for (uint32_t path = LOG_PATH_LOST + 1; path < l->paths; path++)
         if (is_resumed(l, path)) {
             l->mark[path] |= RESUMED;
             l->kind[method_of(l, path)] |= ASKED;
-            if (strstr(name_of(l, report_path(l->defs, path)->parent), ".Pooling"))
+            if (strstr(name_of(l, log_call_path(l->defs, path)->parent), ".Pooling"))
                 l->kind[method_of(l, path)] |= POOLED;
         }
 }
@@ -659,7 +659,7 @@ static int make(struct logical *l, const struct report_logical_allocs *allocs)
     return err ? err : map_all(l);
 }
 
-int report_logical(struct report_defs *defs, const struct report_logical_allocs *allocs,
+int report_logical(struct log_defs *defs, const struct report_logical_allocs *allocs,
                    uint32_t **out)
 {
     struct logical l = {.defs = defs,
@@ -682,21 +682,20 @@ int report_logical(struct report_defs *defs, const struct report_logical_allocs 
     return err;
 }
 
-uint32_t report_logical_ends(const struct report_defs *defs, uint32_t path)
+uint32_t report_logical_ends(const struct log_defs *defs, uint32_t path)
 {
     const char *name;
     uint32_t at = path;
 
-    while (at > REPORT_PATH_LOST && report_path(defs, at)->parent != REPORT_PATH_EMPTY)
-        at = report_path(defs, at)->parent;
-    name = at > REPORT_PATH_LOST ? report_method(defs, report_path(defs, at)->method)->name : "";
-    return begins(name, REPORT_SEVERAL) ? (uint32_t)strtoul(name + strlen(REPORT_SEVERAL), NULL, 10)
-                                        : 0;
+    while (at > LOG_PATH_LOST && log_call_path(defs, at)->parent != LOG_PATH_EMPTY)
+        at = log_call_path(defs, at)->parent;
+    name = at > LOG_PATH_LOST ? log_method(defs, log_call_path(defs, at)->method)->name : "";
+    return begins(name, LOG_SEVERAL) ? (uint32_t)strtoul(name + strlen(LOG_SEVERAL), NULL, 10) : 0;
 }
 
 /* ---- what it rests on ---- */
 
-void report_logical_note(struct report_logical_basis *b, const struct report_record *record)
+void report_logical_note(struct report_logical_basis *b, const struct log_record *record)
 {
     static const char *const leave_out[] = {"sample", "types", "min_size"};
     const json_t *options;
@@ -716,22 +715,22 @@ void report_logical_note(struct report_logical_basis *b, const struct report_rec
 }
 
 /* Whether the logs have each path on which an async method had to wait. They may end early. */
-static bool has_beginnings(const struct report_logical_basis *b, const struct report_log *log)
+static bool has_beginnings(const struct report_logical_basis *b, const struct log_input *log)
 {
-    static const enum report_gap_kind gone[] = {
-        REPORT_GAP_DAMAGED,     REPORT_GAP_PARTS,     REPORT_GAP_ROTATED_OUT,
-        REPORT_GAP_MISSING,     REPORT_GAP_UNDEFINED, REPORT_GAP_LOST,
-        REPORT_GAP_NOT_WRITTEN, REPORT_GAP_PATHS,     REPORT_GAP_FILE};
-    struct report_completeness gaps;
+    static const enum log_gap_kind gone[] = {
+        LOG_GAP_DAMAGED,     LOG_GAP_PARTS,     LOG_GAP_ROTATED_OUT,
+        LOG_GAP_MISSING,     LOG_GAP_UNDEFINED, LOG_GAP_LOST,
+        LOG_GAP_NOT_WRITTEN, LOG_GAP_PATHS,     LOG_GAP_FILE};
+    struct log_completeness gaps;
     bool any = b->unbegun;
 
-    report_log_completeness(log, &gaps);
+    log_input_completeness(log, &gaps);
     for (size_t i = 0; i < COUNT_OF(gone); i++)
-        any = any || report_gap_of(&gaps, gone[i]);
+        any = any || log_gap_of(&gaps, gone[i]);
     return !any;
 }
 
-void report_logical_known(const struct report_logical_basis *b, const struct report_log *log,
+void report_logical_known(const struct report_logical_basis *b, const struct log_input *log,
                           bool all, struct report_logical_allocs *out)
 {
     out->begun = has_beginnings(b, log);

@@ -6,7 +6,7 @@
  *
  * If a node has a beginning (begun), that one is used. Otherwise it is found among the log's other
  * paths. If the method began on several paths, the path keeps their common part and ends with a
- * frame that says so ("(one of 3 callers)"); if the log has none, it ends with REPORT_PATH_LOST.
+ * frame that says so ("(one of 3 callers)"); if the log has none, it ends with LOG_PATH_LOST.
  */
 #ifndef SHADOWTRACE_REPORT_LOGICAL_H
 #define SHADOWTRACE_REPORT_LOGICAL_H
@@ -28,10 +28,10 @@ struct report_logical_basis {
 };
 
 /* report_logical_note - takes each record of the logs. */
-void report_logical_note(struct report_logical_basis *b, const struct report_record *record);
+void report_logical_note(struct report_logical_basis *b, const struct log_record *record);
 
 /* report_logical_known - sets begun and complete of *out. all: no allocation was passed over. */
-void report_logical_known(const struct report_logical_basis *b, const struct report_log *log,
+void report_logical_known(const struct report_logical_basis *b, const struct log_input *log,
                           bool all, struct report_logical_allocs *out);
 
 /*
@@ -40,10 +40,10 @@ void report_logical_known(const struct report_logical_basis *b, const struct rep
  * Returns: 0 and *out, with an entry for each path that there was, to be freed with memory_free;
  *          NULL if no method was resumed: all paths are logical; -ENOMEM.
  */
-int report_logical(struct report_defs *defs, const struct report_logical_allocs *allocs,
+int report_logical(struct log_defs *defs, const struct report_logical_allocs *allocs,
                    uint32_t **out);
 
 /* report_logical_ends - whether a path ends where several may have called: how many; else 0. */
-uint32_t report_logical_ends(const struct report_defs *defs, uint32_t path);
+uint32_t report_logical_ends(const struct log_defs *defs, uint32_t path);
 
 #endif

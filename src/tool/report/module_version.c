@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool module_version_read(const struct report_def *module, const json_t *header,
+bool module_version_read(const struct log_def *module, const json_t *header,
                          const char *const *dirs, size_t ndirs, struct symbols_version *out)
 {
     const char *bundle = json_string_value(json_object_get(header, "executable"));

@@ -10,7 +10,7 @@
  * `dirs`, or from within the program of the header, which may be NULL. A file of another build, and
  * one whose build the log does not say, does not count. Returns: whether it was found.
  */
-bool module_version_read(const struct report_def *module, const json_t *header,
+bool module_version_read(const struct log_def *module, const json_t *header,
                          const char *const *dirs, size_t ndirs, struct symbols_version *out);
 
 #endif

@@ -20,7 +20,7 @@ INDEX_OF_BYTES(known_kind, struct report_process_known, key);
 
 char *report_process_name(const json_t *header)
 {
-    const char *program = report_program(header);
+    const char *program = log_program(header);
     char *name = program ? memory_strdup(program) : NULL;
 
     if (name)
@@ -62,8 +62,8 @@ static int parents_of(const json_t *header, struct report_process *one)
         struct report_process_parent *to = &one->parents[one->parent_count];
         const char *name = json_string_value(json_object_get(parent, "name"));
 
-        if (report_member_count(parent, "pid", &to->key.pid) ||
-            report_member_count(parent, "born", &to->key.born))
+        if (log_member_count(parent, "pid", &to->key.pid) ||
+            log_member_count(parent, "born", &to->key.born))
             break; /* what follows may not belong there */
         one->parent_count++;
         to->name = name ? memory_strdup(name) : NULL;
@@ -97,11 +97,11 @@ int report_processes_begin(struct report_processes *p, const json_t *header)
         return -ENOMEM;
     one = &p->process[p->count++];
     *one = (struct report_process){.name = report_process_name(header)};
-    (void)report_member_count(header, "pid", &one->pid);
-    (void)report_member_count(header, "born", &one->born);
-    (void)report_member_count(header, "clock", &one->clock);
+    (void)log_member_count(header, "pid", &one->pid);
+    (void)log_member_count(header, "born", &one->born);
+    (void)log_member_count(header, "clock", &one->clock);
     one->started = started ? memory_strdup(started) : NULL;
-    if ((report_program(header) && !one->name) || (started && !one->started))
+    if ((log_program(header) && !one->name) || (started && !one->started))
         return -ENOMEM;
     err = command_of(header, &one->command);
     if (!err)
@@ -183,7 +183,7 @@ uint64_t report_processes_first(const struct report_processes *p)
 
 bool report_process_is(const json_t *header, const char *pattern)
 {
-    const char *program = report_program(header);
+    const char *program = log_program(header);
     char *name = report_process_name(header);
     bool is = name && (glob_match(pattern, name) || glob_match(pattern, program));
 

@@ -45,8 +45,7 @@ static int count_path(struct report_profile_source *s, uint32_t path)
     return 0;
 }
 
-int report_profile_add(struct report_profile *p, struct report_defs *defs,
-                       const struct report_record *r)
+int report_profile_add(struct report_profile *p, struct log_defs *defs, const struct log_record *r)
 {
     struct report_profile_source *s;
     uint32_t id, path = 0;
@@ -61,29 +60,29 @@ int report_profile_add(struct report_profile *p, struct report_defs *defs,
     if (r->kind != SST_KIND_SAMPLE)
         return 0;
     s = source_of(p, r->json);
-    err = report_member_id(r->json, "node", 0, &id);
+    err = log_member_id(r->json, "node", 0, &id);
     if (err) {
-        report_problem(defs->problems, r->at, "sample: no node");
+        log_problem(defs->problems, r->at, "sample: no node");
         return -EBADMSG;
     }
-    err = report_defs_event_path(defs, r, &path);
+    err = log_defs_event_path(defs, r, &path);
     s->approximate += json_is_true(json_object_get(r->json, "approximate"));
     return err ? err : count_path(s, path);
 }
 
 static void add_path(struct report_profile_row *by_method, uint32_t *seen, uint32_t mark,
-                     const struct report_defs *defs, uint32_t path, unsigned source, uint64_t count)
+                     const struct log_defs *defs, uint32_t path, unsigned source, uint64_t count)
 {
-    by_method[report_path(defs, path)->method].self[source] += count;
+    by_method[log_call_path(defs, path)->method].self[source] += count;
     do {
-        const struct report_path *at = report_path(defs, path);
+        const struct log_call_path *at = log_call_path(defs, path);
 
         if (seen[at->method] != mark) { /* direct and indirect recursion counts once */
             seen[at->method] = mark;
             by_method[at->method].total[source] += count;
         }
         path = at->parent;
-    } while (path > REPORT_PATH_LOST);
+    } while (path > LOG_PATH_LOST);
 }
 
 static int by_samples(const void *a, const void *b)
@@ -99,7 +98,7 @@ static int by_samples(const void *a, const void *b)
     return ORDER(x->method, y->method);
 }
 
-int report_profile_rows(const struct report_profile *p, const struct report_defs *defs,
+int report_profile_rows(const struct report_profile *p, const struct log_defs *defs,
                         struct report_profile_row **rows, size_t *count)
 {
     size_t methods = defs->methods.count;

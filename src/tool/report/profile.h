@@ -12,7 +12,7 @@ const char *report_profiler_name(enum report_profiler source);
 
 struct report_profile_source {
     uint64_t samples, approximate; /* records of the log */
-    uint64_t *by_path;             /* samples by number of report_defs' paths */
+    uint64_t *by_path;             /* samples by number of log_defs' paths */
     size_t paths;
     json_t *figures; /* the last profile record of this source; NULL: none */
 };
@@ -23,7 +23,7 @@ struct report_profile {
 
 /* One method's share of the samples of a source. */
 struct report_profile_row {
-    uint32_t method; /* number of report_defs; 0: no managed frame is certain */
+    uint32_t method; /* number of log_defs; 0: no managed frame is certain */
     uint64_t self[REPORT_SOURCES], total[REPORT_SOURCES];
 };
 
@@ -31,14 +31,14 @@ void report_profile_fini(struct report_profile *p); /* of one that was zeroed at
 bool report_profile_any(const struct report_profile *p);
 
 /* Takes sample and profile records. Returns: 0; -EBADMSG with a problem noted; -ENOMEM. */
-int report_profile_add(struct report_profile *p, struct report_defs *defs,
-                       const struct report_record *record);
+int report_profile_add(struct report_profile *p, struct log_defs *defs,
+                       const struct log_record *record);
 
 /*
  * report_profile_rows - by method, most samples in it first (of the first source that has any).
  * Returns: 0 and *rows, to be freed with memory_free; -ENOMEM.
  */
-int report_profile_rows(const struct report_profile *p, const struct report_defs *defs,
+int report_profile_rows(const struct report_profile *p, const struct log_defs *defs,
                         struct report_profile_row **rows, size_t *count);
 
 /* What both profiles share: the sum over methods of the lesser share of self samples, 0 to 1. */

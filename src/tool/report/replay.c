@@ -29,8 +29,8 @@ struct thread {
 
 struct replay {
     struct replay_filter filter;
-    struct report_defs defs;
-    struct report_log log;
+    struct log_defs defs;
+    struct log_input log;
     struct report_calls calls;
     struct replay_row *rows;
     size_t count, capacity;
@@ -94,7 +94,7 @@ static int history_add(struct thread *t, uint64_t at)
 
 static int number_of(struct replay *r, uint32_t id, uint32_t *number)
 {
-    return report_defs_method(&r->defs, id, (struct report_place){0, 0}, number);
+    return log_defs_method(&r->defs, id, (struct log_place){0, 0}, number);
 }
 
 static int wanted(struct replay *r, uint32_t number, bool *out)
@@ -103,7 +103,7 @@ static int wanted(struct replay *r, uint32_t number, bool *out)
         return -ENOMEM;
     if (!r->verdicts[number])
         r->verdicts[number] =
-            glob_match(r->filter.method, report_method(&r->defs, number)->name) ? 1 : 2;
+            glob_match(r->filter.method, log_method(&r->defs, number)->name) ? 1 : 2;
     *out = r->verdicts[number] == 1;
     return 0;
 }
@@ -259,7 +259,7 @@ static int on_values(void *context, struct report_calls_thread *thread, uint64_t
     return 0;
 }
 
-static int on_alloc(struct replay *r, const struct report_alloc *a)
+static int on_alloc(struct replay *r, const struct log_alloc *a)
 {
     struct report_calls_thread *thread = report_calls_thread(&r->calls, a->thread);
     struct thread *t = thread ? own(thread) : NULL;
@@ -275,7 +275,7 @@ static int on_alloc(struct replay *r, const struct report_alloc *a)
     return err;
 }
 
-static int on_exception(struct replay *r, const struct report_record *record)
+static int on_exception(struct replay *r, const struct log_record *record)
 {
     struct replay_row row = {.kind = REPLAY_EXCEPTION};
     const char *event = "", *message = NULL;
@@ -284,9 +284,9 @@ static int on_exception(struct replay *r, const struct report_record *record)
     int32_t level;
     int err;
 
-    (void)report_member_text(record->json, "event", &event);
-    if (strcmp(event, "thrown") != 0 || report_member_id(record->json, "thread", 1, &row.thread) ||
-        report_member_count(record->json, "t", &row.t))
+    (void)log_member_text(record->json, "event", &event);
+    if (strcmp(event, "thrown") != 0 || log_member_id(record->json, "thread", 1, &row.thread) ||
+        log_member_count(record->json, "t", &row.t))
         return 0;
     thread = report_calls_thread(&r->calls, row.thread);
     err = thread ? come_in(r, thread, row.t) : -ENOMEM;
@@ -296,9 +296,9 @@ static int on_exception(struct replay *r, const struct report_record *record)
     if (!in_range(r, row.t) || !shown(r, thread, level))
         return 0;
     row.level = (uint32_t)level;
-    (void)report_member_id(record->json, "class", 1, &id);
-    err = report_defs_class(&r->defs, id, record->at, &row.method);
-    if (!report_member_text(record->json, "message", &message))
+    (void)log_member_id(record->json, "class", 1, &id);
+    err = log_defs_class(&r->defs, id, record->at, &row.method);
+    if (!log_member_text(record->json, "message", &message))
         row.args =
             json_dumps(json_object_get(record->json, "message"), JSON_ENCODE_ANY | JSON_COMPACT);
     if (!err)
@@ -308,7 +308,7 @@ static int on_exception(struct replay *r, const struct report_record *record)
     return err;
 }
 
-static int on_value_line(struct replay *r, const struct report_record *record)
+static int on_value_line(struct replay *r, const struct log_record *record)
 {
     const json_t *value = json_object_get(record->json, "args"),
                  *out = json_object_get(record->json, "out");
@@ -316,8 +316,8 @@ static int on_value_line(struct replay *r, const struct report_record *record)
     uint32_t id = 0, values = 0;
     struct thread *t;
 
-    if (report_member_id(record->json, "thread", 1, &id) ||
-        report_member_id(record->json, "id", 1, &values))
+    if (log_member_id(record->json, "thread", 1, &id) ||
+        log_member_id(record->json, "id", 1, &values))
         return 0;
     if (!value)
         value = json_object_get(record->json, "returns");
@@ -334,14 +334,14 @@ static int on_value_line(struct replay *r, const struct report_record *record)
 }
 
 /* What follows is read late: is it so in this log? */
-static void on_header(struct replay *r, const struct report_record *record)
+static void on_header(struct replay *r, const struct log_record *record)
 {
     const json_t *options = json_object_get(record->json, "options");
 
     r->late = json_integer_value(json_object_get(options, "min_duration")) > 0;
 }
 
-static int on_record(void *context, const struct report_record *record)
+static int on_record(void *context, const struct log_record *record)
 {
     struct replay *r = context;
 
@@ -364,7 +364,7 @@ static int on_record(void *context, const struct report_record *record)
     }
 }
 
-int replay_new(const struct replay_filter *filter, struct report_problems *problems,
+int replay_new(const struct replay_filter *filter, struct log_problems *problems,
                struct replay **out)
 {
     struct replay *r = memory_zalloc(1, sizeof(*r));
@@ -378,8 +378,8 @@ int replay_new(const struct replay_filter *filter, struct report_problems *probl
                                      .missing = on_missing,
                                      .values = on_values,
                                      .context = r};
-    report_log_init(&r->log);
-    if (!report_defs_init(&r->defs, problems))
+    log_input_init(&r->log);
+    if (!log_defs_init(&r->defs, problems))
         return 0;
     replay_free(r);
     *out = NULL;
@@ -407,17 +407,17 @@ void replay_free(struct replay *r)
         free(r->rows[i].out);
     }
     memory_free_all(r->rows, r->verdicts);
-    report_defs_fini(&r->defs);
-    report_log_fini(&r->log);
+    log_defs_fini(&r->defs);
+    log_input_fini(&r->log);
     memory_free(r);
 }
 
-struct report_log *replay_log(struct replay *r)
+struct log_input *replay_log(struct replay *r)
 {
     return &r->log;
 }
 
-struct report_defs *replay_defs(struct replay *r)
+struct log_defs *replay_defs(struct replay *r)
 {
     return &r->defs;
 }
@@ -451,19 +451,19 @@ static int finish(struct replay *r)
 int replay_read(struct replay *r, const char *path, void (*progress)(void *, uint64_t, uint64_t),
                 void *progress_context)
 {
-    const struct report_consumer consumer = {.record = on_record,
-                                             .progress = progress,
-                                             .context = r,
-                                             .progress_context = progress_context};
-    int err = report_log_read(path, &r->defs, &consumer, &r->log);
+    const struct log_consumer consumer = {.record = on_record,
+                                          .progress = progress,
+                                          .context = r,
+                                          .progress_context = progress_context};
+    int err = log_input_read(path, &r->defs, &consumer, &r->log);
 
     return err ? err : finish(r);
 }
 
-int replay_read_lines(struct replay *r, struct report_lines *lines, const char *file)
+int replay_read_lines(struct replay *r, struct log_lines *lines, const char *file)
 {
-    const struct report_consumer consumer = {.record = on_record, .context = r};
-    int err = report_log_read_lines(lines, file, &r->defs, &consumer, &r->log);
+    const struct log_consumer consumer = {.record = on_record, .context = r};
+    int err = log_input_read_lines(lines, file, &r->defs, &consumer, &r->log);
 
     return err ? err : finish(r);
 }

@@ -36,16 +36,16 @@ struct replay_row {
 
 struct replay;
 
-int replay_new(const struct replay_filter *filter, struct report_problems *problems,
+int replay_new(const struct replay_filter *filter, struct log_problems *problems,
                struct replay **out); /* 0 or -ENOMEM */
 void replay_free(struct replay *r);
 
-struct report_log *replay_log(struct replay *r);
-struct report_defs *replay_defs(struct replay *r);
+struct log_input *replay_log(struct replay *r);
+struct log_defs *replay_defs(struct replay *r);
 int replay_read(struct replay *r, const char *path, void (*progress)(void *, uint64_t, uint64_t),
-                void *progress_context); /* as report_log_read; then the rows are there */
+                void *progress_context); /* as log_input_read; then the rows are there */
 
-int replay_read_lines(struct replay *r, struct report_lines *lines, const char *file);
+int replay_read_lines(struct replay *r, struct log_lines *lines, const char *file);
 
 const struct replay_row *replay_rows(const struct replay *r, size_t *count);
 uint64_t replay_more(const struct replay *r);    /* rows beyond the limit */

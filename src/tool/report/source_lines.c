@@ -41,7 +41,7 @@ struct answer {
 };
 
 struct source_lines {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     source_lines_tell *tell;
     const void *context;
     const char *const *dirs;
@@ -57,7 +57,7 @@ struct source_lines {
     struct buffer notes;  /* lines for stderr, kept until what they would fall into is printed */
 };
 
-int source_lines_new(const struct report_defs *defs, const char *const *dirs, size_t ndirs,
+int source_lines_new(const struct log_defs *defs, const char *const *dirs, size_t ndirs,
                      const json_t *header, source_lines_tell *tell, const void *context,
                      struct source_lines **out)
 {
@@ -71,7 +71,7 @@ int source_lines_new(const struct report_defs *defs, const char *const *dirs, si
                                .context = context,
                                .dirs = dirs,
                                .ndirs = ndirs,
-                               .started = report_started(header),
+                               .started = log_started(header),
                                .bundle = json_string_value(json_object_get(header, "executable")),
                                .module_count = defs->modules.count};
     s->modules = memory_zalloc(s->module_count, sizeof(*s->modules));
@@ -147,7 +147,7 @@ static void note(struct source_lines *s, const char *format, const char *what)
 static bool open_recorded(const struct source_lines *s, uint32_t number,
                           struct module_lines *module)
 {
-    const struct report_pdb *pdb = report_defs_pdb(s->defs, number);
+    const struct log_pdb *pdb = log_defs_pdb(s->defs, number);
     struct symbols_error error;
 
     if (pdb)
@@ -156,7 +156,7 @@ static bool open_recorded(const struct source_lines *s, uint32_t number,
     return module->symbols;
 }
 
-static void open_module(struct source_lines *s, const struct report_def *def,
+static void open_module(struct source_lines *s, const struct log_def *def,
                         struct module_lines *module)
 {
     struct symbols_error error = {.reason = SYMBOLS_OK};
@@ -196,12 +196,12 @@ static struct module_lines *module_of(struct source_lines *s, uint32_t number)
     struct module_lines *module = number < s->module_count ? &s->modules[number] : NULL;
 
     if (module && !module->tried)
-        open_module(s, report_module(s->defs, number), module);
+        open_module(s, log_module(s->defs, number), module);
     return module && module->symbols ? module : NULL;
 }
 
 /* The runtime's own: nobody expects their PDBs. */
-static bool is_framework(const struct source_lines *s, const struct report_def *def)
+static bool is_framework(const struct source_lines *s, const struct log_def *def)
 {
     static const char corelib[] = "System.Private.CoreLib";
 
@@ -209,7 +209,7 @@ static bool is_framework(const struct source_lines *s, const struct report_def *
         strcmp(def->name, "netstandard") != 0 && strcmp(def->name, "mscorlib") != 0)
         return false;
     for (size_t i = 0; i < s->module_count; i++) {
-        const struct report_def *m = report_module(s->defs, (uint32_t)i);
+        const struct log_def *m = log_module(s->defs, (uint32_t)i);
         const char *slash = strrchr(m->path, '/'), *own = strrchr(def->path, '/');
 
         if (strcmp(m->name, corelib) == 0 && !slash && !own)
@@ -233,7 +233,7 @@ void source_lines_missing(struct source_lines *s, bool (*wanted)(const void *, u
     if (s)
         print_notes(s);
     for (size_t i = 0; s && i < s->module_count; i++) {
-        const struct report_def *def = report_module(s->defs, (uint32_t)i);
+        const struct log_def *def = log_module(s->defs, (uint32_t)i);
         enum symbols_reason reason = s->modules[i].reason;
 
         if ((reason != SYMBOLS_NO_ASSEMBLY && reason != SYMBOLS_NONE &&
@@ -268,7 +268,7 @@ INDEX_OF_BYTES(answer_kind, struct answer, il);
 
 static void look_up(struct source_lines *s, struct answer *a)
 {
-    const struct report_def *def = report_method(s->defs, a->method);
+    const struct log_def *def = log_method(s->defs, a->method);
     const struct module_lines *module =
         def->module && def->token ? module_of(s, def->module) : NULL;
     struct symbols_line line;
@@ -280,7 +280,7 @@ static void look_up(struct source_lines *s, struct answer *a)
 
 bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct source_line *out)
 {
-    struct answer a = {method, il < 0 ? REPORT_NO_IL : il, {.file = NULL}}, *known = &a;
+    struct answer a = {method, il < 0 ? LOG_NO_IL : il, {.file = NULL}}, *known = &a;
     uint32_t number;
     int added;
 
@@ -299,7 +299,7 @@ bool source_line_of(struct source_lines *s, uint32_t method, int32_t il, struct 
 int source_lines_give(struct source_lines *s, uint32_t method, int32_t il, const char *file,
                       uint32_t line)
 {
-    uint32_t module = report_method(s->defs, method)->module, number;
+    uint32_t module = log_method(s->defs, method)->module, number;
     struct answer a = {method, il, {.file = file, .line = line, .module = module}};
     int added = index_add(&s->index, &answer_kind, &s->answers, &s->answer_count,
                           &s->answer_capacity, &a, &number);

@@ -37,7 +37,7 @@ void source_line_put(struct buffer *b, uint32_t line, uint32_t line_last);
  *          written after the recording began is taken for another one.
  * Returns: 0 or -ENOMEM.
  */
-int source_lines_new(const struct report_defs *defs, const char *const *dirs, size_t ndirs,
+int source_lines_new(const struct log_defs *defs, const char *const *dirs, size_t ndirs,
                      const json_t *header, source_lines_tell *tell, const void *context,
                      struct source_lines **out);
 void source_lines_free(struct source_lines *s);

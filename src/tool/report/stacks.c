@@ -2,7 +2,7 @@
 
 /* The key of a frame. */
 struct frame_key {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     uint32_t method, filter, lost;
     int32_t il;
 };
@@ -24,13 +24,13 @@ void report_stacks_fini(struct report_stacks *s)
     index_free(&s->stack_index);
 }
 
-static int add_frame(struct report_stacks *s, const struct report_defs *defs,
+static int add_frame(struct report_stacks *s, const struct log_defs *defs,
                      const struct report_frame *f, uint32_t *out)
 {
     struct frame_key key = {.defs = defs,
                             .method = f->method,
                             .filter = f->filter,
-                            .lost = f->path == REPORT_PATH_LOST,
+                            .lost = f->path == LOG_PATH_LOST,
                             .il = f->il};
     int added = index_add(&s->frame_index, &frame_kind, &s->frames, &s->frame_count,
                           &s->frame_capacity, &key, out);
@@ -39,8 +39,8 @@ static int add_frame(struct report_stacks *s, const struct report_defs *defs,
 }
 
 /* Keeps a stack's frames that are in no other yet, leaf first. *parent: the number of the rest. */
-static int walk_new(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
-                    int32_t il, size_t *count, uint32_t *parent)
+static int walk_new(struct report_stacks *s, const struct log_defs *defs, uint32_t path, int32_t il,
+                    size_t *count, uint32_t *parent)
 {
     struct report_frame f;
     size_t slot;
@@ -62,7 +62,7 @@ static int walk_new(struct report_stacks *s, const struct report_defs *defs, uin
     return 0;
 }
 
-int report_stacks_add(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
+int report_stacks_add(struct report_stacks *s, const struct log_defs *defs, uint32_t path,
                       int32_t il, uint32_t *out)
 {
     size_t left;
@@ -81,7 +81,7 @@ int report_stacks_add(struct report_stacks *s, const struct report_defs *defs, u
     return err;
 }
 
-int report_stacks_frame(struct report_stacks *s, const struct report_defs *defs, uint32_t method,
+int report_stacks_frame(struct report_stacks *s, const struct log_defs *defs, uint32_t method,
                         int32_t il, uint32_t *out)
 {
     return add_frame(s, defs, &(struct report_frame){.method = method, .il = il}, out);
@@ -103,12 +103,12 @@ const struct report_stack *report_stacks_at(const struct report_stacks *s, size_
 }
 
 struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number,
-                                           const struct report_defs **defs)
+                                           const struct log_defs **defs)
 {
     const struct frame_key *key = &s->frames[number];
 
     *defs = key->defs;
-    return (struct report_frame){.path = key->lost ? REPORT_PATH_LOST : REPORT_PATH_EMPTY,
+    return (struct report_frame){.path = key->lost ? LOG_PATH_LOST : LOG_PATH_EMPTY,
                                  .method = key->method,
                                  .il = key->il,
                                  .filter = key->filter};

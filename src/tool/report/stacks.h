@@ -13,7 +13,7 @@
 
 struct report_stack {
     /* What it is of: a path of defs, and the place in its leaf. */
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     uint32_t path;
     int32_t il;
     uint32_t parent, frame; /* numbers; parents have lower ones than their children */
@@ -36,9 +36,9 @@ void report_stacks_fini(struct report_stacks *s); /* also of one that is all 0 *
  * number, REPORT_STACK_NONE if the path has no frame. Takes a step for each frame that is new.
  * report_stacks_frame - a frame that is in no stack. Both return: 0 or -ENOMEM.
  */
-int report_stacks_add(struct report_stacks *s, const struct report_defs *defs, uint32_t path,
+int report_stacks_add(struct report_stacks *s, const struct log_defs *defs, uint32_t path,
                       int32_t il, uint32_t *out);
-int report_stacks_frame(struct report_stacks *s, const struct report_defs *defs, uint32_t method,
+int report_stacks_frame(struct report_stacks *s, const struct log_defs *defs, uint32_t method,
                         int32_t il, uint32_t *out);
 
 size_t report_stacks_count(const struct report_stacks *s);
@@ -46,10 +46,10 @@ size_t report_stacks_frame_count(const struct report_stacks *s);
 const struct report_stack *report_stacks_at(const struct report_stacks *s, size_t number);
 
 /*
- * report_stacks_frame_at - *defs is whose method it is. Its path is REPORT_PATH_LOST if it stands
+ * report_stacks_frame_at - *defs is whose method it is. Its path is LOG_PATH_LOST if it stands
  * for callers that the log does not have, else of no meaning.
  */
 struct report_frame report_stacks_frame_at(const struct report_stacks *s, size_t number,
-                                           const struct report_defs **defs);
+                                           const struct log_defs **defs);
 
 #endif

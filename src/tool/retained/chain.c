@@ -102,7 +102,7 @@ static bool is_overlapped(const struct held *h, uint32_t object)
     uint32_t class_number = held_class(h, object);
 
     return class_number &&
-           !strcmp(report_class(&h->defs, class_number)->name, "System.Threading.OverlappedData");
+           !strcmp(log_class(&h->defs, class_number)->name, "System.Threading.OverlappedData");
 }
 
 const char *held_handle(const struct held *h, const struct heap_root *root)

@@ -16,7 +16,7 @@
 
 /* ---- reading ---- */
 
-static int on_record(void *context, const struct report_record *record)
+static int on_record(void *context, const struct log_record *record)
 {
     struct held *h = context;
 
@@ -26,21 +26,21 @@ static int on_record(void *context, const struct report_record *record)
 static int read_log(struct held *h, const struct held_options *options, const char *path)
 {
     struct reading_progress progress;
-    const struct report_consumer consumer = {.record = on_record,
-                                             .context = h,
-                                             .progress = reading_progress,
-                                             .progress_context = &progress};
+    const struct log_consumer consumer = {.record = on_record,
+                                          .context = h,
+                                          .progress = reading_progress,
+                                          .progress_context = &progress};
     int err;
 
-    report_problems_init(&h->problems);
-    report_log_init(&h->log);
+    log_problems_init(&h->problems);
+    log_input_init(&h->log);
     origins_init(&h->origins);
-    err = report_defs_init(&h->defs, &h->problems);
+    err = log_defs_init(&h->defs, &h->problems);
     if (err)
         return cli_failed(h->command, err);
     h->log.jobs = reading_threads(&options->reading);
     reading_progress_init(&progress, &options->reading);
-    err = report_log_read(path, &h->defs, &consumer, &h->log);
+    err = log_input_read(path, &h->defs, &consumer, &h->log);
     reading_progress_end(&progress);
     if (err)
         return reading_failed(h->command, path, &h->log, err);
@@ -98,7 +98,7 @@ static int read_dump(struct held *h, const char *path)
 /* A dump says which recording it belongs to, as the log's header does. */
 static int check_same(const struct held *h, const char *log, const char *dump)
 {
-    const struct report_recording *r = &h->log.recording;
+    const struct log_recording *r = &h->log.recording;
 
     if (!h->head.clock || (h->head.clock == r->clock && h->head.pid == r->pid))
         return CLI_OK;
@@ -137,9 +137,9 @@ void held_free(struct held *h)
     model_own_free(h->own);
     source_lines_free(h->lines);
     origins_free(&h->origins);
-    report_defs_fini(&h->defs);
-    report_log_fini(&h->log);
-    report_problems_fini(&h->problems);
+    log_defs_fini(&h->defs);
+    log_input_fini(&h->log);
+    log_problems_fini(&h->problems);
 }
 
 /* ---- names ---- */
@@ -149,12 +149,12 @@ static int add_class(struct held *h, const char *name, uint32_t number, uint32_t
 {
     json_t *line = json_pack("{s:s, s:I, s:s}", "kind", "class", "id",
                              (json_int_t)(UINT32_MAX - 1 - number), "name", name);
-    struct report_record record = {.kind = SST_KIND_CLASS, .json = line};
-    int err = line ? report_defs_add(&h->defs, &record) : 0;
+    struct log_record record = {.kind = SST_KIND_CLASS, .json = line};
+    int err = line ? log_defs_add(&h->defs, &record) : 0;
 
     *out = 0; /* a name that is no text is as none */
     if (!err && line)
-        err = report_defs_class(&h->defs, UINT32_MAX - 1 - number, record.at, out);
+        err = log_defs_class(&h->defs, UINT32_MAX - 1 - number, record.at, out);
     json_decref(line);
     return err == -EBADMSG ? 0 : err;
 }
@@ -162,11 +162,11 @@ static int add_class(struct held *h, const char *name, uint32_t number, uint32_t
 static int add_method(struct held *h, const char *text, uint32_t number, uint32_t *out)
 {
     (void)number;
-    return report_defs_method_named(&h->defs, text, out);
+    return log_defs_method_named(&h->defs, text, out);
 }
 
 /* The number among the definitions of each name of the dump: by its id, or added by its text. */
-static int name_all(struct held *h, const struct heap_names *names, const struct report_ids *ids,
+static int name_all(struct held *h, const struct heap_names *names, const struct log_id_map *ids,
                     int (*add)(struct held *h, const char *text, uint32_t number, uint32_t *out),
                     uint32_t **out)
 {
@@ -175,7 +175,7 @@ static int name_all(struct held *h, const struct heap_names *names, const struct
 
     for (uint32_t i = 1; !err && i < names->count; i++) {
         const struct heap_name *name = &names->names[i];
-        uint32_t known = name->id ? report_ids_get(ids, name->id) : 0;
+        uint32_t known = name->id ? log_id_map_get(ids, name->id) : 0;
 
         if (known)
             of[i] = known - 1;
@@ -193,7 +193,7 @@ static void number_sites(struct held *h)
     for (uint32_t node = 1; h->g.sites && node < h->g.edges.nodes; node++) {
         uint32_t id = h->g.sites[node];
 
-        h->g.sites[node] = id ? report_ids_get(&h->origins.ids, id) : 0;
+        h->g.sites[node] = id ? log_id_map_get(&h->origins.ids, id) : 0;
         h->placed = h->placed || h->g.sites[node];
     }
 }
@@ -454,7 +454,7 @@ static bool is_type(const struct held *h, uint32_t class_number, const char *glo
     return class_number && (glob_match(glob, names_type(h->names, class_number)) ||
                             glob_match(glob, names_class(h->names, class_number)) ||
                             glob_match(glob, names_class(h->others, class_number)) ||
-                            glob_match(glob, report_class(&h->defs, class_number)->name));
+                            glob_match(glob, log_class(&h->defs, class_number)->name));
 }
 
 /* By class and by place: whether it is asked for. Returns: how many are, and have objects. */

@@ -30,9 +30,9 @@ struct held {
     struct sst_heap_head head;
     struct heap_graph g; /* its sites are numbers of origins + 1 once joined */
     struct heap_dominators d;
-    struct report_problems problems;
-    struct report_defs defs; /* names that only the dump has are there, too */
-    struct report_log log;
+    struct log_problems problems;
+    struct log_defs defs; /* names that only the dump has are there, too */
+    struct log_input log;
     struct origins origins;
     struct source_lines *lines; /* NULL: not looked up */
     struct model_own *own;

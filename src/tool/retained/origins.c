@@ -12,15 +12,15 @@ void origins_init(struct origins *o)
 
 void origins_free(struct origins *o)
 {
-    report_ids_free(&o->ids);
+    log_id_map_free(&o->ids);
     memory_free_all(o->all, o->places);
     index_free(&o->index);
     origins_init(o);
 }
 
-int origins_take(struct origins *o, struct report_defs *defs, const struct report_record *record)
+int origins_take(struct origins *o, struct log_defs *defs, const struct log_record *record)
 {
-    const struct report_alloc *site = &record->alloc;
+    const struct log_alloc *site = &record->alloc;
     struct origin origin;
     uint32_t known;
     int err;
@@ -28,15 +28,15 @@ int origins_take(struct origins *o, struct report_defs *defs, const struct repor
     if (record->kind != SST_KIND_LIVE_SITE)
         return 0;
     if (o->recording != defs->recording.number)
-        report_ids_free(&o->ids);
+        log_id_map_free(&o->ids);
     o->recording = defs->recording.number;
-    origin = (struct origin){.il = report_defs_alloc_il(defs, site)};
-    err = report_defs_alloc_path(defs, site, record->at, &origin.path);
+    origin = (struct origin){.il = log_defs_alloc_il(defs, site)};
+    err = log_defs_alloc_path(defs, site, record->at, &origin.path);
     if (!err)
-        err = report_defs_class(defs, site->class_id, record->at, &origin.class_number);
+        err = log_defs_class(defs, site->class_id, record->at, &origin.class_number);
     if (err)
         return err;
-    known = report_ids_get(&o->ids, site->id);
+    known = log_id_map_get(&o->ids, site->id);
     if (known && site->unloaded) /* in a later part; an earlier one has said where it is */
         return 0;
     if (known) {
@@ -46,7 +46,7 @@ int origins_take(struct origins *o, struct report_defs *defs, const struct repor
     if (!array_reserve(&o->all, &o->capacity, o->count + 1))
         return -ENOMEM;
     o->all[o->count] = origin;
-    return report_ids_set(&o->ids, site->id, (uint32_t)o->count++);
+    return log_id_map_set(&o->ids, site->id, (uint32_t)o->count++);
 }
 
 /* ---- places ---- */
@@ -58,9 +58,9 @@ static struct origin_place find_place(struct model_near near[RULES], const struc
     struct origin_place place = {.file = NULL};
     struct model_near_place found;
 
-    if (origin->path <= REPORT_PATH_LOST)
+    if (origin->path <= LOG_PATH_LOST)
         return place;
-    place.method = report_path(near->defs, origin->path)->method;
+    place.method = log_call_path(near->defs, origin->path)->method;
     for (int rule = 0; rule < RULES; rule++)
         if (model_near_find(&near[rule], origin->path, origin->il, &found))
             return (struct origin_place){found.line.file, found.method, found.line.line,
@@ -86,7 +86,7 @@ static int find_places(struct origins *o, struct model_near near[RULES])
     return 0;
 }
 
-int origins_place(struct origins *o, const struct report_defs *defs, const struct model_own *own,
+int origins_place(struct origins *o, const struct log_defs *defs, const struct model_own *own,
                   struct source_lines *lines)
 {
     struct model_near near[RULES] = {{.ranks = NULL}};

@@ -9,7 +9,7 @@
 
 struct origin {
     uint32_t path; /* of the defs */
-    int32_t il;    /* in its leaf, or REPORT_NO_IL */
+    int32_t il;    /* in its leaf, or LOG_NO_IL */
     uint32_t class_number, place;
 };
 
@@ -22,7 +22,7 @@ struct origin_place {
 };
 
 struct origins {
-    struct report_ids ids; /* of live_site lines, to the number of their origin */
+    struct log_id_map ids; /* of live_site lines, to the number of their origin */
     uint64_t recording;    /* of these ids: another recording in the log starts again */
     struct origin *all;
     size_t count, capacity;
@@ -35,14 +35,14 @@ void origins_init(struct origins *o);
 void origins_free(struct origins *o);
 
 /* origins_take - a record of the log; of another kind: nothing. Returns: as a consumer's record. */
-int origins_take(struct origins *o, struct report_defs *defs, const struct report_record *record);
+int origins_take(struct origins *o, struct log_defs *defs, const struct log_record *record);
 
 /*
  * origins_place - once all are taken: where each was allocated, by the rule of model/near.h.
  * Without own code it is the innermost frame that has lines; else the method that allocated.
  * Returns: 0 or -ENOMEM.
  */
-int origins_place(struct origins *o, const struct report_defs *defs, const struct model_own *own,
+int origins_place(struct origins *o, const struct log_defs *defs, const struct model_own *own,
                   struct source_lines *lines);
 
 #endif

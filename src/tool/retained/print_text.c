@@ -55,7 +55,7 @@ static const char *place_text(const struct retained_print *p, uint32_t number, s
     if (!number)
         return "(not known)";
     if (!place->file && !place->method)
-        return report_no_frame(&p->held->defs);
+        return log_no_frame(&p->held->defs);
     if (!place->file) {
         buffer_format(out, "%s%s%s", names_method(p->held->names, place->method),
                       place->lack ? " " : "", model_near_words[place->lack]);

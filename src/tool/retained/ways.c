@@ -19,7 +19,7 @@ static const char *place_text(const struct held *h, uint32_t number, struct buff
     if (!number)
         return "(not known)";
     if (!place->file)
-        return place->method ? names_method(h->names, place->method) : report_no_frame(&h->defs);
+        return place->method ? names_method(h->names, place->method) : log_no_frame(&h->defs);
     buffer_text(out, path_base_name_foreign(place->file));
     source_line_put(out, place->line, place->line_last);
     return out->failed ? "?" : out->data;

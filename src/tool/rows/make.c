@@ -60,7 +60,7 @@ static void gz_close(void *file)
     (void)gzclose_r(file); /* it was read only */
 }
 
-static int open_lines(const char *path, struct report_lines **out)
+static int open_lines(const char *path, struct log_lines **out)
 {
     int fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : file_open(path);
     gzFile file;
@@ -73,17 +73,17 @@ static int open_lines(const char *path, struct report_lines **out)
         close(fd);
         return -ENOMEM;
     }
-    return report_lines_from(&(struct report_source){gz_read, gz_close, file}, out);
+    return log_lines_from(&(struct log_source){gz_read, gz_close, file}, out);
 }
 
-static int take_line(struct rows_log *r, const struct report_line *line, char why[ROWS_LOG_WHY])
+static int take_line(struct rows_log *r, const struct log_line *line, char why[ROWS_LOG_WHY])
 {
     json_error_t error;
     json_t *row;
     int err;
 
     if (line->too_long) {
-        snprintf(why, ROWS_LOG_WHY, "the line is longer than %zu MB", REPORT_LINE_MAX >> 20);
+        snprintf(why, ROWS_LOG_WHY, "the line is longer than %zu MB", LOG_LINE_MAX >> 20);
         return -EBADMSG;
     }
     if (!line->size)
@@ -102,8 +102,8 @@ static int take_line(struct rows_log *r, const struct report_line *line, char wh
 
 int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY])
 {
-    struct report_lines *lines;
-    struct report_line line;
+    struct log_lines *lines;
+    struct log_line line;
     char wrong[ROWS_LOG_WHY] = "";
     int err = open_lines(path, &lines), got;
 
@@ -111,10 +111,10 @@ int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY])
     if (err)
         return err;
     r->cells->log.file = r->cells->defs.problems->file = path;
-    while (!err && (got = report_lines_next(lines, &line)) != 0)
+    while (!err && (got = log_lines_next(lines, &line)) != 0)
         err = got < 0 ? got : take_line(r, &line, wrong);
-    if (!err && report_lines_damage(lines)) {
-        snprintf(wrong, sizeof(wrong), "%s", report_lines_damage(lines));
+    if (!err && log_lines_damage(lines)) {
+        snprintf(wrong, sizeof(wrong), "%s", log_lines_damage(lines));
         err = -EBADMSG;
     }
     if (r->program.failed || r->started.failed)
@@ -122,7 +122,7 @@ int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY])
     if (err == -EBADMSG || err == -EPROTO)
         snprintf(why, ROWS_LOG_WHY, "%.100s:%llu: %.170s", path, (unsigned long long)line.at.line,
                  *wrong ? wrong : "compressed data is damaged");
-    report_lines_free(lines);
+    log_lines_free(lines);
     return err;
 }
 
@@ -130,7 +130,7 @@ int rows_log_read(struct rows_log *r, const char *path, char why[ROWS_LOG_WHY])
 
 int rows_log_put(struct rows_log *r, enum sst_kind kind, json_t *json)
 {
-    int err = json ? report_cells_put(r->cells, &(struct report_record){.kind = kind, .json = json})
+    int err = json ? report_cells_put(r->cells, &(struct log_record){.kind = kind, .json = json})
                    : -ENOMEM;
 
     json_decref(json);
@@ -140,7 +140,7 @@ int rows_log_put(struct rows_log *r, enum sst_kind kind, json_t *json)
 /* Of all recordings: the latest beginning, and the sum of what came before, if that is known. */
 static void put_sampling(const struct rows_log *r, json_t *header)
 {
-    struct report_sampling all = {.bytes = 0};
+    struct log_sampling all = {.bytes = 0};
     bool ticks = false;
     json_t *sampling;
 
@@ -153,11 +153,11 @@ static void put_sampling(const struct rows_log *r, json_t *header)
         if (one->sampling.since_ns > all.since_ns)
             all.since_ns = one->sampling.since_ns;
     }
-    if (all.how == REPORT_BEFORE_NONE)
+    if (all.how == LOG_BEFORE_NONE)
         return;
     sampling = json_pack("{s:I}", "since", (json_int_t)all.since_ns);
-    if (all.how != REPORT_BEFORE_UNKNOWN)
-        json_object_set_new(sampling, all.how == REPORT_BEFORE_MOST ? "before_most" : "before",
+    if (all.how != LOG_BEFORE_UNKNOWN)
+        json_object_set_new(sampling, all.how == LOG_BEFORE_MOST ? "before_most" : "before",
                             json_integer((json_int_t)all.bytes));
     json_object_set_new(header, "sampler", json_string(ticks ? "ticks" : "runtime"));
     json_object_set_new(header, "sampling", sampling);
@@ -187,13 +187,13 @@ static int put_amounts(struct rows_log *r)
     for (size_t i = 0; !err && i < r->amounts.count; i++) {
         const struct rows_amount *amount = &r->amounts.rows[i];
         const struct rows_stack *stack = &r->stacks.rows[amount->stack];
-        const struct report_record site = {
+        const struct log_record site = {
             .kind = SST_KIND_SITE,
             .alloc = {.bytes = amount->bytes,
                       .allocs = amount->allocs,
                       .class_id = amount->type + 1,
                       .node = stack->node,
-                      .il = stack->node ? r->frames.rows[stack->frame].il : REPORT_NO_IL}};
+                      .il = stack->node ? r->frames.rows[stack->frame].il : LOG_NO_IL}};
 
         r->sums.bytes += amount->bytes;
         r->sums.allocs += amount->allocs;
@@ -231,12 +231,12 @@ int rows_log_end(struct rows_log *r)
 
 int rows_log_give(const struct rows_log *r, struct source_lines *lines)
 {
-    const struct report_ids *methods = &r->cells->defs.methods.ids;
+    const struct log_id_map *methods = &r->cells->defs.methods.ids;
     int err = 0;
 
     for (size_t i = 0; !err && i < r->places.count; i++) {
         const struct rows_place *place = &r->places.rows[i];
-        uint32_t number = report_ids_get(methods, place->method + 1);
+        uint32_t number = log_id_map_get(methods, place->method + 1);
 
         if (!place->line || !number)
             continue;

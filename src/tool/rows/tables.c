@@ -98,7 +98,7 @@ static int needed_id(const json_t *row, const char *key, uint64_t id[2], char wh
 
 static int needed_count(const json_t *row, const char *key, uint64_t *out, char why[ROWS_LOG_WHY])
 {
-    int err = report_member_count(row, key, out);
+    int err = log_member_count(row, key, out);
 
     return err ? bad(why, "member \"%s\" is %s", key, err == -ENOENT ? "missing" : "no count") : 0;
 }
@@ -180,7 +180,7 @@ static int define_named(struct rows_log *r, const json_t *row, enum sst_kind kin
                                   module ? json_integer(module) : NULL));
 }
 
-/* The frame of an empty stack (report_no_frame), for which a log has no method. */
+/* The frame of an empty stack (log_no_frame), for which a log has no method. */
 static bool is_no_frame(const json_t *row)
 {
     const char *name = text_of(row, "name");
@@ -236,7 +236,7 @@ static int place_add(struct rows_log *r, struct rows_place *place)
     uint32_t number;
     int added;
 
-    if (place->il == REPORT_NO_IL)
+    if (place->il == LOG_NO_IL)
         return place->line ? place_other(r, place) : 0;
     added = ADD(&r->places, place_kind, place, &number);
     if (added)
@@ -252,7 +252,7 @@ static int place_add(struct rows_log *r, struct rows_place *place)
 
 static int take_frame(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
 {
-    struct rows_frame frame = {.il = REPORT_NO_IL, .filter = is_true(row, "filter")};
+    struct rows_frame frame = {.il = LOG_NO_IL, .filter = is_true(row, "filter")};
     struct rows_method method;
     struct rows_place place = {.line = 0};
     uint64_t il = 0, line = 0;
@@ -265,9 +265,8 @@ static int take_frame(struct rows_log *r, const json_t *row, char why[ROWS_LOG_W
         return err;
     if (!FIND(&r->methods, method_kind, &method, &place.method))
         return bad(why, "the frame's method is not defined before it");
-    place.il =
-        report_member_count(row, "il", &il) || il > ROWS_IL_MOST ? REPORT_NO_IL : (int32_t)il;
-    if (*text_of(row, "file") && !report_member_count(row, "line", &line) && line <= UINT32_MAX) {
+    place.il = log_member_count(row, "il", &il) || il > ROWS_IL_MOST ? LOG_NO_IL : (int32_t)il;
+    if (*text_of(row, "file") && !log_member_count(row, "line", &line) && line <= UINT32_MAX) {
         place.line = (uint32_t)line;
         err = text_add(r, text_of(row, "file"), &place.file);
     }
@@ -285,12 +284,12 @@ static int define_node(struct rows_log *r, const struct rows_stack *stack,
                        const struct rows_stack *parent)
 {
     const struct rows_frame *frame = &r->frames.rows[stack->frame];
-    const struct report_record node = {
+    const struct log_record node = {
         .kind = SST_KIND_NODE,
         .node = {.id = stack->node,
                  .parent = parent ? parent->node : 0,
                  .method = frame->method + 1,
-                 .il = parent ? r->frames.rows[parent->frame].il : REPORT_NO_IL,
+                 .il = parent ? r->frames.rows[parent->frame].il : LOG_NO_IL,
                  .filter = frame->filter}};
 
     return report_cells_put(r->cells, &node);
@@ -349,18 +348,18 @@ static void note_recording(struct rows_log *r, const json_t *row)
 /* From when its samples count. A table has 0 where a row has nothing. */
 static void take_sampling(const json_t *row, struct rows_recording *to)
 {
-    struct report_sampling *s = &to->sampling;
+    struct log_sampling *s = &to->sampling;
     const char *sampler = text_of(row, "sampler");
     uint64_t exact = 0, most = 0;
 
     to->ticks = !strcmp(sampler, "ticks");
     if (!to->ticks && strcmp(sampler, "runtime") != 0)
         return;
-    (void)report_member_count(row, "before_bytes", &exact);
-    (void)report_member_count(row, "before_bytes_most", &most);
-    s->how = exact ? REPORT_BEFORE_EXACT : most ? REPORT_BEFORE_MOST : REPORT_BEFORE_UNKNOWN;
+    (void)log_member_count(row, "before_bytes", &exact);
+    (void)log_member_count(row, "before_bytes_most", &most);
+    s->how = exact ? LOG_BEFORE_EXACT : most ? LOG_BEFORE_MOST : LOG_BEFORE_UNKNOWN;
     s->bytes = exact ? exact : most;
-    (void)report_member_count(row, "sampling_since_ns", &s->since_ns);
+    (void)log_member_count(row, "sampling_since_ns", &s->since_ns);
 }
 
 static int take_recording(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
@@ -373,8 +372,8 @@ static int take_recording(struct rows_log *r, const json_t *row, char why[ROWS_L
     uint64_t version = VERSION;
     int err = needed_id(row, "id", recording.id, why), added;
 
-    (void)report_member_count(row, "format_version", &version);
-    (void)report_member_count(row, "lost", &recording.lost);
+    (void)log_member_count(row, "format_version", &version);
+    (void)log_member_count(row, "lost", &recording.lost);
     if (!err && version > VERSION) {
         bad(why, "rows of version %llu; this program reads version %d", (unsigned long long)version,
             VERSION);
@@ -443,7 +442,7 @@ static int take_amount(struct rows_log *r, const json_t *row, char why[ROWS_LOG_
         err = needed_count(row, "bytes", &amount.bytes, why);
     if (!err)
         err = needed_count(row, "allocs", &amount.allocs, why);
-    (void)report_member_count(row, "minute", &amount.minute);
+    (void)log_member_count(row, "minute", &amount.minute);
     if (!err && ADD(&r->amounts, amount_kind, &amount, &number) < 0)
         err = -ENOMEM;
     if (err)

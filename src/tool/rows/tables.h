@@ -29,7 +29,7 @@ struct rows_type {
 struct rows_frame {
     uint64_t id[2];
     uint32_t method; /* number */
-    int32_t il;      /* as the cells have it; REPORT_NO_IL */
+    int32_t il;      /* as the cells have it; LOG_NO_IL */
     bool filter;
 };
 
@@ -42,7 +42,7 @@ struct rows_recording {
     uint64_t id[2];
     bool incomplete, estimated, ticks;
     uint64_t lost;
-    struct report_sampling sampling;
+    struct log_sampling sampling;
 };
 
 /* A line of the source: a method (number), and the offset that means it in the cells. */

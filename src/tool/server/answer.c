@@ -27,7 +27,7 @@ int answer_load(const struct answer_ask *ask, struct traced *t, struct loading *
     int err = report_cells_logical(&t->cells);
 
     *l = (struct loading){.model = NULL};
-    report_problems_init(&l->problems);
+    log_problems_init(&l->problems);
     if (!err)
         err = report_cells_finish(&t->cells);
     if (!err)

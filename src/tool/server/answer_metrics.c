@@ -33,7 +33,7 @@ struct figures {
     struct rows types, sites;
     struct rows
         foreign; /* of sites the one without own frame, whatever is left out of the others */
-    struct report_completeness gaps;
+    struct log_completeness gaps;
     struct loading l;
 };
 
@@ -215,7 +215,7 @@ static int add_up(const struct answer_ask *ask, struct traced *t, struct figures
         put_label(&b, "log", t->path);
     f->labels = buffer_take(&b);
     err = f->labels ? report_cells_flush(&t->cells) : -ENOMEM;
-    report_log_completeness(&t->cells.log, &f->gaps);
+    log_input_completeness(&t->cells.log, &f->gaps);
     if (!err)
         err = answer_load(ask, t, &f->l);
     if (!err)
@@ -270,14 +270,14 @@ static void put_each(FILE *out, const struct figures *all, size_t count, const c
 FIGURE(is_up, t->state == TRACED_FOLLOWED)
 FIGURE(allocations, traced_total(t).allocs)
 FIGURE(allocated, traced_total(t).bytes)
-FIGURE(lost, report_log_lost(&t->cells.log))
+FIGURE(lost, log_input_lost(&t->cells.log))
 
 /* Of a process whose samples began to count; until then nobody knows. */
-static bool before(const struct traced *t, enum report_before how, double *value)
+static bool before(const struct traced *t, enum log_before how, double *value)
 {
-    struct report_sampling s;
+    struct log_sampling s;
 
-    report_log_sampling(&t->cells.log, &s);
+    log_input_sampling(&t->cells.log, &s);
     *value = (double)s.bytes;
     return s.how == how;
 }
@@ -285,13 +285,13 @@ static bool before(const struct traced *t, enum report_before how, double *value
 static bool before_exact(const struct answer_ask *ask, const struct traced *t, double *value)
 {
     (void)ask;
-    return before(t, REPORT_BEFORE_EXACT, value);
+    return before(t, LOG_BEFORE_EXACT, value);
 }
 
 static bool before_most(const struct answer_ask *ask, const struct traced *t, double *value)
 {
     (void)ask;
-    return before(t, REPORT_BEFORE_MOST, value);
+    return before(t, LOG_BEFORE_MOST, value);
 }
 FIGURE(unusable, t->cells.log.skipped)
 FIGURE(truncations, t->losses.times)
@@ -432,14 +432,14 @@ static int put_gaps(FILE *out, const struct figures *all, size_t count)
 
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < all[i].gaps.count; k++) {
-            const struct report_gap *gap = &all[i].gaps.gaps[k];
-            uint64_t number = gap->kind == REPORT_GAP_ROTATED_OUT ? gap->of : gap->count;
+            const struct log_gap *gap = &all[i].gaps.gaps[k];
+            uint64_t number = gap->kind == LOG_GAP_ROTATED_OUT ? gap->of : gap->count;
 
-            if (gap->kind == REPORT_GAP_NO_END && all[i].t->state == TRACED_FOLLOWED)
+            if (gap->kind == LOG_GAP_NO_END && all[i].t->state == TRACED_FOLLOWED)
                 continue;
             buffer_clear(&b);
             buffer_text(&b, all[i].labels);
-            put_label(&b, "reason", report_gap_word(gap->kind));
+            put_label(&b, "reason", log_gap_word(gap->kind));
             put_label(&b, "what", gap->what);
             put_label(&b, "by", gap->by);
             if (!begun)

@@ -91,7 +91,7 @@ static const char *state_of(const struct traced *t)
 {
     switch (t->state) {
     case TRACED_ENDED:
-        return t->cells.log.unhandled && !report_log_ended(&t->cells.log)
+        return t->cells.log.unhandled && !log_input_ended(&t->cells.log)
                    ? "has ended by an unhandled exception"
                    : "has ended";
     case TRACED_FAILED:
@@ -141,7 +141,7 @@ static void put_process(const struct answer_ask *ask, const struct traced *t, FI
     put_text(out, traced_program(t));
     fprintf(out, "<td class=n>%s<td class=n>%s<td class=n>%s<td>",
             text_bytes(&bytes, (uint64_t)total.bytes), text_count(&allocs, (uint64_t)total.allocs),
-            text_count(&lost, report_log_lost(&t->cells.log)));
+            text_count(&lost, log_input_lost(&t->cells.log)));
     put_text(out, state_of(t));
     put_losses(t, out);
     fputs("<td>", out);

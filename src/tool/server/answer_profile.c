@@ -12,13 +12,13 @@
 /* What is missing of what was recorded. A log that is being written has no end yet. */
 static int remark_gaps(const struct traced *t, struct export_profile *profile)
 {
-    struct report_completeness c;
+    struct log_completeness c;
     struct buffer b = BUFFER_INIT;
     int err = 0;
 
-    report_log_completeness(&t->cells.log, &c);
+    log_input_completeness(&t->cells.log, &c);
     for (size_t i = 0; !err && i < c.count; i++) {
-        if (c.gaps[i].kind == REPORT_GAP_NO_END && t->state == TRACED_FOLLOWED)
+        if (c.gaps[i].kind == LOG_GAP_NO_END && t->state == TRACED_FOLLOWED)
             continue;
         buffer_clear(&b);
         print_gap(&b, &c.gaps[i]);

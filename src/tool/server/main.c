@@ -58,7 +58,7 @@ static int take_logs(struct server *s)
 
     for (size_t i = 0; i < count && i < TRACED_MAX; i++)
         path[i] = s->args->word[i];
-    status = cli_failed(&cmd_serve, report_parts_once(path, &count));
+    status = cli_failed(&cmd_serve, log_parts_once(path, &count));
     for (size_t i = 0; !status && i < count; i++) {
         status = cli_failed(&cmd_serve, traced_add(&s->traced, 0, path[i], clock_ns()));
         if (!status && s->traced.all[s->traced.count - 1]->state == TRACED_FAILED) {

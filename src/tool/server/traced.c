@@ -62,7 +62,7 @@ static void free_one(struct traced *t)
     follow_free(t->follow);
     forget_marks(t);
     report_cells_fini(&t->cells);
-    report_problems_fini(&t->problems);
+    log_problems_fini(&t->problems);
     memory_free_all(t->path, t);
 }
 
@@ -76,7 +76,7 @@ static int new_one(long pid, const char *path, struct traced **out)
     *out = NULL;
     if (!t)
         return -ENOMEM;
-    report_problems_init(&t->problems);
+    log_problems_init(&t->problems);
     if (!report_cells_init(&t->cells, &options, &t->problems) && (t->path = memory_strdup(path)))
         err = follow_new(path, &t->cells.defs, &t->cells.consumer, &t->cells.log, &t->follow);
     if (err == -ENOMEM) {
@@ -360,7 +360,7 @@ bool traced_passed(const struct traced *t, uint64_t since_ns)
 
 const char *traced_program(const struct traced *t)
 {
-    const char *name = report_program(t->cells.log.header);
+    const char *name = log_program(t->cells.log.header);
 
     return name ? name : "(unknown)";
 }

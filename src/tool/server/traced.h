@@ -38,7 +38,7 @@ struct traced {
     bool replaced; /* something else is at its path, which is followed as another one */
     enum traced_state state;
     char why[300];
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_cells cells;
     struct follow *follow;
     struct follow_losses losses;

@@ -41,12 +41,12 @@ static struct logs_file *known_file(struct logs *f, const struct statx *st)
     return NULL;
 }
 
-static bool is_of(const struct logs_file *file, const struct report_recording *r)
+static bool is_of(const struct logs_file *file, const struct log_recording *r)
 {
     return file->pid == r->pid && file->clock == r->clock;
 }
 
-static bool known_recording(const struct logs *f, const struct report_recording *recording)
+static bool known_recording(const struct logs *f, const struct log_recording *recording)
 {
     for (size_t i = 0; i < f->count; i++)
         if (is_of(&f->files[i], recording))
@@ -70,7 +70,7 @@ static bool is_same(struct logs_file *file, const struct statx *st)
 
 static int look_at(struct logs *f, const char *path, logs_found *found, void *context)
 {
-    struct report_recording recording;
+    struct log_recording recording;
     struct logs_file *file;
     struct statx st;
     int err = 0;
@@ -81,8 +81,8 @@ static int look_at(struct logs *f, const char *path, logs_found *found, void *co
     file = known_file(f, &st);
     if (file && is_same(file, &st))
         return 0;
-    recording = report_part_of(path);
-    if ((!recording.number && !report_header_missing(path)) || (file && is_of(file, &recording)))
+    recording = log_part_of(path);
+    if ((!recording.number && !log_header_missing(path)) || (file && is_of(file, &recording)))
         return 0;
     if (!array_reserve(&f->files, &f->capacity, f->count + 1))
         return -ENOMEM;

@@ -29,7 +29,7 @@ struct logs {
  * NULL as its recording. One that is still too short for a header is left for later.
  * Returns: 0; what `found` returns, if that is not 0; -ENOMEM.
  */
-typedef int logs_found(void *context, const char *path, const struct report_recording *recording);
+typedef int logs_found(void *context, const char *path, const struct log_recording *recording);
 int logs_look(struct logs *f, char *const *words, size_t count, logs_found *found, void *context);
 void logs_fini(struct logs *f);
 

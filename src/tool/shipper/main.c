@@ -142,7 +142,7 @@ static int start(struct shipper *s)
 
 /* ---- logs ---- */
 
-static int found(void *shipper, const char *path, const struct report_recording *recording)
+static int found(void *shipper, const char *path, const struct log_recording *recording)
 {
     struct shipper *s = shipper;
     int err;

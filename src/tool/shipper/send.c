@@ -30,7 +30,7 @@ static int load(struct shipment *s)
     int err = report_cells_finish(cells);
 
     *l = (struct loading){.model = NULL};
-    report_problems_init(&l->problems);
+    log_problems_init(&l->problems);
     if (!err)
         err = model_of_cells(cells, &l->model);
     if (err)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-int source_new(const char *path, const struct report_recording *recording, struct source **out)
+int source_new(const char *path, const struct log_recording *recording, struct source **out)
 {
     static const struct report_cells_options options = {.paths = true,
                                                         .ils = true,
@@ -19,7 +19,7 @@ int source_new(const char *path, const struct report_recording *recording, struc
     *out = NULL;
     if (!s)
         return -ENOMEM;
-    report_problems_init(&s->problems);
+    log_problems_init(&s->problems);
     s->pid = recording->pid;
     s->clock = recording->clock;
     err = report_cells_init(&s->cells, &options, &s->problems);
@@ -42,7 +42,7 @@ void source_free(struct source *s)
         return;
     follow_free(s->follow);
     report_cells_fini(&s->cells);
-    report_problems_fini(&s->problems);
+    log_problems_fini(&s->problems);
     memory_free_all(s->acked.minutes, s->sent.minutes, s->path, s);
 }
 
@@ -118,9 +118,9 @@ static int sum_up(struct source *s)
             minute_of(now, s->cells.cells[i].slice)->allocs += s->cells.cells[i].allocs;
     }
     now->duration = s->cells.duration;
-    now->lost = report_log_lost(&s->cells.log);
+    now->lost = log_input_lost(&s->cells.log);
     now->gone = s->losses.bytes;
-    now->ended = report_log_ended(&s->cells.log);
+    now->ended = log_input_ended(&s->cells.log);
     now->any = true;
     return err;
 }

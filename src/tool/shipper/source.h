@@ -30,7 +30,7 @@ struct source_state {
 struct source {
     char *path;
     uint64_t pid, clock; /* of the recording: what it is known by */
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_cells cells;
     struct follow *follow; /* NULL: read to its end, or it failed */
     struct follow_losses losses;
@@ -42,7 +42,7 @@ struct source {
 };
 
 /* source_new - Returns: 0; -errno of follow_new; -ENOMEM; *out is NULL then. */
-int source_new(const char *path, const struct report_recording *recording, struct source **out);
+int source_new(const char *path, const struct log_recording *recording, struct source **out);
 void source_free(struct source *s); /* NULL is fine */
 
 /*

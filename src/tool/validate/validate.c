@@ -10,7 +10,7 @@
 
 /* Ids of one kind, each with a hash of its meaning: it may come again, but mean nothing else. */
 struct known {
-    struct report_ids ids;
+    struct log_id_map ids;
     uint64_t *facts;
     size_t count, capacity;
 };
@@ -39,8 +39,8 @@ struct validator {
     const struct report_schema *schema;
     bool shipped; /* it is the one that ships: lines read by hand need no second look */
     struct report_schema *own;
-    struct report_parser parser;
-    struct report_problems *problems;
+    struct log_parser parser;
+    struct log_problems *problems;
     struct report_validation *out;
     struct known known[KNOWN_KINDS];
     struct thread_state *thread; /* by number in known[THREADS] */
@@ -57,55 +57,54 @@ struct validator {
     json_t *lost, *repairs;                /* reason to last cumulative count */
     json_t *others, *not_written;          /* the same, events by category, lines by kind */
     json_t *unhandled;                     /* the last line of that kind; NULL: none */
-    struct report_tally tally;
+    struct log_record_tally tally;
     uint64_t undefined, damaged; /* ids; lines that could not be used */
     uint64_t used;               /* lines that could */
 };
 
 static int define(struct validator *v, enum known_kind kind, uint32_t id, uint64_t fact,
-                  struct report_place at)
+                  struct log_place at)
 {
     struct known *k = &v->known[kind];
-    uint32_t found = report_ids_get(&k->ids, id);
+    uint32_t found = log_id_map_get(&k->ids, id);
 
     if (found) {
         if (k->facts[found - 1] != fact)
-            report_problem(v->problems, at, "%s %u is defined again, as something else",
-                           known_names[kind], id);
+            log_problem(v->problems, at, "%s %u is defined again, as something else",
+                        known_names[kind], id);
         return 0;
     }
     if (!array_reserve(&k->facts, &k->capacity, k->count + 1))
         return -ENOMEM;
     k->facts[k->count] = fact;
-    return report_ids_set(&k->ids, id, (uint32_t)k->count++);
+    return log_id_map_set(&k->ids, id, (uint32_t)k->count++);
 }
 
 /* Returns: its number + 1; 0 with a problem: no line before defines it. */
-static uint32_t expect(struct validator *v, enum known_kind kind, uint32_t id,
-                       struct report_place at)
+static uint32_t expect(struct validator *v, enum known_kind kind, uint32_t id, struct log_place at)
 {
-    uint32_t found = report_ids_get(&v->known[kind].ids, id);
+    uint32_t found = log_id_map_get(&v->known[kind].ids, id);
 
     if (UNLIKELY(!found)) {
-        report_problem(v->problems, at, "%s %u is not defined by any line before",
-                       known_names[kind], id);
+        log_problem(v->problems, at, "%s %u is not defined by any line before", known_names[kind],
+                    id);
         v->undefined++;
     }
     return found;
 }
 
 /* The id of the record, or of what it speaks of; 0: it has none. */
-static uint32_t id_in(const struct report_record *r, const char *key)
+static uint32_t id_in(const struct log_record *r, const char *key)
 {
     uint32_t id = 0;
 
-    (void)report_member_id(r->json, key, 1, &id);
+    (void)log_member_id(r->json, key, 1, &id);
     return id;
 }
 
 /* The member that is named so, if the record has it. */
 static void expect_member(struct validator *v, enum known_kind kind,
-                          const struct report_record *record)
+                          const struct log_record *record)
 {
     uint32_t id = id_in(record, known_names[kind]);
 
@@ -114,7 +113,7 @@ static void expect_member(struct validator *v, enum known_kind kind,
 }
 
 /* Lines of one thread are in order, and end with its end. */
-static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_place at)
+static void at_time(struct validator *v, uint32_t id, uint64_t t, struct log_place at)
 {
     uint32_t found = expect(v, THREADS, id, at);
     struct thread_state *thread;
@@ -123,47 +122,47 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct report_
         return;
     thread = &v->thread[found - 1];
     if (UNLIKELY(t < thread->last))
-        report_problem(v->problems, at, "t %" PRIu64 " of thread %u is before its %" PRIu64, t, id,
-                       thread->last);
+        log_problem(v->problems, at, "t %" PRIu64 " of thread %u is before its %" PRIu64, t, id,
+                    thread->last);
     if (UNLIKELY(thread->ended))
-        report_problem(v->problems, at, "thread %u has ended before", id);
+        log_problem(v->problems, at, "thread %u has ended before", id);
     thread->last = t;
 }
 
 /* Records. By here the schema holds: members are there, of their type. */
 
-static int on_named(struct validator *v, const struct report_record *record)
+static int on_named(struct validator *v, const struct log_record *record)
 {
     enum known_kind kind = record->kind == SST_KIND_MODULE  ? MODULES
                            : record->kind == SST_KIND_CLASS ? CLASSES
                            : record->kind == SST_KIND_IMAGE ? IMAGES
                                                             : METHODS;
-    const char *name = report_text_in(record, record->kind == SST_KIND_IMAGE ? "path" : "name");
+    const char *name = log_text_in(record, record->kind == SST_KIND_IMAGE ? "path" : "name");
 
     expect_member(v, MODULES, record);
     return define(v, kind, id_in(record, "id"), hash_bytes(name, strlen(name)), record->at);
 }
 
-static int on_thread(struct validator *v, const struct report_record *record)
+static int on_thread(struct validator *v, const struct log_record *record)
 {
     uint32_t id = id_in(record, "id");
     uint64_t end = 0;
-    int err = define(v, THREADS, id, report_count_in(record->json, "os"), record->at);
+    int err = define(v, THREADS, id, log_count_in(record->json, "os"), record->at);
 
     if (err)
         return err;
     if (!array_reserve_zeroed(&v->thread, &v->thread_capacity, v->known[THREADS].count))
         return -ENOMEM;
-    if (report_member_count(record->json, "end", &end))
+    if (log_member_count(record->json, "end", &end))
         return 0;
     at_time(v, id, end, record->at);
-    v->thread[report_ids_get(&v->known[THREADS].ids, id) - 1].ended = true;
+    v->thread[log_id_map_get(&v->known[THREADS].ids, id) - 1].ended = true;
     return 0;
 }
 
-static int on_node(struct validator *v, const struct report_record *record)
+static int on_node(struct validator *v, const struct log_record *record)
 {
-    const struct report_node *n = &record->node;
+    const struct log_node *n = &record->node;
     uint64_t fact = hash_mix((uint64_t)n->parent << 32 | n->method,
                              (uint64_t)(uint32_t)n->il << 8 | (uint64_t)n->call << 1 | n->filter);
 
@@ -176,9 +175,9 @@ static int on_node(struct validator *v, const struct report_record *record)
     return define(v, NODES, n->id, fact, record->at);
 }
 
-static int on_alloc(struct validator *v, const struct report_record *record)
+static int on_alloc(struct validator *v, const struct log_record *record)
 {
-    const struct report_alloc *a = &record->alloc;
+    const struct log_alloc *a = &record->alloc;
 
     v->allocs += a->allocs;
     v->bytes += a->bytes;
@@ -192,7 +191,7 @@ static int on_alloc(struct validator *v, const struct report_record *record)
     return 0;
 }
 
-static void expect_methods(struct validator *v, const struct report_record *record, const char *key)
+static void expect_methods(struct validator *v, const struct log_record *record, const char *key)
 {
     const json_t *id;
     size_t i;
@@ -204,7 +203,7 @@ static void expect_methods(struct validator *v, const struct report_record *reco
     }
 }
 
-static void expect_image(struct validator *v, const json_t *frame, struct report_place at)
+static void expect_image(struct validator *v, const json_t *frame, struct log_place at)
 {
     json_int_t id = json_integer_value(json_array_get(frame, 0));
     const char *offset = json_string_value(json_array_get(frame, 1));
@@ -212,12 +211,12 @@ static void expect_image(struct validator *v, const json_t *frame, struct report
     if (json_array_size(frame) != 2 || !json_is_integer(json_array_get(frame, 0)) || !offset ||
         strncmp(offset, "0x", 2) != 0 || !offset[2] ||
         offset[2 + strspn(offset + 2, "0123456789abcdef")])
-        report_problem(v->problems, at, "native: a frame is not [image, \"0xoffset\"]");
+        log_problem(v->problems, at, "native: a frame is not [image, \"0xoffset\"]");
     else if (id)
         expect(v, IMAGES, (uint32_t)id, at);
 }
 
-static void expect_images(struct validator *v, const struct report_record *record)
+static void expect_images(struct validator *v, const struct log_record *record)
 {
     const json_t *runs = json_object_get(record->json, "native"), *run, *frame;
     size_t stack = json_array_size(
@@ -226,10 +225,9 @@ static void expect_images(struct validator *v, const struct report_record *recor
 
     json_array_foreach(runs, i, run)
     {
-        if (report_count_in(run, "at") > stack)
-            report_problem(v->problems, record->at,
-                           "native: at %" PRIu64 ", but there are %zu frames",
-                           report_count_in(run, "at"), stack);
+        if (log_count_in(run, "at") > stack)
+            log_problem(v->problems, record->at, "native: at %" PRIu64 ", but there are %zu frames",
+                        log_count_in(run, "at"), stack);
         json_array_foreach(json_object_get(run, "frames"), k, frame)
         {
             expect_image(v, frame, record->at);
@@ -237,9 +235,9 @@ static void expect_images(struct validator *v, const struct report_record *recor
     }
 }
 
-static int on_stack(struct validator *v, const struct report_record *record)
+static int on_stack(struct validator *v, const struct log_record *record)
 {
-    at_time(v, id_in(record, "thread"), report_count_in(record->json, "t"), record->at);
+    at_time(v, id_in(record, "thread"), log_count_in(record->json, "t"), record->at);
     expect_member(v, CLASSES, record);
     expect_methods(v, record, "stack");
     expect_methods(v, record, "shadow");
@@ -248,7 +246,7 @@ static int on_stack(struct validator *v, const struct report_record *record)
     return 0;
 }
 
-static int on_mismatch(struct validator *v, const struct report_record *record)
+static int on_mismatch(struct validator *v, const struct log_record *record)
 {
     const json_t *shadow = json_object_get(record->json, "shadow");
     const json_t *snapshot = json_object_get(record->json, "snapshot");
@@ -262,11 +260,11 @@ static int on_mismatch(struct validator *v, const struct report_record *record)
         json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
         first++;
     if (first == a && first == b)
-        report_problem(v->problems, record->at, "mismatch: both stacks are the same");
-    else if (first != report_count_in(record->json, "first"))
-        report_problem(v->problems, record->at,
-                       "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
-                       report_count_in(record->json, "first"), first);
+        log_problem(v->problems, record->at, "mismatch: both stacks are the same");
+    else if (first != log_count_in(record->json, "first"))
+        log_problem(v->problems, record->at,
+                    "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
+                    log_count_in(record->json, "first"), first);
     return 0;
 }
 
@@ -274,87 +272,87 @@ static int on_mismatch(struct validator *v, const struct report_record *record)
  * The sums that check records and the end record have in common. A check record is written while
  * other threads compare: each may be counted in one member and not yet in another.
  */
-static void check_counts(struct validator *v, const struct report_record *record,
-                         const json_t *counts, uint64_t slack)
+static void check_counts(struct validator *v, const struct log_record *record, const json_t *counts,
+                         uint64_t slack)
 {
-    uint64_t compared = report_count_in(counts, "compared");
-    uint64_t others = report_count_in(counts, "refused") + report_count_in(counts, "ended_early");
+    uint64_t compared = log_count_in(counts, "compared");
+    uint64_t others = log_count_in(counts, "refused") + log_count_in(counts, "ended_early");
 
     for (size_t i = 0; i < COUNT_OF(count_keys); i++) {
-        uint64_t now = report_count_in(counts, count_keys[i]);
+        uint64_t now = log_count_in(counts, count_keys[i]);
 
         /* What is unfinished is finished later. */
         if (now < v->counts[i] && strcmp(count_keys[i], "unfinished") != 0)
-            report_problem(v->problems, record->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
-                           report_kind_name(record->kind), count_keys[i], v->counts[i], now);
+            log_problem(v->problems, record->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
+                        log_kind_name(record->kind), count_keys[i], v->counts[i], now);
         v->counts[i] = now;
     }
-    if (compared != report_count_in(counts, "equal") + report_count_in(counts, "mismatched"))
-        report_problem(v->problems, record->at, "%s: compared is not equal + mismatched",
-                       report_kind_name(record->kind));
-    if (compared + others > report_count_in(counts, "taken") + slack)
-        report_problem(v->problems, record->at,
-                       "%s: compared + refused + ended_early is more than taken",
-                       report_kind_name(record->kind));
+    if (compared != log_count_in(counts, "equal") + log_count_in(counts, "mismatched"))
+        log_problem(v->problems, record->at, "%s: compared is not equal + mismatched",
+                    log_kind_name(record->kind));
+    if (compared + others > log_count_in(counts, "taken") + slack)
+        log_problem(v->problems, record->at,
+                    "%s: compared + refused + ended_early is more than taken",
+                    log_kind_name(record->kind));
 }
 
-static int on_check(struct validator *v, const struct report_record *record)
+static int on_check(struct validator *v, const struct log_record *record)
 {
     check_counts(v, record, record->json, v->known[THREADS].count);
     return 0;
 }
 
-static int on_check_thread(struct validator *v, const struct report_record *record)
+static int on_check_thread(struct validator *v, const struct log_record *record)
 {
     expect_member(v, THREADS, record);
-    if (report_count_in(record->json, "equal") > report_count_in(record->json, "compared"))
-        report_problem(v->problems, record->at, "check_thread: equal is more than compared");
+    if (log_count_in(record->json, "equal") > log_count_in(record->json, "compared"))
+        log_problem(v->problems, record->at, "check_thread: equal is more than compared");
     return 0;
 }
 
-static int on_count(struct validator *v, const struct report_record *record)
+static int on_count(struct validator *v, const struct log_record *record)
 {
     json_t **counts = record->kind == SST_KIND_LOST ? &v->lost : &v->repairs;
-    const char *reason = report_text_in(record, "reason");
-    uint64_t count = report_count_in(record->json, "count");
+    const char *reason = log_text_in(record, "reason");
+    uint64_t count = log_count_in(record->json, "count");
 
-    if (count < report_count_in(*counts, reason))
-        report_problem(v->problems, record->at, "%s: the count of %s falls",
-                       report_kind_name(record->kind), reason);
-    return report_counts_set(counts, reason, count);
+    if (count < log_count_in(*counts, reason))
+        log_problem(v->problems, record->at, "%s: the count of %s falls",
+                    log_kind_name(record->kind), reason);
+    return log_counts_set(counts, reason, count);
 }
 
-static void total(struct validator *v, const struct report_record *record, const char *key,
+static void total(struct validator *v, const struct log_record *record, const char *key,
                   uint64_t found, const char *where)
 {
-    uint64_t said = report_count_in(record->json, key);
+    uint64_t said = log_count_in(record->json, key);
 
     if (said != found)
-        report_problem(v->problems, record->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key,
-                       said, found, where);
+        log_problem(v->problems, record->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key,
+                    said, found, where);
 }
 
 /* Counts logged on the way may not be above the final ones. */
-static void final_counts(struct validator *v, const struct report_record *record, const char *key,
+static void final_counts(struct validator *v, const struct log_record *record, const char *key,
                          const json_t *logged)
 {
     const json_t *said = json_object_get(record->json, key);
     const char *reason;
     json_t *count;
 
-    REPORT_EACH_COUNT(logged, reason, count)
+    LOG_EACH_COUNT(logged, reason, count)
     {
-        if (report_count_in(said, reason) < report_count_in(logged, reason))
-            report_problem(v->problems, record->at, "end: %s says less of %s than the log before",
-                           key, reason);
+        if (log_count_in(said, reason) < log_count_in(logged, reason))
+            log_problem(v->problems, record->at, "end: %s says less of %s than the log before", key,
+                        reason);
     }
 }
 
 /* An event of a family: all that it refers to is defined. */
-static int on_family(struct validator *v, const struct report_record *record)
+static int on_family(struct validator *v, const struct log_record *record)
 {
     v->families[record->kind]++;
-    at_time(v, id_in(record, "thread"), report_count_in(record->json, "t"), record->at);
+    at_time(v, id_in(record, "thread"), log_count_in(record->json, "t"), record->at);
     expect_member(v, NODES, record);
     expect_member(v, CLASSES, record);
     expect_member(v, METHODS, record);
@@ -362,24 +360,24 @@ static int on_family(struct validator *v, const struct report_record *record)
 }
 
 /* Calls of one thread: every end has its call. */
-static int on_calls(struct validator *v, const struct report_record *record)
+static int on_calls(struct validator *v, const struct log_record *record)
 {
     const char *open = record->calls.open, *events = record->calls.events;
-    uint32_t found = report_ids_get(&v->known[THREADS].ids, record->calls.thread);
+    uint32_t found = log_id_map_get(&v->known[THREADS].ids, record->calls.thread);
     uint64_t depth = record->calls.depth, listed = 0;
     int64_t code, number;
 
     at_time(v, record->calls.thread, record->calls.t, record->at);
-    for (; open && report_call_next(&open, &code, &number); listed++)
+    for (; open && log_call_next(&open, &code, &number); listed++)
         expect(v, METHODS, (uint32_t)code, record->at);
     if (record->calls.open && listed != depth)
-        report_problem(v->problems, record->at,
-                       "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
+        log_problem(v->problems, record->at,
+                    "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
     else if (!record->calls.open && found && v->thread[found - 1].open != depth)
-        report_problem(v->problems, record->at,
-                       "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
-                       depth, v->thread[found - 1].open, record->calls.thread);
-    while (report_call_next(&events, &code, &number)) {
+        log_problem(v->problems, record->at,
+                    "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
+                    depth, v->thread[found - 1].open, record->calls.thread);
+    while (log_call_next(&events, &code, &number)) {
         if (code == SST_CALL_MISSING || code == SST_CALL_VALUES)
             continue;
         if (code > 0) {
@@ -390,7 +388,7 @@ static int on_calls(struct validator *v, const struct report_record *record)
             v->calls_ended++;
             depth--;
         } else {
-            report_problem(v->problems, record->at, "calls: a call ends, and none is open");
+            log_problem(v->problems, record->at, "calls: a call ends, and none is open");
             break;
         }
     }
@@ -399,85 +397,86 @@ static int on_calls(struct validator *v, const struct report_record *record)
     return 0;
 }
 
-static void end_calls(struct validator *v, const struct report_record *record)
+static void end_calls(struct validator *v, const struct log_record *record)
 {
     const json_t *said = json_object_get(record->json, "calls"),
                  *missing = json_object_get(said, "not_written");
-#define AND_ENDED(form, member, label) +report_count_in(said, #member)
-    uint64_t entered = report_count_in(said, "entered");
+#define AND_ENDED(form, member, label) +log_count_in(said, #member)
+    uint64_t entered = log_count_in(said, "entered");
     uint64_t ended = 0 SST_COUNTERS_CALL_ENDS(AND_ENDED);
 
     if (!said)
         return;
-    if (entered != ended + report_count_in(said, "open"))
-        report_problem(v->problems, record->at, "end: the sums of calls do not add up");
-    entered -= report_count_in(missing, "entered");
-    ended -= report_count_in(missing, "ended");
+    if (entered != ended + log_count_in(said, "open"))
+        log_problem(v->problems, record->at, "end: the sums of calls do not add up");
+    entered -= log_count_in(missing, "entered");
+    ended -= log_count_in(missing, "ended");
     if (!json_object_get(record->json, "part") &&
         (entered != v->entered || ended != v->calls_ended))
-        report_problem(v->problems, record->at,
-                       "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
-                       " are in the log",
-                       entered, ended, v->entered, v->calls_ended);
+        log_problem(v->problems, record->at,
+                    "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
+                    " are in the log",
+                    entered, ended, v->entered, v->calls_ended);
 }
 
 /* Lines by kind, unless other parts have some of them. */
-static void end_records(struct validator *v, const struct report_record *record)
+static void end_records(struct validator *v, const struct log_record *record)
 {
     const json_t *said = json_object_get(record->json, "records");
 
     if (!said || json_object_get(record->json, "part"))
         return;
     for (enum sst_kind kind = SST_KIND_HEADER; kind < SST_KIND_END; kind++) {
-        uint64_t count = report_count_in(said, report_kind_name(kind));
+        uint64_t count = log_count_in(said, log_kind_name(kind));
 
         if (count != v->out->records[kind])
-            report_problem(v->problems, record->at,
-                           "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
-                           report_kind_name(kind), v->out->records[kind]);
+            log_problem(v->problems, record->at,
+                        "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
+                        log_kind_name(kind), v->out->records[kind]);
     }
 }
 
 /* What the end says of the families. Lines of the log are of one kind for each family. */
-static void end_families(struct validator *v, const struct report_record *record)
+static void end_families(struct validator *v, const struct log_record *record)
 {
     const json_t *events = json_object_get(record->json, "events");
 
-    for (size_t i = 0; i < REPORT_FAMILY_KINDS; i++) {
-        const json_t *said = json_object_get(events, report_family_kinds[i].family);
-        uint64_t written = report_count_in(said, "written"), lost = report_count_in(said, "lost");
+    for (size_t i = 0; i < LOG_KINDS_OF_FAMILIES; i++) {
+        const json_t *said = json_object_get(events, log_kinds_of_families[i].family);
+        uint64_t written = log_count_in(said, "written"), lost = log_count_in(said, "lost");
 
-        if (report_count_in(said, "seen") != written + lost ||
-            report_counts_sum(json_object_get(said, "lost_by")) != lost)
-            report_problem(v->problems, record->at, "end: the sums of %s do not add up",
-                           report_family_kinds[i].family);
+        if (log_count_in(said, "seen") != written + lost ||
+            log_counts_sum(json_object_get(said, "lost_by")) != lost)
+            log_problem(v->problems, record->at, "end: the sums of %s do not add up",
+                        log_kinds_of_families[i].family);
         if (!json_object_get(record->json, "part") &&
-            written != v->families[report_family_kinds[i].kind])
-            report_problem(v->problems, record->at,
-                           "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
-                           report_family_kinds[i].family, v->families[report_family_kinds[i].kind]);
+            written != v->families[log_kinds_of_families[i].kind])
+            log_problem(v->problems, record->at,
+                        "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
+                        log_kinds_of_families[i].family,
+                        v->families[log_kinds_of_families[i].kind]);
     }
 }
 
-static void end_snapshots(struct validator *v, const struct report_record *record, const json_t *s)
+static void end_snapshots(struct validator *v, const struct log_record *record, const json_t *s)
 {
     const json_t *by = json_object_get(s, "mismatched_by"), *refused_by;
-    uint64_t with_frames = report_count_in(by, "refused_with_frames");
+    uint64_t with_frames = log_count_in(by, "refused_with_frames");
 
     check_counts(v, record, s, 0);
-    if (by && report_counts_sum(by) != report_count_in(s, "mismatched"))
-        report_problem(v->problems, record->at, "end: mismatched_by does not add up to mismatched");
+    if (by && log_counts_sum(by) != log_count_in(s, "mismatched"))
+        log_problem(v->problems, record->at, "end: mismatched_by does not add up to mismatched");
     refused_by = json_object_get(s, "refused_by");
-    if (refused_by && report_counts_sum(refused_by) != report_count_in(s, "refused") + with_frames)
-        report_problem(v->problems, record->at, "end: refused_by does not add up to the refusals");
-    if (v->mismatches > report_count_in(s, "mismatched"))
-        report_problem(v->problems, record->at, "end: more mismatch records than mismatches");
+    if (refused_by && log_counts_sum(refused_by) != log_count_in(s, "refused") + with_frames)
+        log_problem(v->problems, record->at, "end: refused_by does not add up to the refusals");
+    if (v->mismatches > log_count_in(s, "mismatched"))
+        log_problem(v->problems, record->at, "end: more mismatch records than mismatches");
 }
 
-static int on_family_lost(struct validator *v, const struct report_record *record)
+static int on_family_lost(struct validator *v, const struct log_record *record)
 {
-    return report_counts_set(&v->others, report_text_in(record, "family"),
-                             report_count_in(record->json, "lost"));
+    return log_counts_set(&v->others, log_text_in(record, "family"),
+                          log_count_in(record->json, "lost"));
 }
 
 /* What the end record says was lost of other events than allocations. */
@@ -489,12 +488,12 @@ static int end_losses(struct validator *v, const json_t *end)
 
     json_decref(v->others);
     v->others = NULL;
-    err = report_counts_set(&v->others, "values",
-                            report_count_in(json_object_get(end, "values"), "lost"));
+    err =
+        log_counts_set(&v->others, "values", log_count_in(json_object_get(end, "values"), "lost"));
     json_object_foreach(events, family, said)
     {
         if (!err)
-            err = report_counts_set(&v->others, family, report_count_in(said, "lost"));
+            err = log_counts_set(&v->others, family, log_count_in(said, "lost"));
     }
     return err;
 }
@@ -503,38 +502,35 @@ static int end_losses(struct validator *v, const json_t *end)
 static int settle(struct validator *v, const json_t *end)
 {
     const json_t *not_written = json_object_get(end, "not_written");
-    struct report_losses losses = {.lost = report_count_in(end, "lost")};
+    struct log_losses losses = {.lost = log_count_in(end, "lost")};
     int err = end ? end_losses(v, end) : 0;
 
     losses.lost_by = end ? json_object_get(end, "lost_by") : v->lost;
     losses.others = v->others;
     losses.not_written = not_written ? not_written : v->not_written;
-    report_tally_settle(&v->tally, end, v->unhandled, &v->out->gaps);
+    log_record_tally_settle(&v->tally, end, v->unhandled, &v->out->gaps);
     json_decref(v->unhandled);
     v->unhandled = NULL;
-    report_losses_settle(&losses, &v->out->gaps);
+    log_losses_settle(&losses, &v->out->gaps);
     return err;
 }
 
-static int on_end(struct validator *v, const struct report_record *record)
+static int on_end(struct validator *v, const struct log_record *record)
 {
     const json_t *snapshots = json_object_get(record->json, "snapshots");
-    uint64_t lost = report_count_in(record->json, "lost"), nodes = 0, threads = 0;
+    uint64_t lost = log_count_in(record->json, "lost"), nodes = 0, threads = 0;
 
-    total(v, record, "seen", report_count_in(record->json, "written") + lost,
-          "were written or lost");
-    total(v, record, "lost", report_counts_sum(json_object_get(record->json, "lost_by")),
+    total(v, record, "seen", log_count_in(record->json, "written") + lost, "were written or lost");
+    total(v, record, "lost", log_counts_sum(json_object_get(record->json, "lost_by")),
           "are the sum of lost_by");
     if (!json_object_get(record->json, "part")) { /* else the sums are of all parts */
         total(v, record, "written", v->allocs, "are in the log");
         total(v, record, "bytes", v->bytes, "are in the log");
     }
-    if (!report_member_count(record->json, "nodes", &nodes) && v->known[NODES].count > nodes)
-        report_problem(v->problems, record->at, "end: the log defines more nodes than there were");
-    if (!report_member_count(record->json, "threads", &threads) &&
-        v->known[THREADS].count > threads)
-        report_problem(v->problems, record->at,
-                       "end: the log defines more threads than there were");
+    if (!log_member_count(record->json, "nodes", &nodes) && v->known[NODES].count > nodes)
+        log_problem(v->problems, record->at, "end: the log defines more nodes than there were");
+    if (!log_member_count(record->json, "threads", &threads) && v->known[THREADS].count > threads)
+        log_problem(v->problems, record->at, "end: the log defines more threads than there were");
     final_counts(v, record, "lost_by", v->lost);
     if (json_object_get(record->json, "repairs"))
         final_counts(v, record, "repairs", v->repairs);
@@ -547,23 +543,23 @@ static int on_end(struct validator *v, const struct report_record *record)
     return settle(v, record->json);
 }
 
-static int on_not_written(struct validator *v, const struct report_record *record)
+static int on_not_written(struct validator *v, const struct log_record *record)
 {
     const json_t *records = json_object_get(record->json, "records");
 
-    return json_is_object(records) ? report_json_keep(&v->not_written, records) : 0;
+    return json_is_object(records) ? log_json_keep(&v->not_written, records) : 0;
 }
 
-static int on_unhandled(struct validator *v, const struct report_record *record)
+static int on_unhandled(struct validator *v, const struct log_record *record)
 {
-    return report_json_keep(&v->unhandled, record->json);
+    return log_json_keep(&v->unhandled, record->json);
 }
 
 /* A part opens with what is alive, whatever was before. */
-static void live_begin(struct validator *v, const struct report_record *record)
+static void live_begin(struct validator *v, const struct log_record *record)
 {
     bool opening = json_is_true(json_object_get(record->json, "opening"));
-    uint64_t collection = report_count_in(record->json, "gc");
+    uint64_t collection = log_count_in(record->json, "gc");
 
     if (opening && !v->opening) {
         v->alive = (struct live_sum){0, 0};
@@ -572,8 +568,8 @@ static void live_begin(struct validator *v, const struct report_record *record)
     }
     v->opening = opening;
     if (collection < v->collection)
-        report_problem(v->problems, record->at, "%s: gc falls from %" PRIu64 " to %" PRIu64,
-                       report_kind_name(record->kind), v->collection, collection);
+        log_problem(v->problems, record->at, "%s: gc falls from %" PRIu64 " to %" PRIu64,
+                    log_kind_name(record->kind), v->collection, collection);
     v->collection = collection;
 }
 
@@ -587,11 +583,11 @@ static bool live_take(struct live_sum *from, uint64_t allocs, uint64_t bytes)
 }
 
 /* What a line says of the objects of a site. */
-static void on_objects(struct validator *v, const struct report_record *record, uint32_t site)
+static void on_objects(struct validator *v, const struct log_record *record, uint32_t site)
 {
     uint32_t found = expect(v, LIVE_SITES, site, record->at);
-    uint64_t survived = report_count_in(record->json, "survived");
-    uint64_t bytes = report_count_in(record->json, "survived_bytes");
+    uint64_t survived = log_count_in(record->json, "survived");
+    uint64_t bytes = log_count_in(record->json, "survived_bytes");
     const json_t *died = json_object_get(record->json, "died"), *row;
     size_t i;
 
@@ -609,18 +605,18 @@ static void on_objects(struct validator *v, const struct report_record *record, 
         for (size_t k = 0; k < COUNT_OF(cell); k++)
             cell[k] = (uint64_t)json_integer_value(json_array_get(row, k));
         if (cell[0] > 4 || cell[1] < 1 || cell[1] > 15)
-            report_problem(v->problems, record->at, "live: died is of no generation or age");
+            log_problem(v->problems, record->at, "live: died is of no generation or age");
         if (!live_take(&v->live[found - 1], cell[2], cell[3]) ||
             !live_take(&v->alive, cell[2], cell[3]))
-            report_problem(v->problems, record->at, "live: more of a site died than was alive");
+            log_problem(v->problems, record->at, "live: more of a site died than was alive");
     }
 }
 
-static int on_live_site(struct validator *v, const struct report_record *record)
+static int on_live_site(struct validator *v, const struct log_record *record)
 {
     uint32_t node = id_in(record, "node"), class_id = id_in(record, "class"),
              id = id_in(record, "id");
-    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, report_count_in(record->json, "il"));
+    uint64_t fact = hash_mix((uint64_t)node << 32 | class_id, log_count_in(record->json, "il"));
     int err;
 
     expect(v, CLASSES, class_id, record->at);
@@ -632,17 +628,17 @@ static int on_live_site(struct validator *v, const struct report_record *record)
     if (!err && json_object_get(record->json, "gc"))
         on_objects(v, record, id);
     else if (json_object_get(record->json, "survived") || json_object_get(record->json, "died"))
-        report_problem(v->problems, record->at, "live_site: what became of objects has a gc");
+        log_problem(v->problems, record->at, "live_site: what became of objects has a gc");
     return err;
 }
 
-static int on_live(struct validator *v, const struct report_record *record)
+static int on_live(struct validator *v, const struct log_record *record)
 {
     on_objects(v, record, id_in(record, "site"));
     return 0;
 }
 
-static void on_grows(struct validator *v, const struct report_record *record)
+static void on_grows(struct validator *v, const struct log_record *record)
 {
     const json_t *row;
     size_t i;
@@ -651,37 +647,36 @@ static void on_grows(struct validator *v, const struct report_record *record)
     {
         expect(v, LIVE_SITES, (uint32_t)json_integer_value(json_array_get(row, 0)), record->at);
         if (json_integer_value(json_array_get(row, 2)) < json_integer_value(json_array_get(row, 1)))
-            report_problem(v->problems, record->at, "live_total: what grows rises at each look");
+            log_problem(v->problems, record->at, "live_total: what grows rises at each look");
     }
 }
 
-static int on_live_total(struct validator *v, const struct report_record *record)
+static int on_live_total(struct validator *v, const struct log_record *record)
 {
     live_begin(v, record);
     v->opening = false;
-    if (report_count_in(record->json, "allocs") != v->alive.allocs ||
-        report_count_in(record->json, "bytes") != v->alive.bytes)
-        report_problem(v->problems, record->at,
-                       "live_total: %" PRIu64 " objects, %" PRIu64
-                       " bytes, but by the lines before "
-                       "%" PRIu64 " and %" PRIu64 " are alive",
-                       report_count_in(record->json, "allocs"),
-                       report_count_in(record->json, "bytes"), v->alive.allocs, v->alive.bytes);
+    if (log_count_in(record->json, "allocs") != v->alive.allocs ||
+        log_count_in(record->json, "bytes") != v->alive.bytes)
+        log_problem(v->problems, record->at,
+                    "live_total: %" PRIu64 " objects, %" PRIu64 " bytes, but by the lines before "
+                    "%" PRIu64 " and %" PRIu64 " are alive",
+                    log_count_in(record->json, "allocs"), log_count_in(record->json, "bytes"),
+                    v->alive.allocs, v->alive.bytes);
     if (json_is_true(json_object_get(record->json, "exact")) ==
         !!json_object_get(record->json, "why"))
-        report_problem(v->problems, record->at, "live_total: what is not exact says why");
+        log_problem(v->problems, record->at, "live_total: what is not exact says why");
     on_grows(v, record);
     return 0;
 }
 
-static int on_header(struct validator *v, const struct report_record *record)
+static int on_header(struct validator *v, const struct log_record *record)
 {
     if (record->at.line != 1)
-        report_problem(v->problems, record->at, "a header that is not the first line");
+        log_problem(v->problems, record->at, "a header that is not the first line");
     return 0;
 }
 
-static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct report_record *) = {
+static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct log_record *) = {
     [SST_KIND_HEADER] = on_header,
     [SST_KIND_MODULE] = on_named,
     [SST_KIND_CLASS] = on_named,
@@ -719,12 +714,11 @@ static int (*const on_record[SST_KIND_COUNT])(struct validator *, const struct r
 /* Lines. */
 
 /* The hand-written reader is as strict as the shipped schema but for these. */
-static bool by_hand(struct validator *v, const struct report_line *line,
-                    struct report_record *record)
+static bool by_hand(struct validator *v, const struct log_line *line, struct log_record *record)
 {
     uint64_t unknown = v->parser.unknown_members;
 
-    if (!v->shipped || !report_parse_by_hand(&v->parser, line, record) ||
+    if (!v->shipped || !log_parse_by_hand(&v->parser, line, record) ||
         v->parser.unknown_members != unknown)
         return false;
     if (record->kind == SST_KIND_LIVE || record->kind == SST_KIND_LIVE_SITE)
@@ -777,8 +771,7 @@ static bool small_integers(const json_t *value, int depth)
 }
 
 /* Returns: 1 the record may be used; 0 a problem was noted, or there is nothing to use; -errno. */
-static int by_schema(struct validator *v, const struct report_line *line,
-                     struct report_record *record)
+static int by_schema(struct validator *v, const struct log_line *line, struct log_record *record)
 {
     char why[200];
     json_error_t error;
@@ -791,8 +784,8 @@ static int by_schema(struct validator *v, const struct report_line *line,
         if (line->cut)
             v->out->cut = true;
         else
-            report_problem(v->problems, line->at, "not JSON: %s (column %d)", error.text,
-                           error.column);
+            log_problem(v->problems, line->at, "not JSON: %s (column %d)", error.text,
+                        error.column);
         return 0;
     }
     if (line->at.line == 1)
@@ -800,17 +793,17 @@ static int by_schema(struct validator *v, const struct report_line *line,
     if (!err && !report_schema_check(v->schema, json, why, sizeof(why))) {
         const char *kind = json_string_value(json_object_get(json, "kind"));
 
-        report_problem(v->problems, line->at, "%.40s%s%s", kind ? kind : "", kind ? ": " : "", why);
+        log_problem(v->problems, line->at, "%.40s%s%s", kind ? kind : "", kind ? ": " : "", why);
     } else if (!err && !small_integers(json, 0)) {
-        report_problem(v->problems, line->at, "an integer is 2^53 or more");
+        log_problem(v->problems, line->at, "an integer is 2^53 or more");
     } else if (!err) {
         if (line->size < 8 || memcmp(line->text, "{\"kind\":", 8) != 0)
-            report_problem(v->problems, line->at, "\"kind\" is not the first member");
-        err = report_parse_any(&v->parser, line, record);
+            log_problem(v->problems, line->at, "\"kind\" is not the first member");
+        err = log_parse_any(&v->parser, line, record);
         if (!err)
             err = 1;
         else if (err == -EBADMSG) { /* a schema of the user's own may let this through */
-            report_problem(v->problems, line->at, "%s", v->parser.why);
+            log_problem(v->problems, line->at, "%s", v->parser.why);
             err = 0;
         }
     }
@@ -818,35 +811,35 @@ static int by_schema(struct validator *v, const struct report_line *line,
     return err;
 }
 
-static int one_line(struct validator *v, const struct report_line *line)
+static int one_line(struct validator *v, const struct log_line *line)
 {
-    struct report_record record;
+    struct log_record record;
     int usable;
 
     v->out->lines++;
     v->out->bytes += line->size + !line->cut;
     if (line->too_long) {
-        report_problem(v->problems, line->at, "line longer than %zu MiB", REPORT_LINE_MAX >> 20);
+        log_problem(v->problems, line->at, "line longer than %zu MiB", LOG_LINE_MAX >> 20);
         v->damaged++;
         return 0;
     }
     if (UNLIKELY(v->out->ended)) {
-        report_problem(v->problems, line->at, "a line after the end record");
-        report_gap_add(&v->out->gaps, REPORT_GAP_AFTER_END, NULL, NULL, 1, 0);
+        log_problem(v->problems, line->at, "a line after the end record");
+        log_gap_add(&v->out->gaps, LOG_GAP_AFTER_END, NULL, NULL, 1, 0);
     }
     usable = by_hand(v, line, &record) ? 1 : by_schema(v, line, &record);
     if (line->at.line == 1 && (usable <= 0 || record.kind != SST_KIND_HEADER))
-        report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, 1, 0);
+        log_gap_add(&v->out->gaps, LOG_GAP_NO_HEADER, NULL, NULL, 1, 0);
     if (usable <= 0) {
         v->damaged += !line->cut;
         return usable;
     }
     v->used++;
     if (line->at.line == 1 && record.kind != SST_KIND_HEADER)
-        report_problem(v->problems, line->at, "the first line is no header");
+        log_problem(v->problems, line->at, "the first line is no header");
     if (line->at.line > 1 && record.kind == SST_KIND_HEADER)
-        report_gap_add(&v->out->gaps, REPORT_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
-    report_tally_record(&v->tally, &record);
+        log_gap_add(&v->out->gaps, LOG_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
+    log_record_tally_add(&v->tally, &record);
     if (record.kind == SST_KIND_UNKNOWN)
         v->out->unknown_records++;
     else
@@ -858,7 +851,7 @@ static int one_line(struct validator *v, const struct report_line *line)
 static void next_part(struct validator *v)
 {
     for (size_t i = 0; i < KNOWN_KINDS; i++) {
-        report_ids_free(&v->known[i].ids);
+        log_id_map_free(&v->known[i].ids);
         memory_free(v->known[i].facts);
     }
     memset(v->known, 0, sizeof(v->known));
@@ -871,14 +864,14 @@ static void next_part(struct validator *v)
 }
 
 static int validator_init(struct validator *v, const char *file, const struct report_schema *schema,
-                          struct report_problems *problems, struct report_validation *out)
+                          struct log_problems *problems, struct report_validation *out)
 {
     char why[200] = "";
     int err = 0;
 
     memset(out, 0, sizeof(*out));
     *v = (struct validator){.schema = schema, .problems = problems, .out = out};
-    report_parser_init(&v->parser);
+    log_parser_init(&v->parser);
     problems->file = file;
     if (!schema) {
         err =
@@ -891,10 +884,10 @@ static int validator_init(struct validator *v, const char *file, const struct re
 
 static void validator_fini(struct validator *v)
 {
-    report_parser_fini(&v->parser);
+    log_parser_fini(&v->parser);
     report_schema_free(v->own);
     next_part(v);
-    report_json_release(v->lost, v->repairs, v->others, v->not_written, v->unhandled);
+    log_json_release(v->lost, v->repairs, v->others, v->not_written, v->unhandled);
 }
 
 /* As report/log.c has it: most of its lines are not records, and none is a header. */
@@ -906,23 +899,23 @@ static int not_a_log(struct validator *v)
 }
 
 /* One file of the recording. */
-static int read_lines(struct validator *v, struct report_lines *lines,
-                      const struct report_consumer *progress)
+static int read_lines(struct validator *v, struct log_lines *lines,
+                      const struct log_consumer *progress)
 {
-    struct report_line line = {.text = ""};
+    struct log_line line = {.text = ""};
     uint64_t before = v->out->lines, damaged = v->damaged, used = v->used;
     uint64_t headers = v->out->records[SST_KIND_HEADER];
     int more = 0, err = 0;
 
-    while (!err && (more = report_lines_next(lines, &line)) > 0) {
+    while (!err && (more = log_lines_next(lines, &line)) > 0) {
         err = one_line(v, &line);
         v->out->cut |= line.cut;
         if (UNLIKELY(line.at.line % PROGRESS_LINES == 0) && progress && progress->progress)
-            progress->progress(progress->progress_context, report_lines_taken(lines),
-                               report_lines_size(lines));
+            progress->progress(progress->progress_context, log_lines_taken(lines),
+                               log_lines_size(lines));
     }
-    v->out->cut |= report_lines_damage(lines) != NULL;
-    report_gap_add(&v->out->gaps, REPORT_GAP_NO_HEADER, NULL, NULL, v->out->lines == before, 0);
+    v->out->cut |= log_lines_damage(lines) != NULL;
+    log_gap_add(&v->out->gaps, LOG_GAP_NO_HEADER, NULL, NULL, v->out->lines == before, 0);
     if (!err && !more && v->out->records[SST_KIND_HEADER] == headers &&
         v->damaged - damaged > v->used - used)
         err = not_a_log(v);
@@ -934,31 +927,30 @@ static int finish(struct validator *v)
     struct report_validation *out = v->out;
     int err = out->ended ? 0 : settle(v, NULL);
 
-    report_gap_add(&out->gaps, REPORT_GAP_CUT, NULL, NULL, out->cut, 0);
-    report_gap_add(&out->gaps, REPORT_GAP_DAMAGED, NULL, NULL, v->damaged, 0);
-    report_gap_add(&out->gaps, REPORT_GAP_UNDEFINED, NULL, NULL, v->undefined, 0);
+    log_gap_add(&out->gaps, LOG_GAP_CUT, NULL, NULL, out->cut, 0);
+    log_gap_add(&out->gaps, LOG_GAP_DAMAGED, NULL, NULL, v->damaged, 0);
+    log_gap_add(&out->gaps, LOG_GAP_UNDEFINED, NULL, NULL, v->undefined, 0);
     return err;
 }
 
 /* Only all parts together can be held against the end record, which on_end leaves to this. */
 static void parts_add_up(struct validator *v)
 {
-    static const enum report_gap_kind wrong[] = {REPORT_GAP_MISSING, REPORT_GAP_EXTRA};
+    static const enum log_gap_kind wrong[] = {LOG_GAP_MISSING, LOG_GAP_EXTRA};
 
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        const struct report_gap *gap = report_gap_of(&v->out->gaps, wrong[i]);
+        const struct log_gap *gap = log_gap_of(&v->out->gaps, wrong[i]);
 
         if (gap)
-            report_problem(v->problems, (struct report_place){0, 0},
-                           "the parts do not add up to the end record: %s %" PRIu64 ": %s",
-                           gap->what, gap->count, report_gap_word(wrong[i]));
+            log_problem(v->problems, (struct log_place){0, 0},
+                        "the parts do not add up to the end record: %s %" PRIu64 ": %s", gap->what,
+                        gap->count, log_gap_word(wrong[i]));
     }
 }
 
-int report_validate_lines(struct report_lines *lines, const char *file,
-                          const struct report_schema *schema,
-                          const struct report_consumer *progress, struct report_problems *problems,
-                          struct report_validation *out)
+int report_validate_lines(struct log_lines *lines, const char *file,
+                          const struct report_schema *schema, const struct log_consumer *progress,
+                          struct log_problems *problems, struct report_validation *out)
 {
     struct validator v;
     int err = validator_init(&v, file, schema, problems, out);
@@ -971,8 +963,8 @@ int report_validate_lines(struct report_lines *lines, const char *file,
     return err;
 }
 
-int report_validate_parts(const struct report_parts *parts, const struct report_schema *schema,
-                          const struct report_consumer *progress, struct report_problems *problems,
+int report_validate_parts(const struct log_parts *parts, const struct report_schema *schema,
+                          const struct log_consumer *progress, struct log_problems *problems,
                           struct report_validation *out)
 {
     struct validator v;
@@ -980,15 +972,15 @@ int report_validate_parts(const struct report_parts *parts, const struct report_
 
     v.tally.last = parts->last;
     for (size_t i = 0; !err && i < parts->count; i++) {
-        struct report_lines *lines = NULL;
+        struct log_lines *lines = NULL;
 
         problems->file = parts->paths[i];
         if (i)
             next_part(&v);
-        err = report_lines_open(parts->paths[i], &lines);
+        err = log_lines_open(parts->paths[i], &lines);
         if (!err)
             err = read_lines(&v, lines, progress);
-        report_lines_free(lines);
+        log_lines_free(lines);
     }
     if (!err)
         err = finish(&v);
@@ -999,11 +991,11 @@ int report_validate_parts(const struct report_parts *parts, const struct report_
 }
 
 int report_validate(const char *path, const struct report_schema *schema,
-                    const struct report_consumer *progress, struct report_problems *problems,
+                    const struct log_consumer *progress, struct log_problems *problems,
                     struct report_validation *out)
 {
     char *paths[] = {(char *)(uintptr_t)path};
-    const struct report_parts alone = {.paths = paths, .count = 1};
+    const struct log_parts alone = {.paths = paths, .count = 1};
 
     return report_validate_parts(&alone, schema, progress, problems, out);
 }

@@ -20,7 +20,7 @@ struct report_validation {
     bool ended;               /* there is an end record */
     bool cut; /* the last line has no newline, or compressed data stops early: no problem */
     /* What of the recording is not there, whether that is a problem or not. */
-    struct report_completeness gaps;
+    struct log_completeness gaps;
     char why[200]; /* after -EPROTO */
 };
 
@@ -32,18 +32,17 @@ struct report_validation {
  * Owns:    all arguments stay the caller's; path is kept in problems.
  */
 int report_validate(const char *path, const struct report_schema *schema,
-                    const struct report_consumer *progress, struct report_problems *problems,
+                    const struct log_consumer *progress, struct log_problems *problems,
                     struct report_validation *out);
 
 /* report_validate_parts - the same of all parts of a recording as one; problems name them. */
-int report_validate_parts(const struct report_parts *parts, const struct report_schema *schema,
-                          const struct report_consumer *progress, struct report_problems *problems,
+int report_validate_parts(const struct log_parts *parts, const struct report_schema *schema,
+                          const struct log_consumer *progress, struct log_problems *problems,
                           struct report_validation *out);
 
 /* report_validate_lines - the same from lines already open; file names them in problems. */
-int report_validate_lines(struct report_lines *lines, const char *file,
-                          const struct report_schema *schema,
-                          const struct report_consumer *progress, struct report_problems *problems,
-                          struct report_validation *out);
+int report_validate_lines(struct log_lines *lines, const char *file,
+                          const struct report_schema *schema, const struct log_consumer *progress,
+                          struct log_problems *problems, struct report_validation *out);
 
 #endif

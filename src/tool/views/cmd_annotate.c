@@ -48,7 +48,7 @@ static const struct args_option options[] = {
                  "task, not to its caller"),
     ARGS_END};
 
-static const struct report_log *log_of(const struct annotate *a)
+static const struct log_input *log_of(const struct annotate *a)
 {
     return model_log(a->read.model);
 }
@@ -219,7 +219,7 @@ static bool is_mixed(const struct annotate_amount *a)
 static bool has_range(const struct annotate *a, const struct annotate_amount *amount,
                       struct report_amount *out)
 {
-    bool approximate = report_sampler(log_of(a)->header) == REPORT_SAMPLER_TICKS;
+    bool approximate = log_sampler_kind(log_of(a)->header) == LOG_SAMPLER_TICKS;
 
     *out = report_estimate_interval(amount->bytes, amount->spread.bytes_variance,
                                     amount->spread.seen_bytes);

@@ -18,7 +18,7 @@ static const struct args_option options[] = {ROW_FORMAT, ROW_NAMES(naming), ROW_
 
 /* One of the logs. Its call sites are wanted only where there is another one. */
 struct side {
-    struct report_problems problems_of_cells; /* the same again, but for those of comparisons */
+    struct log_problems problems_of_cells; /* the same again, but for those of comparisons */
     struct report_cells cells;
     bool wanted;
     struct model *model;
@@ -41,7 +41,7 @@ static int make_rows(struct side *s)
     return err ? err : model_rows_init(&s->rows, s->tree, &by_site);
 }
 
-static int read_one(struct report_checks *c, struct report_problems *problems, struct side *side,
+static int read_one(struct report_checks *c, struct log_problems *problems, struct side *side,
                     const char *path, const struct reading_options *how)
 {
     struct reading_progress progress;
@@ -73,7 +73,7 @@ static int sides_init(struct side *sides, size_t count)
 
     for (size_t i = 0; i < PRINT_COMPARE_LOGS; i++) {
         sides[i] = (struct side){.wanted = count == DIFF_SIDES};
-        report_problems_init(&sides[i].problems_of_cells);
+        log_problems_init(&sides[i].problems_of_cells);
         if (!err)
             err = report_cells_init(&sides[i].cells, &by_site, &sides[i].problems_of_cells);
     }
@@ -87,7 +87,7 @@ static void sides_fini(struct side *sides)
         model_tree_free(sides[i].tree);
         model_free(sides[i].model);
         report_cells_fini(&sides[i].cells);
-        report_problems_fini(&sides[i].problems_of_cells);
+        log_problems_fini(&sides[i].problems_of_cells);
     }
 }
 
@@ -123,7 +123,7 @@ static int print_text(const struct report_checks *checks, char **logs, size_t co
 }
 
 static int print(const struct compare_args *a, const struct report_checks *checks,
-                 const struct report_problems *problems, const struct side *sides, char **logs,
+                 const struct log_problems *problems, const struct side *sides, char **logs,
                  size_t count, FILE *out)
 {
     struct diff_sum sum, *sites = count == DIFF_SIDES ? &sum : NULL;
@@ -141,7 +141,7 @@ static int run(void *into, const struct args *args, FILE *out)
     struct compare_args *a = into;
     char **logs = args->word;
     size_t count = args->count;
-    struct report_problems problems[PRINT_COMPARE_LOGS];
+    struct log_problems problems[PRINT_COMPARE_LOGS];
     struct report_checks checks[PRINT_COMPARE_LOGS];
     struct side sides[PRINT_COMPARE_LOGS];
     uint64_t mismatched = 0;
@@ -150,7 +150,7 @@ static int run(void *into, const struct args *args, FILE *out)
 
     naming_choose(&a->naming, &cmd_compare, args, NAMES_SHORT);
     while (!err && begun < count && !status) {
-        report_problems_init(&problems[begun]);
+        log_problems_init(&problems[begun]);
         status =
             read_one(&checks[begun], &problems[begun], &sides[begun], logs[begun], &a->reading);
         mismatched += checks[begun].mismatched +
@@ -169,7 +169,7 @@ static int run(void *into, const struct args *args, FILE *out)
         status = CLI_CHECK;
     while (begun-- > 0) {
         report_checks_fini(&checks[begun]);
-        report_problems_fini(&problems[begun]);
+        log_problems_fini(&problems[begun]);
     }
     sides_fini(sides);
     return status;

@@ -41,7 +41,7 @@ static const struct args_option options[] = {
     ARGS_END};
 
 static int print(const struct events_args *a, const struct events_report *f,
-                 const struct report_problems *problems, FILE *out)
+                 const struct log_problems *problems, FILE *out)
 {
     struct print_events p = {.report = f, .problems = problems, .stack = a->stack, .top = a->top};
     struct report_stacks tables;
@@ -68,11 +68,11 @@ static int print(const struct events_args *a, const struct events_report *f,
 static int show(const struct events_args *a, enum events_topic topic, const char *path, FILE *out)
 {
     struct reading_progress progress;
-    struct report_problems problems;
+    struct log_problems problems;
     struct events_report f;
     int err, status;
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     err = events_report_init(&f, topic, &problems);
     if (!err) {
         reading_progress_init(&progress, &a->reading);
@@ -87,7 +87,7 @@ static int show(const struct events_args *a, enum events_topic topic, const char
         status = print(a, &f, &problems, out);
     }
     events_report_fini(&f);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return status;
 }
 

@@ -37,11 +37,11 @@ static const struct args_option options[] = {
 
 struct reader {
     struct report_profile profile;
-    struct report_defs defs;
-    struct report_log log;
+    struct log_defs defs;
+    struct log_input log;
 };
 
-static int on_record(void *context, const struct report_record *record)
+static int on_record(void *context, const struct log_record *record)
 {
     struct reader *r = context;
 
@@ -51,16 +51,16 @@ static int on_record(void *context, const struct report_record *record)
 static int read_all(struct reader *r, const struct reading_options *how, char **logs)
 {
     struct reading_progress progress;
-    struct report_consumer consumer = {.record = on_record,
-                                       .progress = reading_progress,
-                                       .context = r,
-                                       .progress_context = &progress};
+    struct log_consumer consumer = {.record = on_record,
+                                    .progress = reading_progress,
+                                    .context = r,
+                                    .progress_context = &progress};
 
     for (; *logs; logs++) {
         int err;
 
         reading_progress_init(&progress, how);
-        err = report_log_read(*logs, &r->defs, &consumer, &r->log);
+        err = log_input_read(*logs, &r->defs, &consumer, &r->log);
         reading_progress_end(&progress);
         if (err)
             return reading_failed(&cmd_profile, *logs, &r->log, err);
@@ -70,7 +70,7 @@ static int read_all(struct reader *r, const struct reading_options *how, char **
 
 /* Returns: 0 or -ENOMEM. */
 static int print_json(const struct profile_args *a, const struct reader *r,
-                      struct print_stack stack, const struct report_problems *problems, FILE *out)
+                      struct print_stack stack, const struct log_problems *problems, FILE *out)
 {
     struct report_stacks tables;
     int err;
@@ -83,7 +83,7 @@ static int print_json(const struct profile_args *a, const struct reader *r,
 }
 
 static int print(const struct profile_args *a, const struct reader *r,
-                 const struct report_problems *problems, FILE *out)
+                 const struct log_problems *problems, FILE *out)
 {
     struct print_stack stack = a->stack;
     int err;
@@ -124,7 +124,7 @@ static int check(struct profile_args *a, const struct args *args)
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct profile_args *a = into;
-    struct report_problems problems;
+    struct log_problems problems;
     struct reader r = {0};
     size_t count = args->count;
     int status = check(a, args);
@@ -133,9 +133,9 @@ static int run(void *into, const struct args *args, FILE *out)
         status = reading_once(&cmd_profile, args->word, &count);
     if (status)
         return status;
-    report_problems_init(&problems);
-    report_log_init(&r.log);
-    status = cli_failed(&cmd_profile, report_defs_init(&r.defs, &problems));
+    log_problems_init(&problems);
+    log_input_init(&r.log);
+    status = cli_failed(&cmd_profile, log_defs_init(&r.defs, &problems));
     if (status == CLI_OK)
         status = read_all(&r, &a->reading, args->word);
     if (status == CLI_OK)
@@ -147,9 +147,9 @@ static int run(void *into, const struct args *args, FILE *out)
     if (status == CLI_OK)
         status = print(a, &r, &problems, out);
     report_profile_fini(&r.profile);
-    report_defs_fini(&r.defs);
-    report_log_fini(&r.log);
-    report_problems_fini(&problems);
+    log_defs_fini(&r.defs);
+    log_input_fini(&r.log);
+    log_problems_fini(&problems);
     return status;
 }
 

@@ -53,7 +53,7 @@ static int range(struct replay_args *a, const char *path)
     struct reading_window marks = {
         .from = w->from && !time_parse(w->from, &a->filter.from) ? w->from : NULL,
         .to = w->to && !time_parse(w->to, &a->filter.to) ? w->to : NULL};
-    struct report_window window;
+    struct log_window window;
     int status = reading_window(&cmd_replay, path, &marks, &window);
 
     if (status == CLI_OK && window.has_from)
@@ -63,9 +63,9 @@ static int range(struct replay_args *a, const char *path)
     return status;
 }
 
-static const char *thread_name(struct report_defs *defs, uint32_t id)
+static const char *thread_name(struct log_defs *defs, uint32_t id)
 {
-    uint32_t known = report_ids_get(&defs->thread_ids, id);
+    uint32_t known = log_id_map_get(&defs->thread_ids, id);
 
     return known ? defs->threads[known - 1].name : NULL;
 }
@@ -124,7 +124,7 @@ static void text(const struct replay_args *a, struct replay *r, FILE *out)
 {
     size_t count;
     const struct replay_row *rows = replay_rows(r, &count);
-    struct report_defs *defs = replay_defs(r);
+    struct log_defs *defs = replay_defs(r);
     struct text_number shown, calls, more;
 
     for (size_t i = 0; i < count; i++) {
@@ -187,8 +187,8 @@ static void json_row(const struct replay_row *row, const struct print_stack *sta
     buffer_free(&name);
 }
 
-static int json(const struct replay_args *a, struct replay *r,
-                const struct report_problems *problems, FILE *out)
+static int json(const struct replay_args *a, struct replay *r, const struct log_problems *problems,
+                FILE *out)
 {
     size_t count;
     const struct replay_row *rows = replay_rows(r, &count);
@@ -217,7 +217,7 @@ static int run(void *into, const struct args *args, FILE *out)
     struct replay_args *a = into;
     const char *path = args->word[0];
     struct reading_progress progress;
-    struct report_problems problems;
+    struct log_problems problems;
     struct replay *r = NULL;
     int err, status;
 
@@ -227,7 +227,7 @@ static int run(void *into, const struct args *args, FILE *out)
     status = range(a, path);
     if (status)
         return status;
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     err = replay_new(&a->filter, &problems, &r);
     if (!err) {
         reading_progress_init(&progress, &a->reading);
@@ -250,7 +250,7 @@ static int run(void *into, const struct args *args, FILE *out)
         status = cli_failed(&cmd_replay, err);
     names_free(a->stack.names);
     replay_free(r);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return status;
 }
 

@@ -26,8 +26,8 @@ static const struct args_option options[] = {
 struct verdict {
     const char *path;
     struct report_validation v;
-    struct report_problems problems;
-    struct report_parts parts;
+    struct log_problems problems;
+    struct log_parts parts;
 };
 
 static void print_text(const struct verdict *d, FILE *out)
@@ -39,7 +39,7 @@ static void print_text(const struct verdict *d, FILE *out)
 
     text_clean(path, sizeof(path), d->path);
     for (size_t i = 0; i < d->problems.kept_count; i++) {
-        const struct report_problem *p = &d->problems.kept[i];
+        const struct log_problem *p = &d->problems.kept[i];
 
         text_print(out, p->file);
         fprintf(out, ":%llu: offset %llu: ", (unsigned long long)p->place.line,
@@ -62,7 +62,7 @@ static void print_text(const struct verdict *d, FILE *out)
         fputs("; ended\n", out);
     else
         fprintf(out, "; not ended%s\n", v->cut ? " (cut within its last line)" : "");
-    if (!report_complete(&v->gaps))
+    if (!log_complete(&v->gaps))
         fprintf(out, "%s: NOT COMPLETE:\n", path);
     print_gaps(&v->gaps, out);
 }
@@ -80,7 +80,7 @@ static void print_json(const struct verdict *d, struct json_writer *w)
     jw_unsigned(w, "bytes", v->bytes);
     jw_object(w, "records");
     for (int kind = 1; kind < SST_KIND_COUNT; kind++)
-        jw_unsigned(w, report_kind_name((enum sst_kind)kind), v->records[kind]);
+        jw_unsigned(w, log_kind_name((enum sst_kind)kind), v->records[kind]);
     jw_end(w);
     jw_unsigned(w, "unknown_records", v->unknown_records);
     print_problems_json(&d->problems, w);
@@ -94,12 +94,12 @@ static int validate_one(const char *path, const struct report_schema *schema,
 {
     struct verdict d = {.path = path};
     struct reading_progress progress;
-    struct report_consumer shown = {.progress = reading_progress, .progress_context = &progress};
+    struct log_consumer shown = {.progress = reading_progress, .progress_context = &progress};
     int err, status = CLI_OK;
 
-    report_problems_init(&d.problems);
+    log_problems_init(&d.problems);
     reading_progress_init(&progress, how);
-    err = report_parts_find(path, &d.parts);
+    err = log_parts_find(path, &d.parts);
     if (!err)
         err = report_validate_parts(&d.parts, schema, &shown, &d.problems, &d.v);
     reading_progress_end(&progress);
@@ -114,8 +114,8 @@ static int validate_one(const char *path, const struct report_schema *schema,
     }
     if (!status && d.problems.count)
         status = CLI_CHECK;
-    report_problems_fini(&d.problems);
-    report_parts_fini(&d.parts);
+    log_problems_fini(&d.problems);
+    log_parts_fini(&d.parts);
     return status;
 }
 

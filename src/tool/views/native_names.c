@@ -15,12 +15,12 @@ struct file {
 };
 
 struct native_names {
-    const struct report_images *images;
+    const struct log_native_images *images;
     char text[320];
     struct file files[]; /* one for each image */
 };
 
-struct native_names *native_names_new(const struct report_images *images)
+struct native_names *native_names_new(const struct log_native_images *images)
 {
     struct native_names *names =
         memory_zalloc(1, sizeof(*names) + images->count * sizeof(names->files[0]));
@@ -40,9 +40,9 @@ void native_names_free(struct native_names *names)
 }
 
 /* A return address: the call lies before it. */
-static const char *function_of(struct native_names *names, const struct report_native *frame)
+static const char *function_of(struct native_names *names, const struct log_native *frame)
 {
-    const struct report_image *image = &names->images->images[frame->image - 1];
+    const struct log_native_image *image = &names->images->images[frame->image - 1];
     struct file *file = &names->files[frame->image - 1];
 
     if (!file->tried) {
@@ -52,7 +52,7 @@ static const char *function_of(struct native_names *names, const struct report_n
     return file->elf && frame->offset ? symbols_elf_name(file->elf, frame->offset - 1) : NULL;
 }
 
-const char *native_names_text(struct native_names *names, const struct report_native *frame)
+const char *native_names_text(struct native_names *names, const struct log_native *frame)
 {
     const char *path, *function;
     char text[sizeof(names->text)];

@@ -7,13 +7,13 @@
 struct native_names;
 
 /* native_names_new - NULL when memory runs out. `images` is borrowed. */
-struct native_names *native_names_new(const struct report_images *images);
+struct native_names *native_names_new(const struct log_native_images *images);
 void native_names_free(struct native_names *names); /* NULL is fine */
 
 /*
  * native_names_text - libfoo.so!function, else libfoo.so+0x1234: without symbols, or when the file
  * is not the one that was recorded. One line; valid until the next call. names may be NULL.
  */
-const char *native_names_text(struct native_names *names, const struct report_native *frame);
+const char *native_names_text(struct native_names *names, const struct log_native *frame);
 
 #endif

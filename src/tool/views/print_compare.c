@@ -296,8 +296,8 @@ static const char *of_right(const struct report_checks *c, const void *of, struc
 {
     const struct right *r = of;
     const json_t *counts = part(c, "instructions", NULL);
-    uint64_t whole = report_count_in(counts, r->all) - report_count_in(counts, r->unknown);
-    uint64_t right = report_count_in(counts, r->equal) + report_count_in(counts, r->native);
+    uint64_t whole = log_count_in(counts, r->all) - log_count_in(counts, r->unknown);
+    uint64_t right = log_count_in(counts, r->equal) + log_count_in(counts, r->native);
     struct text_number n, m;
 
     snprintf(to->text, sizeof(to->text), "%s of %s", text_count(&n, right), text_count(&m, whole));

@@ -22,7 +22,7 @@ void print_compare_text(const struct report_checks *checks, const struct print_s
                         char *const *names, size_t count, const struct diff_sum *sites, FILE *out);
 
 /* print_compare_json - one object for one log; {"logs": [...]} for two. Returns: 0 or -ENOMEM. */
-int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
+int print_compare_json(const struct report_checks *checks, const struct log_problems *problems,
                        size_t count, const struct diff_sum *sites, FILE *out);
 
 #endif

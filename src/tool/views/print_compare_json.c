@@ -58,7 +58,7 @@ static void json_threads(const struct report_checks *c, struct json_writer *w)
     jw_line_array(w, 1, "by_thread");
     for (size_t i = 0; i < count; i++) {
         const struct report_thread_checks *t = &c->threads[order[i]];
-        const struct report_thread *thread = &c->defs.threads[order[i]];
+        const struct log_thread_def *thread = &c->defs.threads[order[i]];
 
         jw_line_object(w, 2, NULL);
         jw_unsigned(w, "thread", thread->id);
@@ -80,7 +80,7 @@ static void json_stack(const struct report_checks *c, const char *key, const uin
 {
     jw_array(w, key);
     for (size_t i = 0; i < size; i++)
-        jw_text(w, NULL, report_method(&c->defs, stack[i])->name);
+        jw_text(w, NULL, log_method(&c->defs, stack[i])->name);
     jw_end(w);
 }
 
@@ -115,7 +115,7 @@ static void json_mismatch(const struct report_checks *c, const struct report_mis
     if (m->thread)
         jw_unsigned(w, "thread", c->defs.threads[m->thread - 1].id);
     if (m->class_number)
-        jw_text(w, "type", report_class(&c->defs, m->class_number)->name);
+        jw_text(w, "type", log_class(&c->defs, m->class_number)->name);
     if (m->native_count)
         print_native_runs_json(c, m->natives, m->native_count, w);
     if (m->refused[0])
@@ -152,7 +152,7 @@ static void json_counts(const char *key, const struct sst_counter *counters, siz
     jw_line_object(w, 1, key);
     for (size_t i = 0; i < count; i++)
         if (counters[i].form == SST_FORM_COUNT)
-            jw_unsigned(w, counters[i].key, report_count_in(counts, counters[i].key));
+            jw_unsigned(w, counters[i].key, log_count_in(counts, counters[i].key));
     json_object_foreach(counts, name, one)
     {
         if (!is_counted(counters, count, name))
@@ -199,7 +199,7 @@ static void json_asked_for(const struct report_checks *c, struct json_writer *w)
             json_counts(sections[i], NULL, 0, json_object_get(c->sections, sections[i]), w);
 }
 
-static void json_checks(const struct report_checks *c, const struct report_problems *problems,
+static void json_checks(const struct report_checks *c, const struct log_problems *problems,
                         struct json_writer *w)
 {
     static const struct sst_counter instructions[] = {SST_COUNTERS_INSTRUCTIONS(SST_COUNTER)};
@@ -245,7 +245,7 @@ static void json_sites(const struct diff_sum *sites, struct json_writer *w)
     jw_end(w);
 }
 
-int print_compare_json(const struct report_checks *checks, const struct report_problems *problems,
+int print_compare_json(const struct report_checks *checks, const struct log_problems *problems,
                        size_t count, const struct diff_sum *sites, FILE *out)
 {
     struct json_writer w;

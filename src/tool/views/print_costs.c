@@ -258,7 +258,7 @@ size_t print_costs_order(const struct report_checks *c, uint32_t **out)
 static void print_thread(const struct report_checks *c, uint32_t number, size_t label, FILE *out)
 {
     const struct report_thread_checks *t = &c->threads[number];
-    const struct report_thread *thread = &c->defs.threads[number];
+    const struct log_thread_def *thread = &c->defs.threads[number];
     struct text_number compared, differ, refused, shadow, snapshot;
     double count = t->compared ? (double)t->compared : 1;
     size_t used;

@@ -66,7 +66,7 @@ static bool estimated(const struct print_diff_side *side)
     return false;
 }
 
-static const struct report_log *log_of(const struct print_diff_log *log)
+static const struct log_input *log_of(const struct print_diff_log *log)
 {
     return model_log(log->view.read.model);
 }
@@ -351,7 +351,7 @@ static void json_side(const struct print_diff *p, int number, struct json_writer
     bool counted = total_of(side, &allocs, &bytes);
 
     for (size_t i = 0; i < side->count; i++)
-        lost += report_log_lost(log_of(&side->logs[i]));
+        lost += log_input_lost(log_of(&side->logs[i]));
     jw_line_object(w, 1, number == DIFF_OLD ? "old" : "new");
     jw_unsigned(w, "allocs", allocs);
     jw_unsigned(w, "bytes", bytes);

@@ -57,7 +57,7 @@ static void exceptions_text(const struct print_events *p, FILE *out)
                 text_count(&each[2], row->more[2]), text_count(&each[3], row->more[3]));
         put_class(p, row->a, 51, out);
         putc('\n', out);
-        print_stack_text(&p->stack, row->b, REPORT_NO_IL, INDENT, out);
+        print_stack_text(&p->stack, row->b, LOG_NO_IL, INDENT, out);
     }
     fprintf(out, "\n%10s %10s  %s\n", "caught", "took each", "exception, and who catches it");
     for (size_t i = 0; i < shown(&f->catchers, p->top); i++) {
@@ -219,7 +219,7 @@ static void throw_json(const struct print_events *p, const struct events_row *ro
     jw_unsigned(w, "native", row->more[1]);
     jw_unsigned(w, "swallowed", row->more[2]);
     jw_unsigned(w, "superseded", row->more[3]);
-    print_stack_json(&p->stack, row->b, REPORT_NO_IL, w);
+    print_stack_json(&p->stack, row->b, LOG_NO_IL, w);
 }
 
 static void catchers_json(const struct print_events *p, struct json_writer *w)

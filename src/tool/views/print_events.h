@@ -10,7 +10,7 @@
 
 struct print_events {
     const struct events_report *report;
-    const struct report_problems *problems;
+    const struct log_problems *problems;
     struct print_stack stack; /* how stacks are shown; defs: the report's */
     uint64_t top;             /* rows at most; 0 all */
 };

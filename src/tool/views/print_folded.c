@@ -16,7 +16,7 @@ static void put_name(const char *name, FILE *out)
 
 /* The frames of the path being printed, leaf first. */
 struct folding {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     FILE *out;
     struct report_frame *frames;
     size_t capacity;
@@ -29,18 +29,18 @@ static int put_stack(struct folding *f, uint32_t path, size_t depth)
     struct report_frame frame;
     size_t count = 0;
 
-    for (bool more = report_frame_first(f->defs, path, REPORT_NO_IL, &frame); more;
+    for (bool more = report_frame_first(f->defs, path, LOG_NO_IL, &frame); more;
          more = (!depth || count < depth) && report_frame_outer(f->defs, &frame)) {
         if (!array_reserve(&f->frames, &f->capacity, count + 1))
             return -ENOMEM;
         f->frames[count++] = frame;
     }
     if (count == 0)
-        fputs(report_no_frame(f->defs), f->out);
+        fputs(log_no_frame(f->defs), f->out);
     while (count-- > 0) {
-        put_name(f->frames[count].path == REPORT_PATH_LOST
+        put_name(f->frames[count].path == LOG_PATH_LOST
                      ? PRINT_LOST_FRAME
-                     : report_method(f->defs, f->frames[count].method)->name,
+                     : log_method(f->defs, f->frames[count].method)->name,
                  f->out);
         if (count)
             putc(';', f->out);
@@ -61,7 +61,7 @@ int print_folded_sites(const struct model *m, const struct model_rows *rows, siz
         if (err)
             break;
         fputs(";[", out);
-        put_name(report_class(f.defs, row->class_number)->name, out);
+        put_name(log_class(f.defs, row->class_number)->name, out);
         fprintf(out, "] %llu\n",
                 (unsigned long long)report_whole(model_row_self(rows, row, MODEL_BYTES)));
     }
@@ -69,13 +69,13 @@ int print_folded_sites(const struct model *m, const struct model_rows *rows, siz
     return err;
 }
 
-int print_folded_samples(const struct report_profile_source *source, const struct report_defs *defs,
+int print_folded_samples(const struct report_profile_source *source, const struct log_defs *defs,
                          FILE *out)
 {
     struct folding f = {.defs = defs, .out = out};
     int err = 0;
 
-    for (size_t i = REPORT_PATH_LOST + 1; !err && i < source->paths; i++) {
+    for (size_t i = LOG_PATH_LOST + 1; !err && i < source->paths; i++) {
         if (!source->by_path[i])
             continue;
         err = put_stack(&f, (uint32_t)i, 0);

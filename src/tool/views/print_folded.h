@@ -18,7 +18,7 @@
  */
 int print_folded_sites(const struct model *m, const struct model_rows *rows, size_t count,
                        FILE *out);
-int print_folded_samples(const struct report_profile_source *source, const struct report_defs *defs,
+int print_folded_samples(const struct report_profile_source *source, const struct log_defs *defs,
                          FILE *out);
 
 #endif

@@ -80,7 +80,7 @@ static void names_of(const struct report_mismatch *m, const struct print_mismatc
     names[1] = row->snapshot == NONE ? "" : print_stack_method(stack, &buffers[1], methods[1]);
     if (row->shadow != NONE && methods[0] != methods[1] && strcmp(names[0], names[1]) == 0)
         for (int i = 0; i < 2; i++)
-            names[i] = report_method(stack->defs, methods[i])->name;
+            names[i] = log_method(stack->defs, methods[i])->name;
 }
 
 static void print_row(const struct report_mismatch *m, const struct print_mismatch_row *row,

@@ -19,7 +19,7 @@ static void each_frame(const struct report_checks *c, const struct print_stack *
         if (i < s->size)
             frame(context,
                   stack ? print_stack_method(stack, &name, s->stack[i])
-                        : report_method(&c->defs, s->stack[i])->name,
+                        : log_method(&c->defs, s->stack[i])->name,
                   false);
     }
     buffer_free(&name);
@@ -80,7 +80,7 @@ void print_native_json(const struct report_checks *c, struct json_writer *w)
     native_names_free(names);
 }
 
-void print_native_runs_json(const struct report_checks *c, const struct report_native *natives,
+void print_native_runs_json(const struct report_checks *c, const struct log_native *natives,
                             size_t count, struct json_writer *w)
 {
     struct native_names *names = native_names_new(&c->images);

@@ -20,7 +20,7 @@ void print_native_text(const struct report_checks *c, const struct print_stack *
  * print_native_runs_json: of a mismatch, as [{"at", "frames": ["lib.so!function", ...]}, ...].
  */
 void print_native_json(const struct report_checks *c, struct json_writer *w);
-void print_native_runs_json(const struct report_checks *c, const struct report_native *natives,
+void print_native_runs_json(const struct report_checks *c, const struct log_native *natives,
                             size_t count, struct json_writer *w);
 
 #endif

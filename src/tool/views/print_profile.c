@@ -104,15 +104,15 @@ static void costs_json(const struct report_profile_source *s, struct json_writer
     jw_end(w);
 }
 
-static const char *method_of(const struct report_defs *defs, const struct print_stack *stack,
+static const char *method_of(const struct log_defs *defs, const struct print_stack *stack,
                              struct buffer *b, uint32_t method)
 {
     return !method ? ""
            : stack ? print_stack_method(stack, b, method)
-                   : report_method(defs, method)->name;
+                   : log_method(defs, method)->name;
 }
 
-static void methods_json(const struct report_profile *p, const struct report_defs *defs,
+static void methods_json(const struct report_profile *p, const struct log_defs *defs,
                          const struct print_stack *stack, struct json_writer *w)
 {
     struct buffer name = BUFFER_INIT;
@@ -147,13 +147,13 @@ static void stacks_json(const struct report_profile_source *s, const struct prin
             continue;
         jw_line_object(w, 2, NULL);
         jw_unsigned(w, "samples", s->by_path[i]);
-        print_stack_json(stack, (uint32_t)i, REPORT_NO_IL, w);
+        print_stack_json(stack, (uint32_t)i, LOG_NO_IL, w);
         jw_end(w);
     }
     jw_end(w);
 }
 
-void print_profile_members(const struct report_profile *p, const struct report_defs *defs,
+void print_profile_members(const struct report_profile *p, const struct log_defs *defs,
                            const struct print_stack *stack, struct json_writer *w)
 {
     for (unsigned i = 0; i < REPORT_SOURCES; i++) {
@@ -171,8 +171,7 @@ void print_profile_members(const struct report_profile *p, const struct report_d
 }
 
 int print_profile_json(const struct report_profile *p, const struct print_stack *stack,
-                       const struct report_log *log, const struct report_problems *problems,
-                       FILE *out)
+                       const struct log_input *log, const struct log_problems *problems, FILE *out)
 {
     struct json_writer w;
 

@@ -17,11 +17,10 @@ void print_profile_text(const struct report_profile *p, const struct print_stack
 
 /* The same with the sampled stacks, as report_schema.json says. Returns: 0 or -ENOMEM. */
 int print_profile_json(const struct report_profile *p, const struct print_stack *stack,
-                       const struct report_log *log, const struct report_problems *problems,
-                       FILE *out);
+                       const struct log_input *log, const struct log_problems *problems, FILE *out);
 
 /* Its members in an object that is open in w; without stacks if stack is NULL. */
-void print_profile_members(const struct report_profile *p, const struct report_defs *defs,
+void print_profile_members(const struct report_profile *p, const struct log_defs *defs,
                            const struct print_stack *stack, struct json_writer *w);
 
 #endif

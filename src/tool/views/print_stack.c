@@ -41,7 +41,7 @@ int print_stack_names(struct print_stack *p, const struct print_stack *first)
 
 const char *print_stack_method(const struct print_stack *p, struct buffer *b, uint32_t method)
 {
-    const char *name = report_method(p->defs, method)->name;
+    const char *name = log_method(p->defs, method)->name;
 
     return p->names                       ? names_method(p->names, method)
            : p->naming.style == NAMES_RAW ? name
@@ -50,14 +50,13 @@ const char *print_stack_method(const struct print_stack *p, struct buffer *b, ui
 
 const char *print_stack_type(const struct print_stack *p, uint32_t class_number)
 {
-    return p->names ? names_class(p->names, class_number)
-                    : report_class(p->defs, class_number)->name;
+    return p->names ? names_class(p->names, class_number) : log_class(p->defs, class_number)->name;
 }
 
 static const char *frame_name(const struct print_stack *p, struct buffer *b,
                               const struct report_frame *f)
 {
-    return f->path == REPORT_PATH_LOST ? PRINT_LOST_FRAME : print_stack_method(p, b, f->method);
+    return f->path == LOG_PATH_LOST ? PRINT_LOST_FRAME : print_stack_method(p, b, f->method);
 }
 
 /*
@@ -73,7 +72,7 @@ static void async_callers(const struct print_stack *p, uint32_t path,
     uint32_t resumed;
     struct report_frame f;
 
-    if (!p->async || !report_frame_first(p->defs, path, REPORT_NO_IL, &f))
+    if (!p->async || !report_frame_first(p->defs, path, LOG_NO_IL, &f))
         return;
     while (!report_async_resumed(p->async, f.path))
         if (!report_frame_outer(p->defs, &f))
@@ -204,7 +203,7 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
     uint64_t left = 0;
 
     if (!report_frame_first(p->defs, path, il, &f)) {
-        const char *none = report_no_frame(p->defs);
+        const char *none = log_no_frame(p->defs);
 
         fprintf(out, "%s%s\n", terminal_fits(out, strlen(indent) + strlen(none)) ? indent : "  ",
                 none);
@@ -388,14 +387,14 @@ void print_il_text(int32_t il, char out[PRINT_IL_SIZE])
 void print_stack_method_json(const struct print_stack *p, uint32_t method, int32_t il,
                              struct json_writer *w)
 {
-    uint32_t module = report_method(p->defs, method)->module;
+    uint32_t module = log_method(p->defs, method)->module;
     struct buffer name = BUFFER_INIT;
     struct source_line line;
 
     jw_text(w, "method", print_stack_method(p, &name, method));
     buffer_free(&name);
     if (module)
-        jw_text(w, "module", report_module(p->defs, module)->name);
+        jw_text(w, "module", log_module(p->defs, module)->name);
     if (il < 0)
         return;
     if (source_line_of(p->lines, method, il, &line))
@@ -412,7 +411,7 @@ static void json_frame(const struct print_stack *p, const struct report_frame *f
     const char *call = calls[report_frame_call(f)];
 
     jw_line_object(w, 2, NULL);
-    if (f->path == REPORT_PATH_LOST)
+    if (f->path == LOG_PATH_LOST)
         jw_text(w, "method", PRINT_LOST_FRAME);
     else
         print_stack_method_json(p, f->method, f->il, w);
@@ -434,7 +433,7 @@ void print_stack_tables_json(const struct print_stack *p, struct json_writer *w)
     jw_line_array(w, 1, "frames");
     for (size_t i = 0; i < report_stacks_frame_count(p->tables); i++) {
         const struct print_stack *log = p;
-        const struct report_defs *defs;
+        const struct log_defs *defs;
         struct report_frame f = report_stacks_frame_at(p->tables, i, &defs);
 
         while (log->defs != defs)

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 struct print_stack {
-    const struct report_defs *defs;
+    const struct log_defs *defs;
     struct source_lines *lines;     /* NULL: no files and lines */
     struct report_async *async;     /* NULL: no callers of async methods */
     struct report_stacks *tables;   /* of JSON: stacks go there; NULL: whole ones stand in place */
@@ -36,7 +36,7 @@ struct print_stack {
 int print_stack_choose(struct print_stack *p, uint64_t *top, const struct cli_command *command,
                        const struct args *args, bool json, bool inline_stacks);
 
-/* path: number in defs; il: in its leaf, or REPORT_NO_IL. Each line begins with `indent`. */
+/* path: number in defs; il: in its leaf, or LOG_NO_IL. Each line begins with `indent`. */
 void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, const char *indent,
                       FILE *out);
 

@@ -135,7 +135,7 @@ static int name_own(struct view *v)
             continue;
         if (v->own_modules.size)
             buffer_text(&v->own_modules, ", ");
-        buffer_text(&v->own_modules, report_module(v->read.defs, i)->name);
+        buffer_text(&v->own_modules, log_module(v->read.defs, i)->name);
     }
     return v->own_modules.failed ? -ENOMEM : 0;
 }
@@ -318,15 +318,15 @@ void view_total_range_json(const struct model_amount *total, struct json_writer 
         view_range_json("total_bytes_range", &total->bytes_range, w);
 }
 
-void view_sampler_json(const struct report_log *log, const struct model_amount *all,
+void view_sampler_json(const struct log_input *log, const struct model_amount *all,
                        struct json_writer *w)
 {
-    uint64_t mean = report_sample_mean(log->header);
+    uint64_t mean = log_sample_mean(log->header);
 
     print_sampling_json(log, w);
     if (!all->sampled)
         return;
-    jw_text(w, "sampler", report_sampler_word(report_sampler(log->header)));
+    jw_text(w, "sampler", log_sampler_word(log_sampler_kind(log->header)));
     if (mean && !all->approximate)
         jw_number(w, "unsampled_most", "%.0f", report_estimate_none((double)mean));
 }
@@ -348,7 +348,7 @@ void view_total_json(const struct view *v, struct json_writer *w)
     view_all(v, &all);
     jw_object(w, "total");
     view_amounts_json(&total, w);
-    jw_unsigned(w, "lost", report_log_lost(model_log(v->read.model)));
+    jw_unsigned(w, "lost", log_input_lost(model_log(v->read.model)));
     jw_unsigned(w, "threads", v->read.defs->thread_count);
     jw_bool(w, "estimated", model_estimated(v->read.model));
     view_sampler_json(model_log(v->read.model), &all, w);

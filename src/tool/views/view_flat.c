@@ -18,7 +18,7 @@
 
 /* Its process, where there are several. */
 static const struct report_process *thread_process(const struct view *v,
-                                                   const struct report_thread *thread)
+                                                   const struct log_thread_def *thread)
 {
     return model_processes(v->read.model)->count > 1 ? view_process(v, thread->recording) : NULL;
 }
@@ -26,7 +26,7 @@ static const struct report_process *thread_process(const struct view *v,
 static const char *thread_text(const struct view *v, const struct model_row *row, struct buffer *b)
 {
     struct buffer process = BUFFER_INIT;
-    const struct report_thread *thread;
+    const struct log_thread_def *thread;
 
     buffer_clear(b);
     if (!row->what)
@@ -57,10 +57,10 @@ bool view_value_type(struct view_row *row, struct column_value *out)
 
 static bool type_module(struct view_row *row, struct column_value *out)
 {
-    const struct report_defs *d = row->of->view->read.defs;
-    uint32_t module = report_class(d, row->row->what)->module;
+    const struct log_defs *d = row->of->view->read.defs;
+    uint32_t module = log_class(d, row->row->what)->module;
 
-    out->text = report_module(d, module)->name;
+    out->text = log_module(d, module)->name;
     return module != 0;
 }
 
@@ -72,9 +72,9 @@ static bool class_value(struct view_row *row, struct column_value *out)
 
 static bool module_value(struct view_row *row, struct column_value *out)
 {
-    const struct report_defs *d = row->of->view->read.defs;
+    const struct log_defs *d = row->of->view->read.defs;
 
-    out->text = row->row->what ? report_module(d, row->row->what - 1)->name : report_no_frame(d);
+    out->text = row->row->what ? log_module(d, row->row->what - 1)->name : log_no_frame(d);
     return true;
 }
 
@@ -82,7 +82,7 @@ static bool namespace_value(struct view_row *row, struct column_value *out)
 {
     const struct namespaces *names = &row->of->rows.names;
 
-    out->text = report_no_frame(row->of->view->read.defs);
+    out->text = log_no_frame(row->of->view->read.defs);
     if (row->row->what)
         out->text = namespaces_text(names, row->row->what - 1);
     if (!*out->text)
@@ -97,7 +97,7 @@ static bool place_value(struct view_row *row, struct column_value *out)
     if (row->row->what)
         out->text = view_place(v, row->row->place, &out->made);
     else if (row->of->rows.options.key == MODEL_BY_METHOD)
-        out->text = report_no_frame(v->read.defs);
+        out->text = log_no_frame(v->read.defs);
     else if (row->of->rows.options.key != MODEL_BY_OWN)
         out->text = "(no source line)";
     else
@@ -317,10 +317,11 @@ static void site_json(struct view_row *at, struct json_writer *w)
     struct print_stack stack = v->stack;
 
     jw_text(w, "type", view_class(v, cell->class_number));
-    if (cell->path == REPORT_PATH_EMPTY)
+    if (cell->path == LOG_PATH_EMPTY)
         jw_null(w, "method");
     else
-        print_stack_method_json(&stack, report_path(v->read.defs, cell->path)->method, cell->il, w);
+        print_stack_method_json(&stack, log_call_path(v->read.defs, cell->path)->method, cell->il,
+                                w);
     if (v->filter.below.count) /* frames that the view has, of the stack's */
         jw_unsigned(w, "depth", row->depth);
     print_stack_json(&stack, cell->path, cell->il, w);
@@ -340,7 +341,7 @@ static void thread_json(struct view_row *at, struct json_writer *w)
     const struct view *v = at->of->view;
     const struct model_row *row = at->row;
     const struct report_process *process;
-    const struct report_thread *thread;
+    const struct log_thread_def *thread;
 
     if (!row->what) {
         jw_null(w, "thread");
@@ -395,7 +396,7 @@ static void module_json(struct view_row *row, struct json_writer *w)
         jw_null(w, "module");
         return;
     }
-    jw_text(w, "module", report_module(v->read.defs, module - 1)->name);
+    jw_text(w, "module", log_module(v->read.defs, module - 1)->name);
     jw_bool(w, "own", model_own_of_module(v->read.own, module - 1) == MODEL_OWN);
 }
 

@@ -13,7 +13,7 @@
 
 /* ---- the collection that a view is of ---- */
 
-static void collection_text(const struct report_collection *c, struct buffer *b)
+static void collection_text(const struct log_collection *c, struct buffer *b)
 {
     char at[32];
 
@@ -24,7 +24,7 @@ static void collection_text(const struct report_collection *c, struct buffer *b)
 static const char *when_text(const struct view *v, struct buffer *b)
 {
     const struct report_live *live = model_live(v->read.model);
-    const struct report_log *log = model_log(v->read.model);
+    const struct log_input *log = model_log(v->read.model);
 
     if (!live->asked) {
         buffer_text(b, live->collections          ? "Before the first collection"
@@ -51,7 +51,7 @@ static const char *when_text(const struct view *v, struct buffer *b)
 /* Which collection looked at everything, last. */
 static void rests_text(const struct view *v, struct buffer *b)
 {
-    const struct report_collection *last = &model_live(v->read.model)->at.last;
+    const struct log_collection *last = &model_live(v->read.model)->at.last;
     bool counts = v->question != REPORT_LIVE_TEMPORARY && v->question != REPORT_LIVE_LIFETIMES;
 
     if (!model_live(v->read.model)->asked || !counts)
@@ -533,7 +533,7 @@ void view_live_amounts_json(const struct view *v, const double *weights, struct 
         view_range_json("bytes_range", &range, w);
 }
 
-static void collection_json(const char *key, const struct report_collection *c, uint64_t missed,
+static void collection_json(const char *key, const struct log_collection *c, uint64_t missed,
                             struct json_writer *w)
 {
     jw_object(w, key);
@@ -556,7 +556,7 @@ void view_live_begin_json(const struct view *v, size_t row_count, struct json_wr
     jw_text(w, "by", view_by(v->kind));
     jw_object(w, "total");
     view_live_amounts_json(v, v->sum, w);
-    jw_unsigned(w, "lost", report_log_lost(model_log(v->read.model)));
+    jw_unsigned(w, "lost", log_input_lost(model_log(v->read.model)));
     jw_bool(w, "exact", !report_live_why(live));
     jw_text_if(w, "why", report_live_why(live));
     if (is_estimate(v))

@@ -19,7 +19,7 @@ static bool has_threads(const struct view *v)
 static bool has_modules(const struct view *v)
 {
     for (uint32_t i = 1; i < v->read.defs->methods.count; i++)
-        if (report_method(v->read.defs, i)->module)
+        if (log_method(v->read.defs, i)->module)
             return true;
     return false;
 }
@@ -29,8 +29,8 @@ static bool has_offsets(const struct view *v)
     for (size_t i = 0; i < model_cell_count(v->read.model); i++)
         if (model_cell(v->read.model, i)->il >= 0)
             return true;
-    for (uint32_t i = REPORT_PATH_LOST + 1; i < v->read.defs->path_count; i++)
-        if (report_path(v->read.defs, i)->il >= 0)
+    for (uint32_t i = LOG_PATH_LOST + 1; i < v->read.defs->path_count; i++)
+        if (log_call_path(v->read.defs, i)->il >= 0)
             return true;
     return false;
 }

@@ -267,7 +267,7 @@ static bool find_document(const struct view *v, const struct model_row *row,
     cell = model_cell(v->read.model, row->cell);
     for (bool more = report_frame_first(v->read.defs, cell->path, cell->il, &f); more;
          more = report_frame_outer(v->read.defs, &f))
-        if (f.path != REPORT_PATH_LOST && f.method == row->place->method &&
+        if (f.path != LOG_PATH_LOST && f.method == row->place->method &&
             source_line_of(v->read.lines, f.method, f.il, out) && out->line == row->place->line &&
             out->line_last == row->place->line_last)
             return true;

@@ -62,12 +62,12 @@ static void print_place(struct lines_out *o, const struct model_place *p)
 /* "[System.Linq, 3 frames]": named by the module that is called first. */
 static void print_run(struct lines_out *o, uint64_t frames, const struct model_place *outermost)
 {
-    const struct report_defs *d = o->v->read.defs;
+    const struct log_defs *d = o->v->read.defs;
     struct buffer name = BUFFER_INIT;
     struct text_number n;
 
     buffer_format(&name, "[%s, %s frames]",
-                  report_module(d, report_method(d, outermost->method)->module)->name,
+                  log_module(d, log_method(d, outermost->method)->module)->name,
                   text_count(&n, frames));
     print_line(o, name.failed ? "?" : name.data, "", NULL);
     buffer_free(&name);
@@ -103,7 +103,7 @@ void view_stack_text(const struct view *v, const struct model_row *row, const ch
     struct text_number n;
 
     if (!count)
-        print_line(&o, report_no_frame(v->read.defs), "", NULL);
+        print_line(&o, log_no_frame(v->read.defs), "", NULL);
     for (uint32_t at = 0; at < count; at++) {
         uint32_t first = at;
 

@@ -41,7 +41,7 @@ const char *view_place(const struct view *v, const struct model_place *p, struct
     case MODEL_PLACE_ROOT:
         return "(all)";
     case MODEL_PLACE_NONE:
-        return report_no_frame(v->read.defs);
+        return log_no_frame(v->read.defs);
     case MODEL_PLACE_LOST:
         return PRINT_LOST_FRAME;
     case MODEL_PLACE_SEVERAL:
@@ -84,11 +84,10 @@ const char *view_link(const struct view *v, const struct model_place *p, struct 
 /* To be freed with memory_free; NULL: none is asked for, or known. */
 static char *url_of(const struct view *v, const struct model_place *p)
 {
-    const struct source_line line = {.file = p->file,
-                                     .line = p->line,
-                                     .module = p->kind == MODEL_PLACE_METHOD
-                                                   ? report_method(v->read.defs, p->method)->module
-                                                   : 0};
+    const struct source_line line = {
+        .file = p->file,
+        .line = p->line,
+        .module = p->kind == MODEL_PLACE_METHOD ? log_method(v->read.defs, p->method)->module : 0};
 
     return v->urls && p->file ? source_line_url(v->read.lines, &line) : NULL;
 }
@@ -114,10 +113,10 @@ void view_place_json(const struct view *v, const struct model_place *p, struct j
     if (p->kind == MODEL_PLACE_TYPE) {
         jw_text(w, "type", view_class(v, p->method));
     } else if (p->kind == MODEL_PLACE_METHOD) {
-        module = report_method(v->read.defs, p->method)->module;
+        module = log_method(v->read.defs, p->method)->module;
         jw_text(w, "method", view_place(v, p, &b));
         if (module)
-            jw_text(w, "module", report_module(v->read.defs, module)->name);
+            jw_text(w, "module", log_module(v->read.defs, module)->name);
         jw_bool(w, "own", p->own);
     } else if (p->kind == MODEL_PLACE_NONE) {
         jw_null(w, "method");
@@ -241,11 +240,11 @@ const char *view_range_text(const struct model_amount *amount, struct buffer *b)
     return b->failed ? NULL : b->data;
 }
 
-static void put_estimate(const struct report_log *log, const struct model_amount *all, bool late,
+static void put_estimate(const struct log_input *log, const struct model_amount *all, bool late,
                          struct buffer *b)
 {
-    bool by_runtime = report_sampler(log->header) == REPORT_SAMPLER_RUNTIME;
-    uint64_t mean = report_sample_mean(log->header);
+    bool by_runtime = log_sampler_kind(log->header) == LOG_SAMPLER_RUNTIME;
+    uint64_t mean = log_sample_mean(log->header);
     struct text_number n, low, high;
 
     if (all->approximate)
@@ -269,11 +268,11 @@ static void put_estimate(const struct report_log *log, const struct model_amount
                        "samples of bytes say too little.");
 }
 
-void view_estimate_text(const struct report_log *log, const struct report_window *window,
+void view_estimate_text(const struct log_input *log, const struct log_window *window,
                         const struct model_amount *all, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
-    struct report_sampling sampling;
+    struct log_sampling sampling;
     bool late = print_sampling_late(log, window, &sampling);
 
     if (late)
@@ -305,14 +304,14 @@ static void print_unoptimised(double share, FILE *out)
 /* Own code whose lines are those of another build: its rows have none. */
 static void print_rebuilt(const struct view *v, FILE *out)
 {
-    const struct report_defs *d = v->read.defs;
+    const struct log_defs *d = v->read.defs;
     struct buffer b = BUFFER_INIT;
 
     for (uint32_t i = 1; i < d->modules.count; i++)
         if (model_own_of_module(v->read.own, i) == MODEL_OWN &&
             source_lines_rebuilt(v->read.lines, i)) {
             buffer_text(&b, b.size ? ", " : "No lines of ");
-            buffer_clean(&b, report_module(d, i)->name);
+            buffer_clean(&b, log_module(d, i)->name);
         }
     if (b.size)
         buffer_text(&b, ": it was built again since. --symbols DIR looks for the PDB of the build "
@@ -351,12 +350,12 @@ static void print_note(const char *note, FILE *out)
 }
 
 /* A log of samples that has none of what is shown: that does not prove that there was nothing. */
-static void print_unsampled(const struct report_log *log, FILE *out)
+static void print_unsampled(const struct log_input *log, FILE *out)
 {
-    uint64_t mean = report_sample_mean(log->header);
+    uint64_t mean = log_sample_mean(log->header);
     struct text_number n;
 
-    if (mean && report_sampler(log->header) != REPORT_SAMPLER_TICKS)
+    if (mean && log_sampler_kind(log->header) != LOG_SAMPLER_TICKS)
         fprintf(out, "  What has no sample may be up to %s bytes.\n",
                 text_short(&n, report_estimate_none((double)mean)));
 }
@@ -366,7 +365,7 @@ void view_head(const struct view *v, FILE *out)
     uint64_t threads = v->read.defs->thread_count,
              processes = model_processes(v->read.model)->count;
     bool estimated = model_estimated(v->read.model);
-    struct report_sampling sampling;
+    struct log_sampling sampling;
     struct text_number count;
     struct model_amount all;
 
@@ -388,7 +387,7 @@ void view_head(const struct view *v, FILE *out)
     view_estimate_text(model_log(v->read.model), &v->read.found, &all, out);
     if (!estimated)
         print_heaps(v, out);
-    if (report_attached(model_log(v->read.model)->header))
+    if (log_attached(model_log(v->read.model)->header))
         args_print_text(out,
                         "Attached while it ran: where it had allocated before is not known, and "
                         "stacks are the runtime's snapshots.",
@@ -416,7 +415,7 @@ static void own_json(const struct view *v, struct json_writer *w)
     for (uint32_t i = 1; i < v->read.defs->modules.count; i++) {
         any = model_own_of_module(v->read.own, i) == MODEL_OWN;
         if (any)
-            jw_text(w, NULL, report_module(v->read.defs, i)->name);
+            jw_text(w, NULL, log_module(v->read.defs, i)->name);
     }
     jw_end(w);
     jw_end(w);

@@ -115,7 +115,7 @@ static bool says_secret(struct ran ran)
 
 #define SAYS(command, ...) says_secret(RUN(&cmd_##command, #command, __VA_ARGS__))
 
-static int take(void *context, const struct report_record *record)
+static int take(void *context, const struct log_record *record)
 {
     (void)context, (void)record;
     return 0;
@@ -124,27 +124,27 @@ static int take(void *context, const struct report_record *record)
 /* browse shows, and gate quotes, what sources_text gives. */
 static int sources(void)
 {
-    static const struct report_consumer nobody = {take, NULL, NULL, NULL};
-    struct report_problems problems;
-    struct report_defs defs;
-    struct report_log log;
+    static const struct log_consumer nobody = {take, NULL, NULL, NULL};
+    struct log_problems problems;
+    struct log_defs defs;
+    struct log_input log;
     struct sources sources = {NULL, NULL, 0};
     char *found = NULL;
     size_t size;
     int err;
 
-    report_problems_init(&problems);
-    report_log_init(&log);
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
-    assert_int_equal(report_log_read(log_path, &defs, &nobody, &log), 0);
+    log_problems_init(&problems);
+    log_input_init(&log);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
+    assert_int_equal(log_input_read(log_path, &defs, &nobody, &log), 0);
     assert_int_equal(source_lines_new(&defs, NULL, 0, NULL, NULL, NULL, &sources.lines), 0);
     err = sources_text(&sources, secret, &found, &size);
     if (!err)
         memory_free(found);
     source_lines_free(sources.lines);
-    report_log_fini(&log);
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_input_fini(&log);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return err;
 }
 

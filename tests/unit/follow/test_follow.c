@@ -18,16 +18,16 @@
 #define ALLOCATIONS 7 /* of SMALL, as its end record says, */
 #define BYTES       221360
 
-static struct report_problems problems;
-static struct report_defs defs;
-static struct report_log report;
+static struct log_problems problems;
+static struct log_defs defs;
+static struct log_input report;
 static struct follow *followed;
 static uint64_t allocs, bytes;
 static char folder[] = "/tmp/test-follow-XXXXXX", path[100], older[110];
 static char *small;
 static size_t small_size;
 
-static int count_allocs(void *context, const struct report_record *record)
+static int count_allocs(void *context, const struct log_record *record)
 {
     (void)context;
     if (record->kind == SST_KIND_ALLOC) {
@@ -37,7 +37,7 @@ static int count_allocs(void *context, const struct report_record *record)
     return 0;
 }
 
-static const struct report_consumer consumer = {count_allocs, NULL, NULL, NULL};
+static const struct log_consumer consumer = {count_allocs, NULL, NULL, NULL};
 
 static int make_folder(void **state)
 {
@@ -62,10 +62,10 @@ TEST_GROUP(make_folder, remove_folder);
 static int setup(void **state)
 {
     (void)state;
-    report_problems_init(&problems);
-    report_log_init(&report);
+    log_problems_init(&problems);
+    log_input_init(&report);
     allocs = bytes = 0;
-    return report_defs_init(&defs, &problems);
+    return log_defs_init(&defs, &problems);
 }
 
 static int teardown(void **state)
@@ -73,9 +73,9 @@ static int teardown(void **state)
     (void)state;
     follow_free(followed);
     followed = NULL;
-    report_log_fini(&report);
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_input_fini(&report);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     unlink(path);
     unlink(older);
     return 0;
@@ -130,14 +130,14 @@ static const char *header(unsigned part, unsigned long clock)
 
 static void assert_all_of_small(void)
 {
-    struct report_completeness gaps;
+    struct log_completeness gaps;
 
     assert_int_equal(allocs, ALLOCATIONS);
     assert_int_equal(bytes, BYTES);
     assert_int_equal(report.used, 29);
     assert_true(follow_ended(followed));
-    report_log_completeness(&report, &gaps);
-    assert_true(report_complete(&gaps));
+    log_input_completeness(&report, &gaps);
+    assert_true(log_complete(&gaps));
 }
 
 TEST(a_log_that_grows_byte_by_byte_is_read_as_a_whole_one)
@@ -263,7 +263,7 @@ TEST(parts_between_two_looks_are_found_beside_the_log)
 
 TEST(a_part_that_was_gone_before_it_was_opened_is_counted)
 {
-    struct report_completeness gaps;
+    struct log_completeness gaps;
 
     append(path, small, line_at(28));
     follow_it();
@@ -272,9 +272,9 @@ TEST(a_part_that_was_gone_before_it_was_opened_is_counted)
     append_text(path, ALLOC);
     assert_int_equal(follow_step(followed, BUDGET, 0), 0);
     assert_int_equal(allocs, ALLOCATIONS + 1);
-    report_log_completeness(&report, &gaps);
-    assert_non_null(report_gap_of(&gaps, REPORT_GAP_PARTS));
-    assert_int_equal(report_gap_of(&gaps, REPORT_GAP_PARTS)->count, 1);
+    log_input_completeness(&report, &gaps);
+    assert_non_null(log_gap_of(&gaps, LOG_GAP_PARTS));
+    assert_int_equal(log_gap_of(&gaps, LOG_GAP_PARTS)->count, 1);
 }
 
 TEST(a_large_log_that_was_there_before_has_parts_too)
@@ -304,7 +304,7 @@ TEST(what_lies_beside_it_from_before_is_read_first)
 /* What comes of a second part, byte by byte, when it was opened before its header was there. */
 static void second_part_comes(const char *data, size_t size)
 {
-    struct report_completeness gaps;
+    struct log_completeness gaps;
 
     append(older, small, line_at(28));
     append_text(path, "");
@@ -319,8 +319,8 @@ static void second_part_comes(const char *data, size_t size)
     assert_int_equal(report.tally.skipped, 0);
     assert_int_equal(report.headers, 1);
     assert_int_equal(follow_left(followed), 0);
-    report_log_completeness(&report, &gaps);
-    assert_null(report_gap_of(&gaps, REPORT_GAP_PARTS));
+    log_input_completeness(&report, &gaps);
+    assert_null(log_gap_of(&gaps, LOG_GAP_PARTS));
 }
 
 TEST(what_lies_beside_a_file_without_its_header_is_read_first)
@@ -432,11 +432,11 @@ static void overwrite(const char *data, size_t size)
 
 static uint64_t file_gap(const char *what)
 {
-    struct report_completeness gaps;
+    struct log_completeness gaps;
 
-    report_log_completeness(&report, &gaps);
+    log_input_completeness(&report, &gaps);
     for (size_t i = 0; i < gaps.count; i++)
-        if (gaps.gaps[i].kind == REPORT_GAP_FILE && !strcmp(gaps.gaps[i].what, what))
+        if (gaps.gaps[i].kind == LOG_GAP_FILE && !strcmp(gaps.gaps[i].what, what))
             return gaps.gaps[i].count;
     return 0;
 }
@@ -656,7 +656,7 @@ TEST(a_packed_log_is_unpacked_in_steps)
 /* Nor is more unpacked at a look for its header. */
 TEST(what_is_longer_than_a_header_is_none)
 {
-    size_t size = REPORT_HEADER_MAX + 1000, end = strlen(header(1, CLOCK)) - 2;
+    size_t size = LOG_HEADER_MAX + 1000, end = strlen(header(1, CLOCK)) - 2;
     char *text = malloc(size), *packed = malloc(ZSTD_compressBound(size));
 
     assert_true(text && packed);
@@ -665,9 +665,9 @@ TEST(what_is_longer_than_a_header_is_none)
     memcpy(text + size - 2, "}\n", 2);
     size = ZSTD_compress(packed, ZSTD_compressBound(size), text, size, 3);
     append(path, packed, size);
-    assert_int_equal(report_part_of(path).number, 0);
+    assert_int_equal(log_part_of(path).number, 0);
     overwrite(header(1, CLOCK), strlen(header(1, CLOCK)));
-    assert_int_equal(report_part_of(path).number, 1);
+    assert_int_equal(log_part_of(path).number, 1);
     free(text);
     free(packed);
 }

@@ -434,15 +434,15 @@ void expect_definitions_first(const json_t *lines, bool once)
 
 void expect_valid(const char *path)
 {
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_validation found;
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     assert_int_equal(report_validate(path, NULL, NULL, &problems, &found), 0);
     if (problems.count)
         fail_msg("line %" PRIu64 ": %s", problems.kept ? (uint64_t)problems.kept[0].place.line : 0,
                  problems.kept ? problems.kept[0].text : "?");
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
 }
 
 void expect_totals(const json_t *lines, uint64_t seen)

@@ -144,19 +144,19 @@ static json_t *end_read(void)
 
 static void expect_all_said(const char *kind, const char *family, json_int_t posted)
 {
-    struct report_problems problems;
+    struct log_problems problems;
     struct report_validation found;
     json_t *end = end_read();
     const json_t *sums = json_object_get(json_object_get(end, "events"), family ? family : "");
     json_int_t written = member(json_object_get(end, "records"), kind),
                lost = member(json_object_get(end, "not_written"), kind);
 
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     assert_int_equal(report_validate(w->path, NULL, NULL, &problems, &found), 0);
     if (problems.count) /* lines by kind are what the end says, and use what is defined */
         fail_msg("line %" PRIu64 ": %s", (uint64_t)problems.kept[0].place.line,
                  problems.kept[0].text);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     assert_true(found.ended);
     if (family) {
         lost = member(sums, "lost");

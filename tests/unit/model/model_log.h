@@ -9,7 +9,7 @@
 
 #define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 
-static struct report_problems problems;
+static struct log_problems problems;
 static struct model *model;
 static struct model_tree *tree;
 static char why[300];
@@ -20,7 +20,7 @@ static const struct model_filter everything;
 static inline int model_setup(void **state)
 {
     (void)state;
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     return 0;
 }
 
@@ -31,7 +31,7 @@ static inline int model_teardown(void **state)
     model_free(model);
     tree = NULL;
     model = NULL;
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -46,12 +46,12 @@ static inline void model_begin(const struct model_options *options)
 static inline void model_text(const struct model_options *options, const char *text)
 {
     struct memory_log m = {.text = text, .size = strlen(text), .chunk = 100};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
 
     model_begin(options);
     assert_int_equal(model_read_lines(model, lines, "memory", NULL), 0);
     assert_int_equal(model_finish(model), 0);
-    report_lines_free(lines);
+    log_lines_free(lines);
 }
 
 static inline int model_tree_of(const struct model_filter *filter, const struct model_shape *shape)
@@ -64,8 +64,8 @@ static inline const char *model_place_text(uint32_t place)
 {
     const struct model_place *p = &tree->places[place];
 
-    return p->kind == MODEL_PLACE_METHOD ? report_method(model_defs(model), p->method)->name
-           : p->kind == MODEL_PLACE_TYPE ? report_class(model_defs(model), p->method)->name
+    return p->kind == MODEL_PLACE_METHOD ? log_method(model_defs(model), p->method)->name
+           : p->kind == MODEL_PLACE_TYPE ? log_class(model_defs(model), p->method)->name
            : p->name                     ? p->name
                                          : "all";
 }

@@ -8,7 +8,7 @@
 #include "support/test.h"
 
 struct rows_log {
-    struct report_problems problems;
+    struct log_problems problems;
     struct model *model;
     struct model_tree *tree;
     struct model_rows rows;
@@ -19,7 +19,7 @@ static inline void rows_log_free(struct rows_log *l)
     model_rows_fini(&l->rows);
     model_tree_free(l->tree);
     model_free(l->model);
-    report_problems_fini(&l->problems);
+    log_problems_fini(&l->problems);
     *l = (struct rows_log){.model = NULL};
 }
 
@@ -36,7 +36,7 @@ static inline int rows_log_make(struct rows_log *l, enum model_key key,
     return err ? err : model_rows_init(&l->rows, l->tree, &options);
 }
 
-static inline int rows_log_read_lines(struct rows_log *l, struct report_lines *lines,
+static inline int rows_log_read_lines(struct rows_log *l, struct log_lines *lines,
                                       enum model_key key, const struct model_filter *filter,
                                       bool physical)
 {
@@ -45,7 +45,7 @@ static inline int rows_log_read_lines(struct rows_log *l, struct report_lines *l
     int err;
 
     *l = (struct rows_log){.model = NULL};
-    report_problems_init(&l->problems);
+    log_problems_init(&l->problems);
     err = model_new(&options, &l->problems, &l->model);
     if (!err)
         err = model_read_lines(l->model, lines, "memory", NULL);
@@ -58,10 +58,10 @@ static inline int rows_log_read(struct rows_log *l, const char *text, enum model
                                 const struct model_filter *filter, bool physical)
 {
     struct memory_log m = {.text = text, .size = strlen(text), .chunk = 100};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
     int err = rows_log_read_lines(l, lines, key, filter, physical);
 
-    report_lines_free(lines);
+    log_lines_free(lines);
     return err;
 }
 

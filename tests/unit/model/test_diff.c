@@ -43,9 +43,9 @@ static void sites_to_lines(struct rows_log *l, struct model_place *at)
         at[i] = (struct model_place){.file = row->il == 99 ? NULL : "File.cs",
                                      .line = (uint32_t)row->il};
         row->place = &at[i];
-        row->what = path == REPORT_PATH_EMPTY || row->il > 99
+        row->what = path == LOG_PATH_EMPTY || row->il > 99
                         ? 0
-                        : report_path(model_defs(l->model), path)->method + 1;
+                        : log_call_path(model_defs(l->model), path)->method + 1;
     }
     l->rows.options.key = MODEL_BY_LINE_TYPE;
 }
@@ -364,10 +364,10 @@ TEST(what_has_no_line_is_matched_by_method_and_type)
 /* 300 bytes of line 3 are of no known line in the newer log, and 40 of line 5. */
 TEST(what_has_no_line_in_one_log_only_is_no_change)
 {
-    static const char old[] = BUILD("same") ALLOC(1, 400, 1, 3) ALLOC(1, 90, 1, 5)
-        ALLOC(1, 8, 1, 99);
-    static const char new[] = BUILD("same") ALLOC(1, 100, 1, 3) ALLOC(1, 50, 1, 5)
-        ALLOC(1, 348, 1, 99);
+    static const char old[] =
+        BUILD("same") ALLOC(1, 400, 1, 3) ALLOC(1, 90, 1, 5) ALLOC(1, 8, 1, 99);
+    static const char new[] =
+        BUILD("same") ALLOC(1, 100, 1, 3) ALLOC(1, 50, 1, 5) ALLOC(1, 348, 1, 99);
     struct diff_sum sum;
 
     compare(old, new, MODEL_BY_LINE_TYPE, false);

@@ -30,19 +30,19 @@ static void ask_text(const char *text, enum report_live_question question,
 {
     const struct model_options options = {.live = question, .instead = instead};
     struct memory_log m = {.text = text, .size = strlen(text)};
-    struct report_marks marks = {.marks = NULL};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_marks marks = {.marks = NULL};
+    struct log_lines *lines = memory_log_lines(&m);
 
-    assert_int_equal(report_marks_read_lines(lines, &marks), 0);
-    report_lines_free(lines);
+    assert_int_equal(log_marks_read_lines(lines, &marks), 0);
+    log_lines_free(lines);
     report_live_spans_fini(&spans);
     assert_int_equal(report_live_choose(&marks, question, &from, &to, &spans), 0);
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
     model_begin(&options);
     model_spans(model, &spans);
     lines = memory_log_lines(&m);
     assert_int_equal(model_read_lines(model, lines, "memory", NULL), 0);
-    report_lines_free(lines);
+    log_lines_free(lines);
     assert_int_equal(model_finish(model), 0);
     report_live_spans_fini(&spans);
     assert_int_equal(problems.count, 0);
@@ -64,8 +64,8 @@ static double of(const char *type, enum model_weight weight)
     double sum = 0;
 
     for (size_t i = 0; i < model_cell_count(model); i++)
-        if (strcmp(report_class(model_defs(model), model_cell(model, i)->class_number)->name,
-                   type) == 0)
+        if (strcmp(log_class(model_defs(model), model_cell(model, i)->class_number)->name, type) ==
+            0)
             sum += model_cell_weight(model, i, weight);
     return sum;
 }

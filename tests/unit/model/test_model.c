@@ -118,14 +118,14 @@ TEST(trees_are_of_slices)
 TEST(a_window_cuts_the_log)
 {
     struct memory_log m = {.text = some, .size = strlen(some)};
-    const struct report_window window = {
+    const struct log_window window = {
         .has_from = true, .has_to = true, .from = {1, 19, 0}, .to = {1, 30, 0}};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
 
     model_begin(&plain_options);
     assert_int_equal(model_read_lines(model, lines, "memory", &window), 0);
     assert_int_equal(model_finish(model), 0);
-    report_lines_free(lines);
+    log_lines_free(lines);
     assert_string_equal(cells(), "0 0 0 0 0: 64 2\n");
 }
 

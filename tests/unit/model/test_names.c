@@ -13,15 +13,15 @@
 
 /* A log of names only. */
 struct log {
-    struct report_defs defs;
+    struct log_defs defs;
     struct names *names;
 };
 
-static void define(struct report_table *table, const char *name)
+static void define(struct log_table *table, const char *name)
 {
     assert_true(array_reserve(&table->defs, &table->capacity, table->count + 1));
     table->defs[table->count++] =
-        (struct report_def){.name = memory_strdup(name), .path = "", .defined = true};
+        (struct log_def){.name = memory_strdup(name), .path = "", .defined = true};
 }
 
 static void log_begin(struct log *l)
@@ -31,7 +31,7 @@ static void log_begin(struct log *l)
     define(&l->defs.classes, "?");
 }
 
-static void table_end(struct report_table *table)
+static void table_end(struct log_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
         memory_free((void *)(uintptr_t)table->defs[i].name);
@@ -469,7 +469,7 @@ static bool is_one(const char *a, const char *b)
 
 static void assert_apart(struct log *l, bool methods)
 {
-    const struct report_table *table = methods ? &l->defs.methods : &l->defs.classes;
+    const struct log_table *table = methods ? &l->defs.methods : &l->defs.classes;
     struct seen *seen = calloc(table->count, sizeof(*seen));
     struct buffer b = BUFFER_INIT;
 

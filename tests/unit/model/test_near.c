@@ -68,7 +68,7 @@ static bool place_of(struct model_near *near, double bytes, struct model_near_pl
 
 static const char *method_of(const struct model_near_place *place)
 {
-    return report_method(model_defs(model), place->method)->name;
+    return log_method(model_defs(model), place->method)->name;
 }
 
 TEST(an_own_frame_whose_line_is_not_known_keeps_what_it_allocates)
@@ -198,7 +198,7 @@ static void expect_lines(const char *expected)
         if (model_row_self(&rows, row, MODEL_BYTES) > 0)
             snprintf(text + at, sizeof(text) - at, "%s:%u %.0f %s\n", row->place->file,
                      row->place->line, model_row_self(&rows, row, MODEL_BYTES),
-                     passed ? report_method(model_defs(model), passed->place->method)->name : "-");
+                     passed ? log_method(model_defs(model), passed->place->method)->name : "-");
     }
     assert_string_equal(text, expected);
     model_rows_fini(&rows);

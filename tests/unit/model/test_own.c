@@ -11,13 +11,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static struct report_problems problems;
-static struct report_defs defs;
-static struct report_log log_read;
+static struct log_problems problems;
+static struct log_defs defs;
+static struct log_input log_read;
 static struct model_own *own;
 static char why[300];
 
-static int take(void *context, const struct report_record *record)
+static int take(void *context, const struct log_record *record)
 {
     (void)context, (void)record;
     return 0;
@@ -25,31 +25,31 @@ static int take(void *context, const struct report_record *record)
 
 static void read_log(const char *text)
 {
-    const struct report_consumer nobody = {take, NULL, NULL, NULL};
+    const struct log_consumer nobody = {take, NULL, NULL, NULL};
     struct memory_log memory = {.text = text, .size = strlen(text)};
-    struct report_lines *lines = memory_log_lines(&memory);
+    struct log_lines *lines = memory_log_lines(&memory);
 
-    assert_int_equal(report_log_read_lines(lines, "log", &defs, &nobody, &log_read), 0);
-    report_lines_free(lines);
+    assert_int_equal(log_input_read_lines(lines, "log", &defs, &nobody, &log_read), 0);
+    log_lines_free(lines);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    report_problems_init(&problems);
-    report_log_init(&log_read);
+    log_problems_init(&problems);
+    log_input_init(&log_read);
     own = NULL;
     *why = '\0';
-    return report_defs_init(&defs, &problems);
+    return log_defs_init(&defs, &problems);
 }
 
 static int teardown(void **state)
 {
     (void)state;
     model_own_free(own);
-    report_log_fini(&log_read);
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_input_fini(&log_read);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -75,7 +75,7 @@ static const char shop[] = HEADER("/usr/bin/dotnet", ",\"command\":[\"dotnet\",\
                         METHOD(3, "Shop.Data.Store.Save(System.Int32)", 3)
                             METHOD(4, "Dapper.SqlMapper.Query()", 4);
 
-static uint32_t number(const struct report_table *table, const char *name)
+static uint32_t number(const struct log_table *table, const char *name)
 {
     for (uint32_t i = 1; i < table->count; i++)
         if (strcmp(table->defs[i].name, name) == 0)

@@ -76,7 +76,7 @@ static void expect_methods(const char *expected)
 
     for (size_t i = 0; i < model_rows_shown(&rows); i++) {
         const struct model_row *row = &rows.rows[i];
-        const char *name = row->what ? report_method(model_defs(model), row->what - 1)->name : "-";
+        const char *name = row->what ? log_method(model_defs(model), row->what - 1)->name : "-";
         size_t at = strlen(text);
 
         name = strrchr(name, '.') ? strrchr(name, '.') + 1 : name;

@@ -53,9 +53,9 @@ static struct model_amount amount(size_t index)
 
 static const char *method_of(const struct model_row *r)
 {
-    const struct report_defs *d = model_defs(made.model);
+    const struct log_defs *d = model_defs(made.model);
 
-    return report_method(d, report_path(d, r->what)->method)->name;
+    return log_method(d, log_call_path(d, r->what)->method)->name;
 }
 
 static double total(enum model_weight weight)
@@ -71,19 +71,19 @@ static const char four[] = DEFINITIONS
 
 TEST(sites_add_up_most_bytes_first)
 {
-    const struct report_defs *d;
+    const struct log_defs *d;
 
     read_text(MODEL_BY_SITE, &everything, four);
     d = model_defs(made.model);
     assert_int_equal(made.rows.count, 3);
     assert_int_equal(amount(0).bytes, 800);
-    assert_string_equal(report_class(d, row(0)->class_number)->name, "App.Thing[]");
-    assert_int_equal(row(0)->il, REPORT_NO_IL);
+    assert_string_equal(log_class(d, row(0)->class_number)->name, "App.Thing[]");
+    assert_int_equal(row(0)->il, LOG_NO_IL);
     assert_int_equal(amount(1).bytes, 56);
     assert_int_equal(amount(1).allocs, 2);
     assert_int_equal(row(1)->il, 3);
     assert_string_equal(method_of(row(1)), "App.Work(System.Int32)");
-    assert_int_equal(row(2)->what, REPORT_PATH_EMPTY);
+    assert_int_equal(row(2)->what, LOG_PATH_EMPTY);
     assert_int_equal(amount(2).bytes, 40);
     assert_true(total(MODEL_BYTES) == 896 && total(MODEL_ALLOCS) == 4);
     assert_int_equal(made.problems.count, 0);
@@ -166,7 +166,7 @@ TEST(a_type_loaded_again_is_one_row)
 
 TEST(inline_stacks_give_the_same_paths)
 {
-    const struct report_defs *d;
+    const struct log_defs *d;
     uint32_t root;
 
     read_text(
@@ -184,9 +184,9 @@ TEST(inline_stacks_give_the_same_paths)
     d = model_defs(made.model);
     assert_int_equal(amount(0).allocs, 2);
     assert_string_equal(method_of(row(0)), "L()");
-    root = report_path(d, row(0)->what)->parent;
-    assert_string_equal(report_method(d, report_path(d, root)->method)->name, "R()");
-    assert_int_equal(report_path(d, root)->parent, REPORT_PATH_EMPTY);
+    root = log_call_path(d, row(0)->what)->parent;
+    assert_string_equal(log_method(d, log_call_path(d, root)->method)->name, "R()");
+    assert_int_equal(log_call_path(d, root)->parent, LOG_PATH_EMPTY);
     assert_int_equal(made.problems.count, 0);
 }
 
@@ -202,8 +202,8 @@ TEST(a_very_deep_inline_stack_is_one_path)
         used += (size_t)sprintf(text + used, "%s\"M%d()\"", i ? "," : "", i % 3);
     sprintf(text + used, "]}\n");
     read_text(MODEL_BY_SITE, &everything, text);
-    for (path = row(0)->what; path != REPORT_PATH_EMPTY; depth++)
-        path = report_path(model_defs(made.model), path)->parent;
+    for (path = row(0)->what; path != LOG_PATH_EMPTY; depth++)
+        path = log_call_path(model_defs(made.model), path)->parent;
     assert_int_equal(depth, 20000);
 }
 
@@ -219,8 +219,8 @@ TEST(ids_nobody_defined_are_noted_once_and_still_count)
     assert_string_equal(made.problems.kept[0].text, "node 77 is used but not defined");
     assert_int_equal(made.problems.kept[0].place.line, 11);
     assert_int_equal(made.rows.count, 2);
-    assert_int_equal(row(0)->what, REPORT_PATH_LOST);
-    assert_string_equal(report_class(model_defs(made.model), row(0)->class_number)->name,
+    assert_int_equal(row(0)->what, LOG_PATH_LOST);
+    assert_string_equal(log_class(model_defs(made.model), row(0)->class_number)->name,
                         "(class 9, not in the log)");
     assert_true(total(MODEL_BYTES) == 72);
 }
@@ -348,13 +348,13 @@ TEST(running_out_of_memory_is_said_at_every_place)
 
     do {
         struct memory_log m = {.text = four, .size = sizeof(four) - 1};
-        struct report_lines *lines = memory_log_lines(&m);
+        struct log_lines *lines = memory_log_lines(&m);
 
         rows_log_free(&made);
         memory_fail_after(n++);
         err = rows_log_read_lines(&made, lines, MODEL_BY_SITE, &everything, false);
         memory_fail_after(-1);
-        report_lines_free(lines);
+        log_lines_free(lines);
         assert_true(err == 0 || err == -ENOMEM);
     } while (err);
     assert_true(n > 15);
@@ -395,15 +395,15 @@ static const char inlined[] = DEFINITIONS
 /* "Method@il < ...", leaf first. */
 static void frames_are(size_t index, const char *expected)
 {
-    const struct report_defs *d = model_defs(made.model);
+    const struct log_defs *d = model_defs(made.model);
     const struct model_row *of = row(index);
     char text[200] = "";
     int32_t il = of->il;
 
-    for (uint32_t path = of->what; path != REPORT_PATH_EMPTY; path = report_path(d, path)->parent) {
+    for (uint32_t path = of->what; path != LOG_PATH_EMPTY; path = log_call_path(d, path)->parent) {
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s@%d", *text ? " < " : "",
-                 report_method(d, report_path(d, path)->method)->name, il);
-        il = report_path(d, path)->il;
+                 log_method(d, log_call_path(d, path)->method)->name, il);
+        il = log_call_path(d, path)->il;
     }
     assert_string_equal(text, expected);
 }

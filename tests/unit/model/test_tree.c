@@ -116,7 +116,7 @@ TEST(what_is_too_small_goes_into_its_parent)
     assert_int_equal(tree->cell_count, 5);
     assert_int_equal(tree->first_cell[1], 1);
     assert_int_equal(tree->first_cell[4], 5);
-    assert_int_equal(model_cell(model, tree->cells[0])->path, REPORT_PATH_EMPTY);
+    assert_int_equal(model_cell(model, tree->cells[0])->path, LOG_PATH_EMPTY);
 }
 
 static double bytes_of(const struct model_filter *filter)

@@ -32,13 +32,13 @@ static inline ssize_t memory_log_read(void *context, void *to, size_t size)
 }
 
 /* m is the caller's and outlives the lines. */
-static inline struct report_lines *memory_log_lines(struct memory_log *m)
+static inline struct log_lines *memory_log_lines(struct memory_log *m)
 {
-    const struct report_source source = {memory_log_read, NULL, m};
-    struct report_lines *lines = NULL;
+    const struct log_source source = {memory_log_read, NULL, m};
+    struct log_lines *lines = NULL;
 
     m->at = 0;
-    if (report_lines_from(&source, &lines))
+    if (log_lines_from(&source, &lines))
         abort();
     return lines;
 }

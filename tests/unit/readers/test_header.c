@@ -7,7 +7,7 @@ static void expect_started(const char *text, long long expected)
 {
     json_t *header = json_pack("{s:s}", "started", text);
 
-    assert_int_equal(report_started(header), expected);
+    assert_int_equal(log_started(header), expected);
     json_decref(header);
 }
 
@@ -32,5 +32,5 @@ TEST(what_is_no_time_says_nothing)
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
         expect_started(texts[i], 0);
-    assert_int_equal(report_started(NULL), 0);
+    assert_int_equal(log_started(NULL), 0);
 }

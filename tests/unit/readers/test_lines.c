@@ -11,28 +11,28 @@
 
 #include <zstd.h>
 
-static void expect_line(struct report_lines *l, const char *text, uint64_t number, uint64_t offset,
+static void expect_line(struct log_lines *l, const char *text, uint64_t number, uint64_t offset,
                         bool cut)
 {
-    struct report_line line;
+    struct log_line line;
 
-    assert_int_equal(report_lines_next(l, &line), 1);
+    assert_int_equal(log_lines_next(l, &line), 1);
     assert_int_equal(line.size, strlen(text));
     assert_memory_equal(line.text, text, line.size);
     assert_int_equal(line.at.line, number);
     assert_int_equal(line.at.offset, offset);
     assert_int_equal(line.cut, cut);
     assert_false(line.too_long);
-    for (size_t i = 0; i < REPORT_LINE_PADDING; i++) /* readable, sanitizers watch */
+    for (size_t i = 0; i < LOG_LINE_PADDING; i++) /* readable, sanitizers watch */
         assert_true(i > 0 || line.text[line.size + i] == '\n' || line.text[line.size + i]);
 }
 
-static void expect_end(struct report_lines *l)
+static void expect_end(struct log_lines *l)
 {
-    struct report_line line;
+    struct log_line line;
 
-    assert_int_equal(report_lines_next(l, &line), 0);
-    assert_int_equal(report_lines_next(l, &line), 0); /* and stays there */
+    assert_int_equal(log_lines_next(l, &line), 0);
+    assert_int_equal(log_lines_next(l, &line), 0); /* and stays there */
 }
 
 TEST(lines_are_the_same_however_the_bytes_come)
@@ -41,26 +41,26 @@ TEST(lines_are_the_same_however_the_bytes_come)
 
     for (size_t chunk = 1; chunk <= sizeof(text); chunk++) {
         struct memory_log m = {.text = text, .size = sizeof(text) - 1, .chunk = chunk};
-        struct report_lines *l = memory_log_lines(&m);
+        struct log_lines *l = memory_log_lines(&m);
 
         expect_line(l, "one", 1, 0, false);
         expect_line(l, "", 2, 4, false);
         expect_line(l, "three three", 3, 5, false);
         expect_line(l, "four", 4, 17, true);
         expect_end(l);
-        assert_null(report_lines_damage(l));
-        assert_int_equal(report_lines_taken(l), sizeof(text) - 1);
-        report_lines_free(l);
+        assert_null(log_lines_damage(l));
+        assert_int_equal(log_lines_taken(l), sizeof(text) - 1);
+        log_lines_free(l);
     }
 }
 
 TEST(an_empty_log_has_no_lines)
 {
     struct memory_log m = {.text = "", .size = 0};
-    struct report_lines *l = memory_log_lines(&m);
+    struct log_lines *l = memory_log_lines(&m);
 
     expect_end(l);
-    report_lines_free(l);
+    log_lines_free(l);
 }
 
 TEST(a_line_longer_than_a_chunk_is_whole)
@@ -68,19 +68,19 @@ TEST(a_line_longer_than_a_chunk_is_whole)
     size_t size = 3000000;
     char *text = malloc(size);
     struct memory_log m = {.text = text, .size = size, .chunk = 70000};
-    struct report_lines *l = memory_log_lines(&m);
-    struct report_line line;
+    struct log_lines *l = memory_log_lines(&m);
+    struct log_line line;
 
     assert_non_null(text);
     memset(text, 'x', size);
     text[0] = '\n';
     text[size - 3] = '\n';
     expect_line(l, "", 1, 0, false);
-    assert_int_equal(report_lines_next(l, &line), 1);
+    assert_int_equal(log_lines_next(l, &line), 1);
     assert_int_equal(line.size, size - 4);
     expect_line(l, "xx", 3, size - 2, true);
     expect_end(l);
-    report_lines_free(l);
+    log_lines_free(l);
     free(text);
 }
 
@@ -122,30 +122,30 @@ static ssize_t pieces_read(void *context, void *to, size_t size)
     return (ssize_t)some;
 }
 
-static int next_of_pieces(struct report_lines *l, struct report_line *line)
+static int next_of_pieces(struct log_lines *l, struct log_line *line)
 {
     int more;
 
     do
-        more = report_lines_next(l, line);
+        more = log_lines_next(l, line);
     while (more == -EAGAIN);
     return more;
 }
 
 TEST(a_line_beyond_the_limit_is_passed_over_though_it_comes_in_pieces)
 {
-    size_t size = REPORT_LINE_MAX + (6 << 20);
+    size_t size = LOG_LINE_MAX + (6 << 20);
     char *text = malloc(size);
     struct in_pieces p = {.text = text, .size = size, .piece = (1 << 20) - 7};
-    const struct report_source source = {pieces_read, NULL, &p};
-    struct report_line line;
-    struct report_lines *l;
+    const struct log_source source = {pieces_read, NULL, &p};
+    struct log_line line;
+    struct log_lines *l;
 
     assert_non_null(text);
     memset(text, 'y', size);
     memcpy(text, "one\n", 4);
     memcpy(text + size - 5, "\ntwo\n", 5);
-    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(log_lines_from(&source, &l), 0);
     assert_int_equal(next_of_pieces(l, &line), 1);
     assert_int_equal(line.size, 3);
     assert_int_equal(next_of_pieces(l, &line), 1);
@@ -157,33 +157,33 @@ TEST(a_line_beyond_the_limit_is_passed_over_though_it_comes_in_pieces)
     assert_int_equal(line.at.offset, size - 4);
     assert_memory_equal(line.text, "two", 3);
     assert_int_equal(next_of_pieces(l, &line), 0);
-    report_lines_free(l);
+    log_lines_free(l);
     free(text);
 }
 
 TEST(blocks_pass_over_a_line_beyond_the_limit_in_pieces_too)
 {
-    size_t size = REPORT_LINE_MAX + (3 << 20);
+    size_t size = LOG_LINE_MAX + (3 << 20);
     char *text = malloc(size);
     struct in_pieces p = {.text = text, .size = size, .piece = (1 << 20) - 7};
-    const struct report_source source = {pieces_read, NULL, &p};
-    struct report_block block = {.data = NULL};
-    struct report_lines *l;
+    const struct log_source source = {pieces_read, NULL, &p};
+    struct log_block block = {.data = NULL};
+    struct log_lines *l;
     int more;
 
     assert_non_null(text);
     memset(text, 'y', size);
     text[size - 1] = '\n';
-    assert_int_equal(report_lines_from(&source, &l), 0);
-    while ((more = report_lines_block(l, &block)) == -EAGAIN)
+    assert_int_equal(log_lines_from(&source, &l), 0);
+    while ((more = log_lines_block(l, &block)) == -EAGAIN)
         ;
     assert_int_equal(more, 1);
     assert_true(block.too_long);
     assert_false(block.cut);
     assert_int_equal(block.offset, 0);
-    assert_int_equal(report_lines_block(l, &block), 0);
-    report_block_fini(&block);
-    report_lines_free(l);
+    assert_int_equal(log_lines_block(l, &block), 0);
+    log_block_fini(&block);
+    log_lines_free(l);
     free(text);
 }
 
@@ -193,20 +193,20 @@ TEST(a_packed_log_that_comes_byte_by_byte_is_unpacked)
     char packed[200];
     size_t size = ZSTD_compress(packed, sizeof(packed), "one\ntwo\n", 8, 3);
     struct in_pieces p = {.text = packed, .size = size, .piece = 1};
-    const struct report_source source = {pieces_read, NULL, &p};
-    struct report_line line;
-    struct report_lines *l;
+    const struct log_source source = {pieces_read, NULL, &p};
+    struct log_line line;
+    struct log_lines *l;
 
     assert_false(ZSTD_isError(size));
-    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(log_lines_from(&source, &l), 0);
     assert_int_equal(next_of_pieces(l, &line), 1);
     assert_memory_equal(line.text, "one\n", 4);
     assert_int_equal(next_of_pieces(l, &line), 1);
     assert_memory_equal(line.text, "two\n", 4);
     assert_int_equal(line.at.offset, 4);
     assert_int_equal(next_of_pieces(l, &line), 0);
-    assert_null(report_lines_damage(l));
-    report_lines_free(l);
+    assert_null(log_lines_damage(l));
+    log_lines_free(l);
 }
 
 static ssize_t nothing_yet(void *context, void *to, size_t size)
@@ -225,20 +225,20 @@ TEST(a_packed_log_may_rest_for_long)
     ZSTD_outBuffer out = {packed, sizeof(packed), 0};
     ZSTD_inBuffer in = {"one\n", 4, 0};
     struct memory_log m = {.text = packed};
-    const struct report_source source = {nothing_yet, NULL, &m};
-    struct report_line line;
-    struct report_lines *l;
+    const struct log_source source = {nothing_yet, NULL, &m};
+    struct log_line line;
+    struct log_lines *l;
 
     while (ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush))
         ;
     ZSTD_freeCCtx(z);
     m.size = out.pos;
-    assert_int_equal(report_lines_from(&source, &l), 0);
-    assert_int_equal(report_lines_next(l, &line), 1);
+    assert_int_equal(log_lines_from(&source, &l), 0);
+    assert_int_equal(log_lines_next(l, &line), 1);
     for (unsigned i = 0; i < 100; i++)
-        assert_int_equal(report_lines_next(l, &line), -EAGAIN);
-    assert_null(report_lines_damage(l));
-    report_lines_free(l);
+        assert_int_equal(log_lines_next(l, &line), -EAGAIN);
+    assert_null(log_lines_damage(l));
+    log_lines_free(l);
 }
 
 TEST(no_more_is_unpacked_than_is_allowed)
@@ -246,8 +246,8 @@ TEST(no_more_is_unpacked_than_is_allowed)
     size_t size = 100 << 20, most = 0;
     char *packed = malloc(ZSTD_compressBound(size)), *text = malloc(size);
     struct memory_log m = {.text = packed};
-    struct report_lines *l = memory_log_lines(&m);
-    struct report_line line;
+    struct log_lines *l = memory_log_lines(&m);
+    struct log_line line;
     unsigned waits = 0;
     int more;
 
@@ -256,22 +256,22 @@ TEST(no_more_is_unpacked_than_is_allowed)
     text[size - 1] = '\n';
     m.size = ZSTD_compress(packed, ZSTD_compressBound(size), text, size, 1);
     assert_false(ZSTD_isError(m.size));
-    report_lines_allow(l, 1 << 20);
-    while ((more = report_lines_next(l, &line)) == -EAGAIN) {
-        size_t unfinished = report_lines_unfinished(l);
+    log_lines_allow(l, 1 << 20);
+    while ((more = log_lines_next(l, &line)) == -EAGAIN) {
+        size_t unfinished = log_lines_unfinished(l);
 
         assert_true(unfinished - most <= 1 << 20);
         most = unfinished;
         waits++;
-        report_lines_allow(l, 1 << 20);
+        log_lines_allow(l, 1 << 20);
     }
     assert_int_equal(more, 1);
     assert_true(line.too_long);
     assert_int_equal(waits, 99);
-    assert_int_equal(report_lines_next(l, &line), -EAGAIN);
-    report_lines_allow(l, 1);
-    assert_int_equal(report_lines_next(l, &line), 0);
-    report_lines_free(l);
+    assert_int_equal(log_lines_next(l, &line), -EAGAIN);
+    log_lines_allow(l, 1);
+    assert_int_equal(log_lines_next(l, &line), 0);
+    log_lines_free(l);
     free(packed);
     free(text);
 }
@@ -279,57 +279,57 @@ TEST(no_more_is_unpacked_than_is_allowed)
 TEST(what_was_read_of_a_line_can_be_forgotten)
 {
     struct in_pieces p = {.text = "one\ntw one\ntwo\n", .size = 15, .piece = 6};
-    const struct report_source source = {pieces_read, NULL, &p};
-    struct report_line line;
-    struct report_lines *l;
+    const struct log_source source = {pieces_read, NULL, &p};
+    struct log_line line;
+    struct log_lines *l;
 
-    assert_int_equal(report_lines_from(&source, &l), 0);
+    assert_int_equal(log_lines_from(&source, &l), 0);
     assert_int_equal(next_of_pieces(l, &line), 1);
-    assert_int_equal(report_lines_next(l, &line), -EAGAIN);
-    assert_int_equal(report_lines_unfinished(l), 2);
-    report_lines_break(l, false);
-    assert_int_equal(report_lines_unfinished(l), 0);
+    assert_int_equal(log_lines_next(l, &line), -EAGAIN);
+    assert_int_equal(log_lines_unfinished(l), 2);
+    log_lines_break(l, false);
+    assert_int_equal(log_lines_unfinished(l), 0);
     assert_int_equal(next_of_pieces(l, &line), 1);
     assert_memory_equal(line.text, " one\n", 5);
-    report_lines_break(l, true);
+    log_lines_break(l, true);
     assert_int_equal(next_of_pieces(l, &line), 1);
     assert_int_equal(line.text[0], '\0');
-    report_lines_free(l);
+    log_lines_free(l);
 }
 
 TEST(a_line_beyond_the_limit_is_passed_over)
 {
-    struct endless e = {REPORT_LINE_MAX * 3};
-    const struct report_source source = {endless_read, NULL, &e};
-    struct report_lines *l;
-    struct report_line line;
+    struct endless e = {LOG_LINE_MAX * 3};
+    const struct log_source source = {endless_read, NULL, &e};
+    struct log_lines *l;
+    struct log_line line;
 
-    assert_int_equal(report_lines_from(&source, &l), 0);
-    assert_int_equal(report_lines_next(l, &line), 1);
+    assert_int_equal(log_lines_from(&source, &l), 0);
+    assert_int_equal(log_lines_next(l, &line), 1);
     assert_true(line.too_long);
     assert_int_equal(line.size, 0);
     assert_int_equal(line.at.line, 1);
-    expect_line(l, "ab", 2, REPORT_LINE_MAX * 3 - 3, false);
+    expect_line(l, "ab", 2, LOG_LINE_MAX * 3 - 3, false);
     expect_end(l);
-    report_lines_free(l);
+    log_lines_free(l);
 }
 
 TEST(reading_that_fails_is_not_an_end)
 {
     struct memory_log m = {.text = "a\nb", .size = 3, .fail_at = -EIO};
-    struct report_lines *l = memory_log_lines(&m);
-    struct report_line line;
+    struct log_lines *l = memory_log_lines(&m);
+    struct log_line line;
 
     expect_line(l, "a", 1, 0, false);
-    assert_int_equal(report_lines_next(l, &line), -EIO);
-    report_lines_free(l);
+    assert_int_equal(log_lines_next(l, &line), -EIO);
+    log_lines_free(l);
 }
 
 TEST(what_cannot_be_opened_says_why)
 {
-    struct report_lines *l;
+    struct log_lines *l;
 
-    assert_int_equal(report_lines_open("/nowhere/at/all", &l), -ENOENT);
+    assert_int_equal(log_lines_open("/nowhere/at/all", &l), -ENOENT);
     assert_null(l);
 }
 
@@ -352,14 +352,14 @@ TEST(a_compressed_log_reads_as_the_plain_one)
 
     for (size_t chunk = 1; chunk <= size; chunk++) {
         struct memory_log m = {.text = packed, .size = size, .chunk = chunk};
-        struct report_lines *l = memory_log_lines(&m);
+        struct log_lines *l = memory_log_lines(&m);
 
         expect_line(l, "first line", 1, 0, false);
         expect_line(l, "second line", 2, 11, false);
         expect_line(l, "third", 3, 23, true);
         expect_end(l);
-        assert_null(report_lines_damage(l));
-        report_lines_free(l);
+        assert_null(log_lines_damage(l));
+        log_lines_free(l);
     }
 }
 
@@ -371,12 +371,12 @@ TEST(a_compressed_log_cut_anywhere_is_a_prefix)
 
     for (size_t cut = 0; cut < size; cut++) {
         struct memory_log m = {.text = packed, .size = cut, .chunk = 7};
-        struct report_lines *l = memory_log_lines(&m);
-        struct report_line line;
+        struct log_lines *l = memory_log_lines(&m);
+        struct log_line line;
         size_t used = 0;
         int more;
 
-        while ((more = report_lines_next(l, &line)) == 1) {
+        while ((more = log_lines_next(l, &line)) == 1) {
             memcpy(read + used, line.text, line.size);
             used += line.size;
             if (!line.cut)
@@ -388,9 +388,9 @@ TEST(a_compressed_log_cut_anywhere_is_a_prefix)
         } else {
             assert_true(used < sizeof(text));
             assert_memory_equal(read, text, used);
-            assert_true(report_lines_damage(l) || used == (sizeof(text) - 1) / 2);
+            assert_true(log_lines_damage(l) || used == (sizeof(text) - 1) / 2);
         }
-        report_lines_free(l);
+        log_lines_free(l);
     }
 }
 
@@ -400,13 +400,13 @@ TEST(damaged_compressed_data_ends_the_log)
     char packed[1024];
     size_t size = ZSTD_compress(packed, sizeof(packed), text, sizeof(text) - 1, 3);
     struct memory_log m = {.text = packed, .size = size};
-    struct report_lines *l = memory_log_lines(&m);
-    struct report_line line;
+    struct log_lines *l = memory_log_lines(&m);
+    struct log_line line;
 
     packed[5] ^= 0x55;
-    while (report_lines_next(l, &line) == 1)
+    while (log_lines_next(l, &line) == 1)
         assert_true(line.at.line < 5);
-    report_lines_free(l);
+    log_lines_free(l);
     memcpy(packed + size, "garbage", 7); /* behind a good frame */
     packed[5] ^= 0x55;
     m.size = size + 7;
@@ -414,8 +414,8 @@ TEST(damaged_compressed_data_ends_the_log)
     expect_line(l, "first line", 1, 0, false);
     expect_line(l, "second line", 2, 11, false);
     expect_end(l);
-    assert_non_null(report_lines_damage(l));
-    report_lines_free(l);
+    assert_non_null(log_lines_damage(l));
+    log_lines_free(l);
 }
 
 TEST(running_out_of_memory_is_said)
@@ -426,18 +426,18 @@ TEST(running_out_of_memory_is_said)
     assert_non_null(text);
     memset(text, 'z', 2000000);
     for (long n = 0;; n++) {
-        const struct report_source source = {memory_log_read, NULL, &m};
-        struct report_lines *l = NULL;
-        struct report_line line;
+        const struct log_source source = {memory_log_read, NULL, &m};
+        struct log_lines *l = NULL;
+        struct log_line line;
         int err;
 
         m.at = 0;
         memory_fail_after(n);
-        err = report_lines_from(&source, &l);
+        err = log_lines_from(&source, &l);
         if (!err)
-            err = report_lines_next(l, &line);
+            err = log_lines_next(l, &line);
         memory_fail_after(-1);
-        report_lines_free(l);
+        log_lines_free(l);
         if (err == 1)
             break;
         assert_int_equal(err, -ENOMEM);

@@ -11,35 +11,35 @@
 #define SMALL  "tests/fixtures/logs/small.ndjson"
 #define HEADER "{\"kind\":\"header\",\"format\":\"shadowtrace\",\"version\":1}\n"
 
-static struct report_problems problems;
-static struct report_defs defs;
-static struct report_log report;
+static struct log_problems problems;
+static struct log_defs defs;
+static struct log_input report;
 static uint64_t allocs;
 
-static int count_allocs(void *context, const struct report_record *record)
+static int count_allocs(void *context, const struct log_record *record)
 {
     (void)context;
     allocs += record->kind == SST_KIND_ALLOC;
     return 0;
 }
 
-static const struct report_consumer consumer = {count_allocs, NULL, NULL, NULL};
+static const struct log_consumer consumer = {count_allocs, NULL, NULL, NULL};
 
 static int setup(void **state)
 {
     (void)state;
-    report_problems_init(&problems);
-    report_log_init(&report);
+    log_problems_init(&problems);
+    log_input_init(&report);
     allocs = 0;
-    return report_defs_init(&defs, &problems);
+    return log_defs_init(&defs, &problems);
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    report_log_fini(&report);
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_input_fini(&report);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -48,10 +48,10 @@ TEST_EACH(setup, teardown);
 static int read_bytes(const char *text, size_t size, size_t chunk)
 {
     struct memory_log m = {.text = text, .size = size, .chunk = chunk};
-    struct report_lines *lines = memory_log_lines(&m);
-    int err = report_log_read_lines(lines, "memory", &defs, &consumer, &report);
+    struct log_lines *lines = memory_log_lines(&m);
+    int err = log_input_read_lines(lines, "memory", &defs, &consumer, &report);
 
-    report_lines_free(lines);
+    log_lines_free(lines);
     return err;
 }
 
@@ -79,7 +79,7 @@ TEST(cut_at_every_byte_it_reads_up_to_the_cut)
         assert_int_equal(report.lines, lines + (cut > 0 && !at_end));
         assert_int_equal(report.lines - report.skipped, whole);
         assert_int_equal(report.skipped, problems.count);
-        assert_int_equal(report_log_ended(&report), whole == 29);
+        assert_int_equal(log_input_ended(&report), whole == 29);
         if (cut == size)
             assert_int_equal(allocs, 7);
     }
@@ -97,7 +97,7 @@ TEST(cut_compressed_at_every_byte_it_reads_up_to_the_cut)
         teardown(state);
         assert_int_equal(setup(state), 0);
         assert_int_equal(read_bytes(packed, cut, 0), 0);
-        assert_int_equal(report_log_ended(&report), cut == packed_size);
+        assert_int_equal(log_input_ended(&report), cut == packed_size);
         assert_int_equal(problems.count, cut < packed_size); /* one line, wherever it is cut */
     }
     assert_int_equal(allocs, 7);
@@ -158,17 +158,17 @@ TEST(damaged_lines_are_noted_with_their_place)
 TEST(problems_beyond_the_limit_are_counted)
 {
     for (int i = 0; i < 250; i++)
-        report_problem(
-            &problems, (struct report_place){1, 0}, "number %d \x01 %.*s", i, 180 + i % 100,
+        log_problem(
+            &problems, (struct log_place){1, 0}, "number %d \x01 %.*s", i, 180 + i % 100,
             "and something long, and something long, and something long, and something long, "
             "and something long, and something long, and something long, and something long, "
             "and something long, and something long, and something "
             "\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4\xC3\xA4");
     assert_int_equal(problems.count, 250);
-    assert_int_equal(problems.kept_count, REPORT_PROBLEMS);
+    assert_int_equal(problems.kept_count, LOG_PROBLEMS);
     assert_null(strchr(problems.kept[0].text, '\x01'));
     assert_true(strlen(problems.kept[0].text) > 150);
-    for (size_t i = 0; i < REPORT_PROBLEMS; i++) { /* the cut fell between letters */
+    for (size_t i = 0; i < LOG_PROBLEMS; i++) { /* the cut fell between letters */
         json_t *text = json_string(problems.kept[i].text);
 
         assert_non_null(text);
@@ -183,14 +183,14 @@ TEST(losses_are_the_last_of_each_reason_and_the_end_has_the_say)
                          "{\"kind\":\"lost\",\"t\":2,\"reason\":\"ring_full\",\"count\":9}\n"
                          "{\"kind\":\"lost\",\"t\":2,\"reason\":\"no_memory\",\"count\":1}\n"),
         0);
-    assert_int_equal(report_log_lost(&report), 10);
-    assert_false(report_log_ended(&report));
+    assert_int_equal(log_input_lost(&report), 10);
+    assert_false(log_input_ended(&report));
     assert_int_equal(read_text(HEADER
                                "{\"kind\":\"lost\",\"t\":1,\"reason\":\"ring_full\",\"count\":5}\n"
                                "{\"kind\":\"end\",\"t\":3,\"lost\":7}\n"),
                      0);
-    assert_int_equal(report_log_lost(&report), 17);
-    assert_false(report_log_ended(&report)); /* the first of the two has no end */
+    assert_int_equal(log_input_lost(&report), 17);
+    assert_false(log_input_ended(&report)); /* the first of the two has no end */
 }
 
 TEST(losses_of_other_families_are_told_apart)
@@ -204,7 +204,7 @@ TEST(losses_of_other_families_are_told_apart)
                   "{\"kind\":\"family_lost\",\"t\":2,\"family\":\"jit\",\"seen\":9,\"written\":7,"
                   "\"lost\":2,\"lost_by\":{}}\n"),
         0);
-    others = report_log_lost_others(&report);
+    others = log_input_lost_others(&report);
     assert_int_equal(json_integer_value(json_object_get(others, "calls")), 1);
     assert_int_equal(json_integer_value(json_object_get(others, "jit")), 2);
     json_decref(others);
@@ -213,12 +213,12 @@ TEST(losses_of_other_families_are_told_apart)
                   "{\"kind\":\"end\",\"t\":3,\"lost\":0,\"values\":{\"posted\":4,\"lost\":5},"
                   "\"events\":{\"calls\":{\"lost\":10},\"gc\":{\"lost\":0}}}\n"),
         0);
-    others = report_log_lost_others(&report); /* of both recordings */
+    others = log_input_lost_others(&report); /* of both recordings */
     assert_int_equal(json_object_size(others), 3);
     assert_int_equal(json_integer_value(json_object_get(others, "calls")), 11);
     assert_int_equal(json_integer_value(json_object_get(others, "values")), 5);
     json_decref(others);
-    assert_int_equal(report_log_lost(&report), 0);
+    assert_int_equal(log_input_lost(&report), 0);
 }
 
 TEST(what_a_later_version_adds_is_counted)
@@ -240,5 +240,5 @@ TEST(a_far_out_id_costs_little)
                   "{\"kind\":\"node\",\"id\":4000000000,\"parent\":0,\"method\":4294967294}\n"),
         0);
     assert_int_equal(problems.count, 0);
-    assert_true(report_ids_get(&defs.path_ids, 4000000000u) > 0);
+    assert_true(log_id_map_get(&defs.path_ids, 4000000000u) > 0);
 }

@@ -18,22 +18,22 @@
     "{\"kind\":\"alloc\",\"t\":" #t ",\"thread\":1,\"class\":1,\"bytes\":" #bytes ",\"node\":0}\n"
 #define SITE(bytes) "{\"kind\":\"site\",\"node\":0,\"class\":1,\"allocs\":1,\"bytes\":" #bytes "}\n"
 
-static struct report_marks marks;
+static struct log_marks marks;
 static char why[400];
 
 static void read_marks(const char *text)
 {
     struct memory_log m = {.text = text, .size = strlen(text), .chunk = 13};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
 
-    assert_int_equal(report_marks_read_lines(lines, &marks), 0);
-    report_lines_free(lines);
+    assert_int_equal(log_marks_read_lines(lines, &marks), 0);
+    log_lines_free(lines);
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
     return 0;
 }
 
@@ -44,25 +44,25 @@ static uint64_t bytes_between(const char *text, const char *from, const char *to
 {
     static const struct report_cells_options none = {.paths = false};
     struct memory_log m = {.text = text, .size = strlen(text)};
-    struct report_problems problems;
-    struct report_window window;
+    struct log_problems problems;
+    struct log_window window;
     struct report_cells cells;
-    struct report_lines *lines;
+    struct log_lines *lines;
     double bytes = 0;
 
-    report_marks_fini(&marks);
+    log_marks_fini(&marks);
     read_marks(text);
-    assert_int_equal(report_marks_window(&marks, from, to, &window, why, sizeof(why)), 0);
-    report_problems_init(&problems);
+    assert_int_equal(log_marks_window(&marks, from, to, &window, why, sizeof(why)), 0);
+    log_problems_init(&problems);
     assert_int_equal(report_cells_init(&cells, &none, &problems), 0);
     report_cells_window(&cells, &window);
     lines = memory_log_lines(&m);
     assert_int_equal(report_cells_read_lines(&cells, lines, "memory"), 0);
     for (int heap = 0; heap < SST_HEAP_COUNT; heap++)
         bytes += cells.heaps[heap].bytes;
-    report_lines_free(lines);
+    log_lines_free(lines);
     report_cells_fini(&cells);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return (uint64_t)bytes;
 }
 
@@ -108,9 +108,9 @@ TEST(recordings_behind_one_another_have_clocks_of_their_own)
 
 static void expect_missing(const char *from, const char *to, const char *expected)
 {
-    struct report_window window;
+    struct log_window window;
 
-    assert_int_equal(report_marks_window(&marks, from, to, &window, why, sizeof(why)), -ENOENT);
+    assert_int_equal(log_marks_window(&marks, from, to, &window, why, sizeof(why)), -ENOENT);
     assert_string_equal(why, expected);
 }
 
@@ -167,7 +167,7 @@ TEST(marks_and_times_are_read_however_they_are_written)
             assert_int_equal(marks.marks[0].at.recording, 1);
             assert_int_equal(marks.length, 700);
             assert_false(marks.untimed);
-            report_marks_fini(&marks);
+            log_marks_fini(&marks);
         }
     snprintf(text, sizeof(text),
              "%s{\"kind\": \"site\", \"node\": 0, \"class\": 1, \"allocs\": 1, "
@@ -185,8 +185,8 @@ TEST(a_pipe_is_refused_as_it_can_be_read_only_once)
     assert_int_equal(pipe(fds), 0);
     close(fds[1]);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
-    assert_int_equal(report_marks_read(path, &marks), -ESPIPE);
-    assert_int_equal(report_marks_read("/nowhere/log", &marks), -ENOENT);
+    assert_int_equal(log_marks_read(path, &marks), -ESPIPE);
+    assert_int_equal(log_marks_read("/nowhere/log", &marks), -ENOENT);
     close(fds[0]);
 }
 
@@ -196,14 +196,14 @@ TEST(running_out_of_memory_is_said)
     int err = -ENOMEM;
 
     for (long n = 0; err; n++) {
-        struct report_lines *lines = memory_log_lines(&m);
+        struct log_lines *lines = memory_log_lines(&m);
 
         memory_fail_after(n);
-        err = report_marks_read_lines(lines, &marks);
+        err = log_marks_read_lines(lines, &marks);
         memory_fail_after(-1);
         assert_true(err == 0 || err == -ENOMEM);
-        report_marks_fini(&marks);
-        report_lines_free(lines);
+        log_marks_fini(&marks);
+        log_lines_free(lines);
         assert_true(n < 100);
     }
 }

@@ -18,7 +18,7 @@ struct learned {
     uint64_t records, stop_after; /* 0: never */
 };
 
-static int on_record(void *context, const struct report_record *r)
+static int on_record(void *context, const struct log_record *r)
 {
     struct learned *l = context;
     char line[200], *json = r->json ? json_dumps(r->json, JSON_COMPACT) : NULL;
@@ -42,8 +42,8 @@ static int on_record(void *context, const struct report_record *r)
     return l->stop_after && ++l->records == l->stop_after ? -ECANCELED : 0;
 }
 
-static void sum_up(struct learned *l, const struct report_log *log,
-                   const struct report_problems *problems, int err)
+static void sum_up(struct learned *l, const struct log_input *log,
+                   const struct log_problems *problems, int err)
 {
     char line[600];
 
@@ -65,24 +65,24 @@ static void sum_up(struct learned *l, const struct report_log *log,
 static struct learned learn(struct memory_log *m, unsigned jobs, uint64_t stop_after)
 {
     struct learned l = {BUFFER_INIT, 0, stop_after};
-    const struct report_consumer consumer = {.record = on_record, .context = &l};
-    struct report_lines *lines = memory_log_lines(m);
-    struct report_problems problems;
-    struct report_defs defs;
-    struct report_log log;
+    const struct log_consumer consumer = {.record = on_record, .context = &l};
+    struct log_lines *lines = memory_log_lines(m);
+    struct log_problems problems;
+    struct log_defs defs;
+    struct log_input log;
     int err;
 
-    report_problems_init(&problems);
-    report_log_init(&log);
+    log_problems_init(&problems);
+    log_input_init(&log);
     log.jobs = jobs;
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
-    err = report_log_read_lines(lines, "memory", &defs, &consumer, &log);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
+    err = log_input_read_lines(lines, "memory", &defs, &consumer, &log);
     sum_up(&l, &log, &problems, err);
     assert_false(l.text.failed);
-    report_lines_free(lines);
-    report_defs_fini(&defs);
-    report_log_fini(&log);
-    report_problems_fini(&problems);
+    log_lines_free(lines);
+    log_defs_fini(&defs);
+    log_input_fini(&log);
+    log_problems_fini(&problems);
     return l;
 }
 
@@ -154,7 +154,7 @@ TEST(a_long_damaged_log_reads_the_same)
 
 TEST(a_line_that_is_too_long_is_passed_over)
 {
-    size_t size = REPORT_LINE_MAX + ((size_t)1 << 20);
+    size_t size = LOG_LINE_MAX + ((size_t)1 << 20);
     struct memory_log m = {.chunk = 0};
     struct buffer text = BUFFER_INIT;
 
@@ -173,11 +173,11 @@ TEST(a_line_that_is_too_long_is_passed_over)
 /* Invalid input ends the reader, though its pipe stays open. */
 TEST(a_pipe_that_goes_on_is_not_waited_for)
 {
-    struct report_problems problems;
+    struct log_problems problems;
     struct learned l = {BUFFER_INIT, 0, 0};
-    const struct report_consumer consumer = {.record = on_record, .context = &l};
-    struct report_defs defs;
-    struct report_log log;
+    const struct log_consumer consumer = {.record = on_record, .context = &l};
+    struct log_defs defs;
+    struct log_input log;
     char path[64];
     int fds[2];
 
@@ -185,16 +185,16 @@ TEST(a_pipe_that_goes_on_is_not_waited_for)
     for (int i = 0; i < 1100; i++)
         assert_int_equal(write(fds[1], "no log\n", 7), 7);
     snprintf(path, sizeof(path), "/proc/self/fd/%d", fds[0]);
-    report_problems_init(&problems);
-    report_log_init(&log);
+    log_problems_init(&problems);
+    log_input_init(&log);
     log.jobs = 3;
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
-    assert_int_equal(report_log_read(path, &defs, &consumer, &log), -EBADMSG);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
+    assert_int_equal(log_input_read(path, &defs, &consumer, &log), -EBADMSG);
     close(fds[0]);
     close(fds[1]);
-    report_defs_fini(&defs);
-    report_log_fini(&log);
-    report_problems_fini(&problems);
+    log_defs_fini(&defs);
+    log_input_fini(&log);
+    log_problems_fini(&problems);
     buffer_free(&l.text);
 }
 
@@ -202,12 +202,12 @@ TEST(running_out_of_memory_ends_the_reading)
 {
     struct memory_log m = {.chunk = 500};
     char *text = memory_log_file("tests/fixtures/logs/small.ndjson", &m.size);
-    const struct report_parsed *parsed;
+    const struct log_parsed *parsed;
     int err;
 
     m.text = text;
     for (long n = 0; n < 400; n++) {
-        struct report_lines *lines = memory_log_lines(&m);
+        struct log_lines *lines = memory_log_lines(&m);
         struct parallel_reader *reader;
 
         memory_fail_after(n);
@@ -218,7 +218,7 @@ TEST(running_out_of_memory_ends_the_reading)
         memory_fail_after(-1);
         assert_true(err == 0 || err == -ENOMEM);
         parallel_reader_free(reader);
-        report_lines_free(lines);
+        log_lines_free(lines);
     }
     assert_int_equal(err, 0);
     free(text);
@@ -227,8 +227,8 @@ TEST(running_out_of_memory_ends_the_reading)
 TEST(the_end_stays_the_end)
 {
     struct memory_log m = {.text = HEADER, .size = sizeof(HEADER) - 1};
-    struct report_lines *lines = memory_log_lines(&m);
-    const struct report_parsed *parsed;
+    struct log_lines *lines = memory_log_lines(&m);
+    const struct log_parsed *parsed;
     struct parallel_reader *reader;
 
     assert_int_equal(parallel_reader_new(lines, 2, &reader), 0);
@@ -238,5 +238,5 @@ TEST(the_end_stays_the_end)
     assert_int_equal(parallel_reader_next(reader, &parsed), 0);
     assert_int_equal(parallel_reader_taken(reader), sizeof(HEADER) - 1);
     parallel_reader_free(reader);
-    report_lines_free(lines);
+    log_lines_free(lines);
 }

@@ -11,35 +11,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct report_parser parser;
+static struct log_parser parser;
 static char padded[4096];
 
 static int setup(void **state)
 {
     (void)state;
-    report_parser_init(&parser);
+    log_parser_init(&parser);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    report_parser_fini(&parser);
+    log_parser_fini(&parser);
     return 0;
 }
 
 TEST_GROUP(setup, teardown);
 
-static struct report_line line_of(const char *text)
+static struct log_line line_of(const char *text)
 {
-    struct report_line line = {.size = strlen(text), .text = padded, .at = {7, 70}};
+    struct log_line line = {.size = strlen(text), .text = padded, .at = {7, 70}};
 
     memcpy(padded, text, line.size);
-    memset(padded + line.size, '\n', REPORT_LINE_PADDING);
+    memset(padded + line.size, '\n', LOG_LINE_PADDING);
     return line;
 }
 
-static void expect_same_alloc(const struct report_alloc *a, const struct report_alloc *b)
+static void expect_same_alloc(const struct log_alloc *a, const struct log_alloc *b)
 {
     assert_int_equal(a->unoptimised, b->unoptimised);
     assert_int_equal(a->call, b->call);
@@ -61,7 +61,7 @@ static void expect_same_alloc(const struct report_alloc *a, const struct report_
         assert_memory_equal(a->type, b->type, a->type_size);
 }
 
-static void expect_same(const struct report_record *a, const struct report_record *b)
+static void expect_same(const struct log_record *a, const struct log_record *b)
 {
     assert_int_equal(a->kind, b->kind);
     assert_int_equal(a->at.line, b->at.line);
@@ -128,21 +128,21 @@ TEST(usual_lines_are_read_by_hand_as_jansson_reads_them)
     };
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        struct report_line line = line_of(lines[i]);
-        struct report_record hand, any;
+        struct log_line line = line_of(lines[i]);
+        struct log_record hand, any;
 
-        assert_true(report_parse_by_hand(&parser, &line, &hand));
+        assert_true(log_parse_by_hand(&parser, &line, &hand));
         assert_null(hand.json);
-        assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+        assert_int_equal(log_parse_any(&parser, &line, &any), 0);
         expect_same(&hand, &any);
         assert_int_equal(hand.at.line, 7);
     }
 }
 
-static void expect_same_live(const struct report_live_line *a, const struct report_live_line *b)
+static void expect_same_live(const struct log_live_line *a, const struct log_live_line *b)
 {
     const char *one = a->died, *other = b->died;
-    struct report_died x = {0, 0, 0, 0}, y = x;
+    struct log_died x = {0, 0, 0, 0}, y = x;
 
     assert_int_equal(a->gc, b->gc);
     assert_int_equal(a->site, b->site);
@@ -150,11 +150,11 @@ static void expect_same_live(const struct report_live_line *a, const struct repo
     assert_int_equal(a->survived_bytes, b->survived_bytes);
     assert_int_equal(a->opening, b->opening);
     assert_int_equal(!one, !other);
-    while (one && report_died_next(&one, &x)) {
-        assert_true(report_died_next(&other, &y));
+    while (one && log_died_next(&one, &x)) {
+        assert_true(log_died_next(&other, &y));
         assert_memory_equal(&x, &y, sizeof(x));
     }
-    assert_true(!one || !report_died_next(&other, &y));
+    assert_true(!one || !log_died_next(&other, &y));
 }
 
 TEST(lines_of_live_objects_are_read_by_hand_as_jansson_reads_them)
@@ -166,27 +166,27 @@ TEST(lines_of_live_objects_are_read_by_hand_as_jansson_reads_them)
         "{\"kind\":\"live\",\"site\":4294967294,\"gc\":0,\"survived\":1,"
         "\"survived_bytes\":24,\"opening\":true}",
     };
-    struct report_record hand, any;
-    struct report_died died;
-    struct report_line line;
+    struct log_record hand, any;
+    struct log_died died;
+    struct log_line line;
     const char *at;
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         line = line_of(lines[i]);
-        assert_true(report_parse_by_hand(&parser, &line, &hand));
-        assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+        assert_true(log_parse_by_hand(&parser, &line, &hand));
+        assert_int_equal(log_parse_any(&parser, &line, &any), 0);
         assert_int_equal(any.kind, SST_KIND_LIVE);
         expect_same_live(&hand.live, &any.live);
     }
     line = line_of(lines[1]);
-    assert_true(report_parse_by_hand(&parser, &line, &hand));
+    assert_true(log_parse_by_hand(&parser, &line, &hand));
     at = hand.live.died;
-    assert_true(report_died_next(&at, &died) && report_died_next(&at, &died));
+    assert_true(log_died_next(&at, &died) && log_died_next(&at, &died));
     assert_int_equal(died.generation, 4);
     assert_int_equal(died.age, 15);
     assert_int_equal(died.objects, 1);
     assert_int_equal(died.bytes, 9007199254740991);
-    assert_false(report_died_next(&at, &died));
+    assert_false(log_died_next(&at, &died));
 }
 
 #define SITE "{\"kind\":\"live_site\",\"id\":9,\"node\":3,\"il0\":12,\"class\":2,\"unloaded\":true"
@@ -197,13 +197,13 @@ TEST(a_site_is_read_by_hand_as_jansson_reads_it_with_what_became_of_its_objects)
         SITE "}", SITE ",\"survived\":3,\"survived_bytes\":72}",
         SITE ",\"gc\":2,\"survived\":3,\"survived_bytes\":72,\"died\":[[0,1,2,48]]}",
         SITE ",\"gc\":2,\"survived\":3,\"survived_bytes\":72,\"opening\":true}"};
-    struct report_record hand, any;
-    struct report_line line;
+    struct log_record hand, any;
+    struct log_line line;
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         line = line_of(lines[i]);
-        assert_true(report_parse_by_hand(&parser, &line, &hand));
-        assert_int_equal(report_parse_any(&parser, &line, &any), 0);
+        assert_true(log_parse_by_hand(&parser, &line, &hand));
+        assert_int_equal(log_parse_any(&parser, &line, &any), 0);
         expect_same_alloc(&hand.alloc, &any.alloc);
         expect_same_live(&hand.live, &any.live);
         assert_int_equal(hand.alloc.id, 9);
@@ -238,11 +238,11 @@ TEST(unusual_lines_are_left_to_jansson)
     };
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        struct report_line line = line_of(lines[i]);
-        struct report_record record;
+        struct log_line line = line_of(lines[i]);
+        struct log_record record;
 
-        assert_false(report_parse_by_hand(&parser, &line, &record));
-        assert_int_equal(report_parse(&parser, &line, &record), 0);
+        assert_false(log_parse_by_hand(&parser, &line, &record));
+        assert_int_equal(log_parse(&parser, &line, &record), 0);
         assert_non_null(record.json);
     }
 }
@@ -329,11 +329,11 @@ TEST(what_is_wrong_is_refused_and_named)
     };
 
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        struct report_line line = line_of(lines[i][0]);
-        struct report_record record;
+        struct log_line line = line_of(lines[i][0]);
+        struct log_record record;
 
-        assert_false(report_parse_by_hand(&parser, &line, &record));
-        assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
+        assert_false(log_parse_by_hand(&parser, &line, &record));
+        assert_int_equal(log_parse(&parser, &line, &record), -EBADMSG);
         if (!strstr(parser.why, lines[i][1]))
             fail_msg("%s: %s", lines[i][0], parser.why);
     }
@@ -355,14 +355,14 @@ TEST(by_hand_is_never_more_lenient)
     for (size_t i = 0; i < COUNT_OF(lines); i++)
         for (size_t at = 0; at < strlen(lines[i]); at++)
             for (int c = 1; c < 256; c++) {
-                struct report_line line = line_of(lines[i]);
-                struct report_record hand, any;
+                struct log_line line = line_of(lines[i]);
+                struct log_record hand, any;
 
                 padded[at] = (char)c;
-                if (!report_parse_by_hand(&parser, &line, &hand))
+                if (!log_parse_by_hand(&parser, &line, &hand))
                     continue;
                 taken++;
-                if (report_parse_any(&parser, &line, &any))
+                if (log_parse_any(&parser, &line, &any))
                     fail_msg("byte %zu as 0x%02x: by hand only: %.*s", at, (unsigned)c,
                              (int)line.size, line.text);
                 expect_same(&hand, &any);
@@ -372,25 +372,25 @@ TEST(by_hand_is_never_more_lenient)
 
 TEST(kinds_of_a_later_version_are_no_error)
 {
-    struct report_line line = line_of("{\"kind\":\"zz\",\"t\":1,\"generation\":2}");
-    struct report_record record;
+    struct log_line line = line_of("{\"kind\":\"zz\",\"t\":1,\"generation\":2}");
+    struct log_record record;
 
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
     assert_int_equal(record.kind, SST_KIND_UNKNOWN);
 }
 
 TEST(an_instruction_of_unoptimised_code_has_a_name_of_its_own)
 {
-    struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
-                                      "\"bytes\":24,\"node\":1,\"il0\":140}");
-    struct report_record record;
+    struct log_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                                   "\"bytes\":24,\"node\":1,\"il0\":140}");
+    struct log_record record;
 
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
     assert_int_equal(record.alloc.il, 140);
     assert_true(record.alloc.unoptimised);
     line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
                    "\"bytes\":24,\"node\":1,\"il\":3,\"il0\":140}");
-    assert_int_equal(report_parse(&parser, &line, &record), -EBADMSG);
+    assert_int_equal(log_parse(&parser, &line, &record), -EBADMSG);
 }
 
 TEST(an_instruction_may_be_one_of_several)
@@ -408,49 +408,49 @@ TEST(an_instruction_may_be_one_of_several)
         {"8,\"il_last\":4104", 0, 0, -EBADMSG}, {"65536,\"il_last\":65537", 0, 0, -EBADMSG},
         {"268435456", 0, 0, -EBADMSG},
     };
-    struct report_record record;
-    struct report_line line;
+    struct log_record record;
+    struct log_line line;
     char text[256];
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         snprintf(text, sizeof(text), alloc, cases[i].members);
         line = line_of(text);
-        assert_int_equal(report_parse(&parser, &line, &record), cases[i].err);
+        assert_int_equal(log_parse(&parser, &line, &record), cases[i].err);
         if (cases[i].err)
             continue;
         assert_int_equal(il_first(record.alloc.il), cases[i].first);
         assert_int_equal(il_last(record.alloc.il), cases[i].last);
     }
     line = line_of("{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1,\"il\":2,\"il_last\":9}");
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
     assert_int_equal(il_last(record.node.il), 9);
 }
 
 TEST(unknown_members_are_counted_both_ways)
 {
-    struct report_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
-                                      "\"bytes\":24,\"node\":1,\"a\":1,\"b\":2}");
-    struct report_record record;
+    struct log_line line = line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,"
+                                   "\"bytes\":24,\"node\":1,\"a\":1,\"b\":2}");
+    struct log_record record;
     uint64_t before = parser.unknown_members;
 
-    assert_true(report_parse_by_hand(&parser, &line, &record));
+    assert_true(log_parse_by_hand(&parser, &line, &record));
     assert_int_equal(parser.unknown_members, before + 2);
-    assert_int_equal(report_parse_any(&parser, &line, &record), 0);
+    assert_int_equal(log_parse_any(&parser, &line, &record), 0);
     assert_int_equal(parser.unknown_members, before + 4);
 }
 
 TEST(frames_of_an_inline_stack_come_one_by_one)
 {
-    struct report_line line =
+    struct log_line line =
         line_of("{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,"
                 "\"stack\":[\"a\\\"b\",\"\",\"c]\"]}");
     static const char *const expected[] = {"\"a\\\"b\"", "\"\"", "\"c]\""};
-    struct report_record record;
+    struct log_record record;
     const char *at, *frame;
     size_t size, count = 0;
 
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
-    for (at = record.alloc.stack; (frame = report_stack_next(&at, &size)); count++) {
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
+    for (at = record.alloc.stack; (frame = log_stack_next(&at, &size)); count++) {
         assert_true(count < COUNT_OF(expected));
         assert_int_equal(size, strlen(expected[count]));
         assert_memory_equal(frame, expected[count], size);

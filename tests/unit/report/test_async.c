@@ -12,26 +12,26 @@
 #define START "System.Runtime.CompilerServices.AsyncTaskMethodBuilder.Start<T>(T&)"
 enum { MAIN = 1, OTHER, WORK, START_METHOD, MOVE_NEXT, BOX };
 
-static struct report_problems problems;
-static struct report_defs defs;
+static struct log_problems problems;
+static struct log_defs defs;
 
 static void define(const char *format, ...)
 {
-    struct report_parser parser;
-    struct report_record record;
-    struct report_line line = {.size = 0};
+    struct log_parser parser;
+    struct log_record record;
+    struct log_line line = {.size = 0};
     char text[2000];
     va_list args;
 
     va_start(args, format);
     line.size = (size_t)vsnprintf(text, 1000, format, args);
     va_end(args);
-    memset(text + line.size, '\n', REPORT_LINE_PADDING);
+    memset(text + line.size, '\n', LOG_LINE_PADDING);
     line.text = text;
-    report_parser_init(&parser);
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
-    assert_int_equal(report_defs_add(&defs, &record), 0);
-    report_parser_fini(&parser);
+    log_parser_init(&parser);
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
+    assert_int_equal(log_defs_add(&defs, &record), 0);
+    log_parser_fini(&parser);
 }
 
 static void node(int id, int parent, int method, int il)
@@ -50,8 +50,8 @@ static int setup(void **state)
                                         "X.Box.MoveNext()"};
 
     (void)state;
-    report_problems_init(&problems);
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    log_problems_init(&problems);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
     for (int i = 0; i < 6; i++)
         define("{\"kind\":\"method\",\"id\":%d,\"name\":\"%s\"}", i + 1, names[i]);
     node(1, 0, MAIN, 0);
@@ -63,8 +63,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -78,9 +78,8 @@ static bool ask(struct report_caller *caller)
     bool known;
 
     assert_int_equal(report_async_new(&defs, &a), 0);
-    assert_int_equal(report_defs_method(&defs, MOVE_NEXT, (struct report_place){0, 0}, &machine),
-                     0);
-    assert_int_equal(report_defs_path(&defs, 3, (struct report_place){0, 0}, &path), 0);
+    assert_int_equal(log_defs_method(&defs, MOVE_NEXT, (struct log_place){0, 0}, &machine), 0);
+    assert_int_equal(log_defs_path(&defs, 3, (struct log_place){0, 0}, &path), 0);
     assert_true(report_async_resumed(a, path));
     known = report_async_caller(a, machine, caller);
     report_async_free(a);
@@ -101,7 +100,7 @@ TEST(the_caller_of_a_resumed_method_is_that_of_its_beginning)
     assert_false(ask(&caller)); /* no beginning in the log */
     begun(10, 1, 5);
     assert_true(ask(&caller));
-    assert_string_equal(report_method(&defs, caller.method)->name, "App.Main()");
+    assert_string_equal(log_method(&defs, caller.method)->name, "App.Main()");
     assert_int_equal(caller.il, 5);
 }
 

@@ -12,7 +12,7 @@
 
 #include <inttypes.h>
 
-static struct report_problems problems;
+static struct log_problems problems;
 static struct report_cells cells;
 static struct buffer text;
 
@@ -22,7 +22,7 @@ static int setup(void **state)
         .paths = true, .ils = true, .types = true, .live = REPORT_LIVE_AT};
 
     (void)state;
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     text = (struct buffer)BUFFER_INIT;
     return report_cells_init(&cells, &options, &problems);
 }
@@ -31,7 +31,7 @@ static int teardown(void **state)
 {
     (void)state;
     report_cells_fini(&cells);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     buffer_free(&text);
     return 0;
 }
@@ -51,11 +51,11 @@ static void allocate(unsigned places, const char *more)
 static void read_text(void)
 {
     struct memory_log m = {.text = text.data, .size = text.size};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
 
     assert_false(text.failed);
     assert_int_equal(report_cells_read_lines(&cells, lines, "memory"), 0);
-    report_lines_free(lines);
+    log_lines_free(lines);
 }
 
 /* Allocations that wait to be added up become cells when the first live line comes. */

@@ -17,13 +17,13 @@
     "{\"kind\":\"mismatch\",\"t\":2,\"thread\":1,\"cause\":\"shadow_extra\",\"first\":0," \
     "\"shadow\":[1],\"snapshot\":[],\"repairs\":[]}\n"
 
-static struct report_problems problems;
+static struct log_problems problems;
 static struct report_checks checks;
 
 static int setup(void **state)
 {
     (void)state;
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     return report_checks_init(&checks, &problems);
 }
 
@@ -31,7 +31,7 @@ static int teardown(void **state)
 {
     (void)state;
     report_checks_fini(&checks);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -40,10 +40,10 @@ TEST_EACH(setup, teardown);
 static void read_text(const char *text)
 {
     struct memory_log m = {.text = text, .size = strlen(text)};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
 
     assert_int_equal(report_checks_read_lines(&checks, lines, "memory"), 0);
-    report_lines_free(lines);
+    log_lines_free(lines);
     assert_int_equal(report_checks_finish(&checks), 0);
 }
 
@@ -93,7 +93,7 @@ TEST(mismatches_after_the_last_check_count)
     assert_int_equal(tally(checks.mismatched_by, "shadow_extra"), 2);
     assert_int_equal(checks.mismatch_count, 1);
     assert_int_equal(checks.mismatches[0].shadow_size, 1);
-    assert_string_equal(report_method(&checks.defs, checks.mismatches[0].shadow[0])->name, "A.B()");
+    assert_string_equal(log_method(&checks.defs, checks.mismatches[0].shadow[0])->name, "A.B()");
 }
 
 TEST(repairs_of_a_prefix_are_the_latest_known)
@@ -221,7 +221,7 @@ TEST(running_out_of_memory_is_said_at_every_place)
 
     do {
         struct memory_log m = {.text = text, .size = sizeof(text) - 1};
-        struct report_lines *lines = memory_log_lines(&m);
+        struct log_lines *lines = memory_log_lines(&m);
         struct report_checks c;
 
         memory_fail_after(n++);
@@ -232,7 +232,7 @@ TEST(running_out_of_memory_is_said_at_every_place)
             err = report_checks_finish(&c);
         memory_fail_after(-1);
         report_checks_fini(&c);
-        report_lines_free(lines);
+        log_lines_free(lines);
         assert_true(err == 0 || err == -ENOMEM);
     } while (err);
     assert_true(n > 10);

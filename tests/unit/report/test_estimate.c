@@ -7,7 +7,7 @@
 /* Events of one size, of which each stands for weight / bytes of them. */
 static void add(double *sums, uint64_t bytes, double mean, unsigned events)
 {
-    const struct report_alloc a = {
+    const struct log_alloc a = {
         .bytes = bytes, .allocs = 1, .weight = (double)bytes / -expm1(-(double)bytes / mean)};
     struct report_estimate e;
 

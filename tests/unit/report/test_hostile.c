@@ -50,9 +50,9 @@ static int open_log(void **state)
     return text ? 0 : -1;
 }
 
-static struct report_problems problems;
+static struct log_problems problems;
 
-static void by_cells(struct report_lines *lines)
+static void by_cells(struct log_lines *lines)
 {
     static const struct report_cells_options all = {
         .paths = true, .ils = true, .types = true, .threads = true};
@@ -65,7 +65,7 @@ static void by_cells(struct report_lines *lines)
     report_cells_fini(&cells);
 }
 
-static void by_checks(struct report_lines *lines)
+static void by_checks(struct log_lines *lines)
 {
     static struct report_checks checks;
 
@@ -75,7 +75,7 @@ static void by_checks(struct report_lines *lines)
     report_checks_fini(&checks);
 }
 
-static void by_replay(struct report_lines *lines)
+static void by_replay(struct log_lines *lines)
 {
     static const struct replay_filter few = {.to = UINT64_MAX, .limit = 100};
     struct replay *r;
@@ -85,7 +85,7 @@ static void by_replay(struct report_lines *lines)
     replay_free(r);
 }
 
-static void by_validate(struct report_lines *lines)
+static void by_validate(struct log_lines *lines)
 {
     static struct report_validation found;
 
@@ -114,25 +114,25 @@ static void store(void)
 /* The most that any reader held beyond the text; each may have SLACK and 20 bytes for each of the log's. */
 static size_t worst(void)
 {
-    static void (*const readers[])(struct report_lines *) = {by_cells, by_checks, by_replay,
-                                                             by_validate};
+    static void (*const readers[])(struct log_lines *) = {by_cells, by_checks, by_replay,
+                                                          by_validate};
     size_t most = 0;
 
     store();
     for (size_t i = 0; i < 4 + EVENTS_CALLS + 1; i++) {
         struct memory_log m = {.text = text, .size = size};
-        struct report_lines *lines = i < 4 ? memory_log_lines(&m) : NULL;
+        struct log_lines *lines = i < 4 ? memory_log_lines(&m) : NULL;
         ptrdiff_t before = heap_held;
 
-        report_problems_init(&problems);
+        log_problems_init(&problems);
         heap_begin();
         if (lines)
             readers[i](lines);
         else
             by_families((enum events_topic)(i - 4));
         most = heap_peak(before) > most ? heap_peak(before) : most;
-        report_lines_free(lines);
-        report_problems_fini(&problems);
+        log_lines_free(lines);
+        log_problems_fini(&problems);
     }
     printf("%zu bytes of log, %zu held: %.1f times\n", size, most, (double)most / (double)size);
     return most;
@@ -239,7 +239,7 @@ TEST(open_calls_are_those_of_a_plain_array)
 
     for (int i = 1; i < 30000; i++) {
         char events[64];
-        struct report_batch batch = {.t = (uint64_t)i, .thread = 5, .events = events};
+        struct log_batch batch = {.t = (uint64_t)i, .thread = 5, .events = events};
         struct report_calls_thread *thread;
         size_t below;
 

@@ -13,27 +13,27 @@
 enum { MAIN = 1, OTHER, WORK, START, MOVE_NEXT, BOX, SET, ITERATOR, LEAF, METHODS = LEAF };
 enum { WORK_BOX = 1, OBJECT };
 
-static struct report_problems problems;
-static struct report_defs defs;
+static struct log_problems problems;
+static struct log_defs defs;
 static uint32_t *map;
 
 static void define(const char *format, ...)
 {
-    struct report_parser parser;
-    struct report_record record;
-    struct report_line line = {.size = 0};
+    struct log_parser parser;
+    struct log_record record;
+    struct log_line line = {.size = 0};
     char text[2000];
     va_list args;
 
     va_start(args, format);
     line.size = (size_t)vsnprintf(text, 1000, format, args);
     va_end(args);
-    memset(text + line.size, '\n', REPORT_LINE_PADDING);
+    memset(text + line.size, '\n', LOG_LINE_PADDING);
     line.text = text;
-    report_parser_init(&parser);
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
-    assert_int_equal(report_defs_add(&defs, &record), 0);
-    report_parser_fini(&parser);
+    log_parser_init(&parser);
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
+    assert_int_equal(log_defs_add(&defs, &record), 0);
+    log_parser_fini(&parser);
 }
 
 static void node(int id, int parent, int method, int il)
@@ -57,8 +57,8 @@ static int setup(void **state)
         "App.Leaf()"};
 
     (void)state;
-    report_problems_init(&problems);
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    log_problems_init(&problems);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
     for (int i = 0; i < METHODS; i++)
         define("{\"kind\":\"method\",\"id\":%d,\"name\":\"%s\"}", i + 1, names[i]);
     define("{\"kind\":\"class\",\"id\":%d,\"name\":\"" SERVICES
@@ -78,8 +78,8 @@ static int teardown(void **state)
     (void)state;
     memory_free(map);
     map = NULL;
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -96,7 +96,7 @@ static uint32_t path_of(uint32_t id)
 {
     uint32_t path;
 
-    assert_int_equal(report_defs_path(&defs, id, (struct report_place){0, 0}, &path), 0);
+    assert_int_equal(log_defs_path(&defs, id, (struct log_place){0, 0}, &path), 0);
     return path;
 }
 
@@ -114,8 +114,7 @@ static bool next(void *context, uint32_t *path, uint32_t *class_number)
     if (!*m->nodes)
         return false;
     *path = path_of(*m->nodes++);
-    assert_int_equal(
-        report_defs_class(&defs, made_class, (struct report_place){0, 0}, class_number), 0);
+    assert_int_equal(log_defs_class(&defs, made_class, (struct log_place){0, 0}, class_number), 0);
     return true;
 }
 
@@ -130,15 +129,15 @@ static const char *logical(uint32_t id, bool complete, const uint32_t *made)
     if (!map)
         assert_int_equal(report_logical(&defs, &allocs, &map), 0);
     text[0] = '\0';
-    for (path = map ? map[path] : path; path > REPORT_PATH_LOST;
-         path = report_path(&defs, path)->parent) {
-        const struct report_path *p = report_path(&defs, path);
+    for (path = map ? map[path] : path; path > LOG_PATH_LOST;
+         path = log_call_path(&defs, path)->parent) {
+        const struct log_call_path *p = log_call_path(&defs, path);
         size_t used = strlen(text);
 
         snprintf(text + used, sizeof(text) - used, "%s%s:%d", used ? " " : "",
-                 report_method(&defs, p->method)->name, p->il < 0 ? -1 : p->il);
+                 log_method(&defs, p->method)->name, p->il < 0 ? -1 : p->il);
     }
-    if (path == REPORT_PATH_LOST)
+    if (path == LOG_PATH_LOST)
         strcat(text, " lost");
     return text;
 }
@@ -302,9 +301,9 @@ TEST(a_beginning_that_the_log_tells_is_taken)
                         "App.Leaf():9 App.<Work>d__1.MoveNext():-1 (one of 2 callers):-1");
     /* by the machine's stack it is the path of one that goes on, wherever it was begun */
     plain = path_of(41);
-    assert_int_equal(report_defs_plain(&defs, &plain), 0);
+    assert_int_equal(log_defs_plain(&defs, &plain), 0);
     assert_int_equal(plain, path_of(13));
-    assert_int_equal(report_defs_plain(&defs, &plain), 0);
+    assert_int_equal(log_defs_plain(&defs, &plain), 0);
     assert_int_equal(plain, path_of(13));
 }
 
@@ -340,8 +339,8 @@ TEST(a_beginning_without_the_method_is_none)
 
 TEST(without_async_methods_paths_stay)
 {
-    report_defs_fini(&defs);
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    log_defs_fini(&defs);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
     define("{\"kind\":\"method\",\"id\":1,\"name\":\"App.Main()\"}");
     node(1, 0, MAIN, 0);
     assert_string_equal(logical(1, true, nothing), "App.Main():0");

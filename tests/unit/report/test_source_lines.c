@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-static struct report_problems problems;
-static struct report_defs defs;
+static struct log_problems problems;
+static struct log_defs defs;
 
 #define EMBEDDED_MVID "a19433e6-77bf-49f2-84b4-429f61808b76"
 #define EMBEDDED_FILE "Zweite Datei \303\274.cs"
@@ -20,18 +20,18 @@ static uint32_t found;  /* lines, of the method below and its first offsets */
 
 static void define(const char *text)
 {
-    struct report_parser parser;
-    struct report_line line = {.size = strlen(text)};
-    struct report_record record;
+    struct log_parser parser;
+    struct log_line line = {.size = strlen(text)};
+    struct log_record record;
     char padded[5000];
 
     memcpy(padded, text, line.size);
-    memset(padded + line.size, '\n', REPORT_LINE_PADDING);
+    memset(padded + line.size, '\n', LOG_LINE_PADDING);
     line.text = padded;
-    report_parser_init(&parser);
-    assert_int_equal(report_parse(&parser, &line, &record), 0);
-    assert_int_equal(report_defs_add(&defs, &record), 0);
-    report_parser_fini(&parser);
+    log_parser_init(&parser);
+    assert_int_equal(log_parse(&parser, &line, &record), 0);
+    assert_int_equal(log_defs_add(&defs, &record), 0);
+    log_parser_fini(&parser);
 }
 
 static int setup(void **state)
@@ -39,8 +39,8 @@ static int setup(void **state)
     char path[4096], module[4200];
 
     (void)state;
-    report_problems_init(&problems);
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    log_problems_init(&problems);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
     define("{\"kind\":\"module\",\"id\":1,\"name\":\"a\",\"path\":\"Makefile\"}");
     define("{\"kind\":\"module\",\"id\":2,\"name\":\"b\",\"path\":\"/nowhere/b.dll\"}");
     define("{\"kind\":\"module\",\"id\":3,\"name\":\"c\",\"path\":\"/proc/self/exe\"}");
@@ -61,8 +61,8 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -88,7 +88,7 @@ static int ask_everything(void *into, const struct args *args, FILE *out)
     for (int twice = 0; twice < 2; twice++)
         for (uint32_t other = 0; other < 5; other++) {
             assert_false(source_line_of(lines, other, 5, &line));
-            assert_false(source_line_of(lines, other, REPORT_NO_IL, &line));
+            assert_false(source_line_of(lines, other, LOG_NO_IL, &line));
             assert_false(source_line_of(NULL, other, 5, &line));
         }
     for (int32_t il = 0; il < 5; il++)

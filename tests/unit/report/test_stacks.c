@@ -10,15 +10,15 @@
 enum { MAIN = 1, LEFT, RIGHT };
 #define DEEP 100000
 
-static struct report_problems problems;
-static struct report_defs defs;
+static struct log_problems problems;
+static struct log_defs defs;
 static struct report_stacks stacks;
 
 static int setup(void **state)
 {
     (void)state;
-    report_problems_init(&problems);
-    assert_int_equal(report_defs_init(&defs, &problems), 0);
+    log_problems_init(&problems);
+    assert_int_equal(log_defs_init(&defs, &problems), 0);
     report_stacks_init(&stacks);
     return 0;
 }
@@ -28,8 +28,8 @@ static int teardown(void **state)
     (void)state;
     memory_fail_after(-1);
     report_stacks_fini(&stacks);
-    report_defs_fini(&defs);
-    report_problems_fini(&problems);
+    log_defs_fini(&defs);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -37,10 +37,10 @@ TEST_EACH(setup, teardown);
 
 static uint32_t path_of(uint32_t parent, uint32_t method, int32_t il)
 {
-    const struct report_path path = {.parent = parent, .method = method & INT32_MAX, .il = il};
+    const struct log_call_path path = {.parent = parent, .method = method & INT32_MAX, .il = il};
     uint32_t out;
 
-    assert_int_equal(report_defs_path_add(&defs, &path, &out), 0);
+    assert_int_equal(log_defs_path_add(&defs, &path, &out), 0);
     return out;
 }
 
@@ -54,7 +54,7 @@ static uint32_t add(uint32_t path, int32_t il)
 
 static struct report_frame frame_at(uint32_t number)
 {
-    const struct report_defs *of;
+    const struct log_defs *of;
     struct report_frame f = report_stacks_frame_at(&stacks, number, &of);
 
     assert_ptr_equal(of, &defs);
@@ -73,7 +73,7 @@ static void expect_frame(uint32_t stack, uint32_t method, int32_t il, uint32_t p
 
 TEST(callers_are_shared)
 {
-    uint32_t root = path_of(REPORT_PATH_EMPTY, MAIN, REPORT_NO_IL);
+    uint32_t root = path_of(LOG_PATH_EMPTY, MAIN, LOG_NO_IL);
     uint32_t left = path_of(root, LEFT, 5), right = path_of(root, RIGHT, 5),
              other = path_of(root, RIGHT, 9), a, b, c;
 
@@ -91,33 +91,33 @@ TEST(callers_are_shared)
     assert_int_equal(add(right, 2), b);
     assert_int_equal(report_stacks_count(&stacks), 5);
     assert_int_equal(add(root, 5), 0); /* as the callers of others have it */
-    assert_int_not_equal(add(root, REPORT_NO_IL), 0);
+    assert_int_not_equal(add(root, LOG_NO_IL), 0);
 }
 
 TEST(a_stack_may_have_no_frame_or_lost_callers)
 {
-    uint32_t lost = path_of(REPORT_PATH_LOST, MAIN, 3), a;
+    uint32_t lost = path_of(LOG_PATH_LOST, MAIN, 3), a;
 
-    assert_int_equal(add(REPORT_PATH_EMPTY, REPORT_NO_IL), REPORT_STACK_NONE);
+    assert_int_equal(add(LOG_PATH_EMPTY, LOG_NO_IL), REPORT_STACK_NONE);
     assert_int_equal(report_stacks_count(&stacks), 0);
     a = add(lost, 7);
     assert_int_equal(report_stacks_count(&stacks), 2);
     expect_frame(a, MAIN, 7, 0);
     assert_int_equal(report_stacks_at(&stacks, 0)->parent, REPORT_STACK_NONE);
-    assert_int_equal(frame_at(0).path, REPORT_PATH_LOST);
-    assert_int_equal(frame_at(1).path, REPORT_PATH_EMPTY);
+    assert_int_equal(frame_at(0).path, LOG_PATH_LOST);
+    assert_int_equal(frame_at(1).path, LOG_PATH_EMPTY);
 }
 
 /* Numbers of paths and methods are each log's own. */
 TEST(logs_are_kept_apart)
 {
-    const struct report_path path = {.parent = REPORT_PATH_EMPTY, .method = MAIN, .il = 5};
-    uint32_t mine = path_of(REPORT_PATH_EMPTY, MAIN, 5), out, a = add(mine, 1), b;
-    const struct report_defs *of;
-    struct report_defs other;
+    const struct log_call_path path = {.parent = LOG_PATH_EMPTY, .method = MAIN, .il = 5};
+    uint32_t mine = path_of(LOG_PATH_EMPTY, MAIN, 5), out, a = add(mine, 1), b;
+    const struct log_defs *of;
+    struct log_defs other;
 
-    assert_int_equal(report_defs_init(&other, &problems), 0);
-    assert_int_equal(report_defs_path_add(&other, &path, &out), 0);
+    assert_int_equal(log_defs_init(&other, &problems), 0);
+    assert_int_equal(log_defs_path_add(&other, &path, &out), 0);
     assert_int_equal(out, mine);
     assert_int_equal(report_stacks_add(&stacks, &other, out, 1, &b), 0);
     assert_int_not_equal(a, b);
@@ -125,7 +125,7 @@ TEST(logs_are_kept_apart)
     report_stacks_frame_at(&stacks, report_stacks_at(&stacks, b)->frame, &of);
     assert_ptr_equal(of, &other);
     assert_int_equal(report_stacks_frame_count(&stacks), 2);
-    report_defs_fini(&other);
+    log_defs_fini(&other);
 }
 
 TEST(frames_differ_by_what_they_say)
@@ -133,9 +133,8 @@ TEST(frames_differ_by_what_they_say)
     uint32_t a, b, c;
 
     assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, 3, &a), 0);
-    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, REPORT_NO_IL - SST_CALL_NATIVE, &b),
-                     0);
-    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, REPORT_NO_IL, &c), 0);
+    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, LOG_NO_IL - SST_CALL_NATIVE, &b), 0);
+    assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, LOG_NO_IL, &c), 0);
     assert_int_equal(report_stacks_frame_count(&stacks), 3);
     assert_int_equal(report_stacks_frame(&stacks, &defs, MAIN, 3, &b), 0);
     assert_int_equal(a, b);
@@ -145,7 +144,7 @@ TEST(frames_differ_by_what_they_say)
 /* Each path of a deep recursion costs what is new in it: a stack for each, and not all of its callers again. */
 TEST(recursion_is_no_more_than_its_nodes)
 {
-    uint32_t path = REPORT_PATH_EMPTY;
+    uint32_t path = LOG_PATH_EMPTY;
 
     for (uint32_t i = 0; i < DEEP; i++) {
         path = path_of(path, MAIN, 4);
@@ -157,7 +156,7 @@ TEST(recursion_is_no_more_than_its_nodes)
 
 TEST(memory_that_runs_out_is_said_and_leaves_the_tables_whole)
 {
-    uint32_t path = REPORT_PATH_EMPTY, out = 0;
+    uint32_t path = LOG_PATH_EMPTY, out = 0;
     long n = 0;
     int err;
 

@@ -8,7 +8,7 @@
 #define SMALL   "tests/fixtures/logs/small.ndjson"
 #define SAMPLED "tests/fixtures/logs/sampled.ndjson"
 
-static struct report_problems problems;
+static struct log_problems problems;
 static struct report_cells cells;
 static struct mark *marks[3];
 
@@ -17,7 +17,7 @@ static int setup(void **state)
     static const struct report_cells_options options = {.paths = true, .ils = true, .types = true};
 
     (void)state;
-    report_problems_init(&problems);
+    log_problems_init(&problems);
     return report_cells_init(&cells, &options, &problems);
 }
 
@@ -29,7 +29,7 @@ static int teardown(void **state)
         marks[i] = NULL;
     }
     report_cells_fini(&cells);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return 0;
 }
 
@@ -48,10 +48,10 @@ static void read_with_marks(const char *path, const size_t *after, size_t count)
             to = (size_t)(strchr(text + to, '\n') - text) + 1;
         if (to > from) {
             struct memory_log m = {.text = text + from, .size = to - from};
-            struct report_lines *lines = memory_log_lines(&m);
+            struct log_lines *lines = memory_log_lines(&m);
 
             assert_int_equal(report_cells_read_lines(&cells, lines, "memory"), 0);
-            report_lines_free(lines);
+            log_lines_free(lines);
         }
         from = to;
         if (i < count)

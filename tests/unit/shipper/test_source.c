@@ -64,7 +64,7 @@ static void allocate(unsigned seconds)
 
 static struct source *followed(void)
 {
-    static const struct report_recording recording = {1, 7, 5, 1};
+    static const struct log_recording recording = {1, 7, 5, 1};
     struct source *s;
 
     append(path, HEADER("5", "1") NAMES);
@@ -228,7 +228,7 @@ TEST(no_row_is_of_another_recording_behind_the_first)
 
 static int no_logs; /* that were reported */
 
-static int count_found(void *context, const char *found, const struct report_recording *recording)
+static int count_found(void *context, const char *found, const struct log_recording *recording)
 {
     (void)found;
     if (!recording) {

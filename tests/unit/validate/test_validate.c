@@ -13,18 +13,18 @@
 #include <string.h>
 
 static struct report_schema *shipped; /* made once: that takes longer than to read a small log */
-static struct report_problems problems;
+static struct log_problems problems;
 static struct report_validation result;
 
 static int validate(const char *text, size_t size)
 {
     struct memory_log m = {.text = text, .size = size, .chunk = 0};
-    struct report_lines *lines = memory_log_lines(&m);
+    struct log_lines *lines = memory_log_lines(&m);
     int err;
 
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     err = report_validate_lines(lines, "memory", shipped, NULL, &problems, &result);
-    report_lines_free(lines);
+    log_lines_free(lines);
     return err;
 }
 
@@ -118,13 +118,13 @@ TEST(running_out_of_memory_is_said_at_every_place)
 
     do {
         struct memory_log m = {.text = text, .size = size};
-        struct report_lines *lines = memory_log_lines(&m);
+        struct log_lines *lines = memory_log_lines(&m);
 
-        report_problems_fini(&problems);
+        log_problems_fini(&problems);
         memory_fail_after(n++);
         err = report_validate_lines(lines, "memory", NULL, NULL, &problems, &result);
         memory_fail_after(-1);
-        report_lines_free(lines);
+        log_lines_free(lines);
         assert_true(err == 0 || err == -ENOMEM);
         assert_int_equal(problems.count, 0);
     } while (err);
@@ -144,7 +144,7 @@ static int teardown(void **state)
 {
     (void)state;
     report_schema_free(shipped);
-    report_problems_fini(&problems);
+    log_problems_fini(&problems);
     return 0;
 }
 

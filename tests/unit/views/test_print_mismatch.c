@@ -59,13 +59,13 @@ TEST(two_empty_stacks_have_no_row)
 /* An async method and its state machine have one short name. */
 TEST(frames_that_differ_do_not_look_alike)
 {
-    struct report_def methods[] = {
+    struct log_def methods[] = {
         {.name = "?", .path = "", .defined = true},
         {.name = "Shop.Basket.<Add>d__1.MoveNext()", .path = "", .defined = true},
         {.name = "Shop.Basket.Add(System.Int32)", .path = "", .defined = true},
         {.name = "Shop.Program.Main()", .path = "", .defined = true},
     };
-    const struct report_defs defs = {.methods = {.defs = methods, .count = COUNT_OF(methods)}};
+    const struct log_defs defs = {.methods = {.defs = methods, .count = COUNT_OF(methods)}};
     uint32_t shadow[] = {1, 3}, snapshot[] = {2, 3};
     const struct report_mismatch m = {.cause = "cause",
                                       .refused = "",

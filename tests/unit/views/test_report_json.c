@@ -179,10 +179,10 @@ TEST(the_schema_has_every_word)
                  *words = json_object_get(
                      json_object_get(json_object_get(gap, "properties"), "reason"), "enum");
 
-    assert_int_equal(json_array_size(words), REPORT_GAP_COUNT);
-    for (size_t i = 0; i < REPORT_GAP_COUNT; i++)
+    assert_int_equal(json_array_size(words), LOG_GAP_COUNT);
+    for (size_t i = 0; i < LOG_GAP_COUNT; i++)
         assert_string_equal(json_string_value(json_array_get(words, i)),
-                            report_gap_word((enum report_gap_kind)i));
+                            log_gap_word((enum log_gap_kind)i));
     json_decref(schema);
 }
 
