@@ -1,4 +1,5 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/decimal.h"
 
@@ -102,7 +103,7 @@ static void weigh(struct log *log, const struct log_thread *thread, const struct
 
     if (!log->sampled) { /* those before stand for themselves */
         log->sampled = true;
-        log->estimated_bytes = (double)(log->put.bytes + log->row_bytes) - bytes;
+        log->estimated_bytes = (double)(log->file.put.bytes + log->row_bytes) - bytes;
         log->estimated_allocs = (double)log_written(log) - 1;
     }
     log->estimated_bytes += weight;
@@ -114,7 +115,7 @@ int log_write_alloc(struct log *log, struct log_thread *thread, const struct eve
     struct buffer *b = &log->file.buffer;
     size_t mark;
     int32_t il = log_site_il(log, event->site);
-    int err = LIKELY(!log_file_full(log)) ? define_for(log, event) : -ENOSPC;
+    int err = LIKELY(!log_file_full(&log->file)) ? define_for(log, event) : -ENOSPC;
 
     if (!err && il == CODE_IL_PENDING)
         err = -EAGAIN;
@@ -128,12 +129,12 @@ int log_write_alloc(struct log *log, struct log_thread *thread, const struct eve
     put_line(log, thread, event, log_event_t(log, thread, event), il);
     if (UNLIKELY(b->failed))
         return log_line_drop(log, mark);
-    log->put.lines[SST_KIND_ALLOC]++;
-    log->put.allocs++;
-    log->put.bytes += event_bytes(event);
+    log->file.put.lines[SST_KIND_ALLOC]++;
+    log->file.put.allocs++;
+    log->file.put.bytes += event_bytes(event);
     if (UNLIKELY(thread->sample || log->sampled))
         weigh(log, thread, event);
-    log->put.cut += tree_is_cut(event->node);
+    log->file.put.cut += tree_is_cut(event->node);
     if (UNLIKELY(log->watch))
         log_watch_add(log, event, weight_of(thread, event));
     return 0;

@@ -6,7 +6,7 @@
  * are open, so that a reader can start there. What a thread could not post is put right here: after
  * the batch's lines are read, every call that was entered has ended or is open.
  */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/array.h"
 #include "base/clock.h"
@@ -269,7 +269,7 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
 
     if (!c || !waits(c))
         return;
-    full = c->doomed || log_file_full(log);
+    full = c->doomed || log_file_full(&log->file);
     failed = full || c->events.failed;
     if (!failed) {
         put_head(b, thread, c);
@@ -285,8 +285,8 @@ void log_calls_flush(struct log *log, struct log_thread *thread)
         log->calls.ended_lost += c->ended;
         c->since_open = SIZE_MAX / 2; /* the next one says what is open */
     } else {
-        log->put.entered += c->entered;
-        log->put.ended += c->ended;
+        log->file.put.entered += c->entered;
+        log->file.put.ended += c->ended;
         c->since_open += c->events.size;
     }
     if (c->last > thread->last_ns)

@@ -1,4 +1,4 @@
-#include "log/internal.h"
+#include "log/records.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * log/deferred.c - events of a thread that wait for a definition, oldest first, in blocks of pages:
  * what waits once the resolver has fallen behind is given back when it has caught up.
  */
-#include "log/internal.h"
+#include "log/rounds.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "log/internal.h"
+#include "log/records.h"
 #include "log/symbols.h"
 
 #include "base/array.h"
@@ -30,7 +30,7 @@ static int define_module(struct log *log, const struct metadata_module *module)
 
     if (!module || log_has(log, module->written))
         return 0;
-    if (log_file_full(log))
+    if (log_file_full(&log->file))
         return -ENOSPC;
     log_put_number(b, "{\"kind\":\"module\",\"id\":", module->id);
     put_text(b, ",\"name\":", module->name);
@@ -70,7 +70,7 @@ static int define_named(struct log *log, const struct named *n)
         return 0;
     if (!n->name)
         return -EAGAIN;
-    err = log_file_full(log) ? -ENOSPC : define_module(log, n->module);
+    err = log_file_full(&log->file) ? -ENOSPC : define_module(log, n->module);
     if (err)
         return err;
     mark = b->size;
@@ -125,7 +125,7 @@ static int define_frame(struct log *log, struct code_inlined *frame, uint32_t nu
 
     if (err)
         return err;
-    if (log_file_full(log))
+    if (log_file_full(&log->file))
         return -ENOSPC;
     mark = b->size;
     line = at = buffer_reserve(b, LOG_LINE);
@@ -204,7 +204,7 @@ static int define_one(struct log *log, struct tree_node *node)
         err = log_define_inlined(log, tree_call(log->config.tree, node)->inlined);
     if (err)
         return err;
-    if (log_file_full(log))
+    if (log_file_full(&log->file))
         return -ENOSPC; /* those of the path that are written need not be again */
     return log_format_node(log, node);
 }
@@ -266,7 +266,7 @@ int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t
     size_t mark = b->size;
     int err;
 
-    if (log_file_full(log))
+    if (log_file_full(&log->file))
         return -ENOSPC;
     if (ids_reserve(&log->defined_threads, id))
         return -ENOMEM;

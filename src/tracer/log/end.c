@@ -1,4 +1,5 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 /* What was unloaded, and is not kept any more. */
 static void set_given(const struct log *log, json_t *line)
@@ -14,6 +15,17 @@ static void set_given(const struct log *log, json_t *line)
     log_set(object, "methods", load_relaxed(&given->methods));
     log_set(object, "nodes", load_relaxed(&log->config.tree->numbers.given));
     json_object_set_new(line, "given_back", object);
+}
+
+json_t *log_gone_json(const struct log_file *file)
+{
+    const struct log_tally *t = &file->gone;
+
+    if (!file->gone_parts)
+        return NULL;
+    return json_pack("{s:I, s:I, s:I, s:o}", "parts", (json_int_t)file->gone_parts, "allocs",
+                     (json_int_t)t->allocs, "bytes", (json_int_t)t->bytes, "records",
+                     log_kinds_json(t->lines));
 }
 
 json_t *log_off_json(const struct log *log)
@@ -111,8 +123,8 @@ static void set_asked(struct log *log, json_t *line)
 /* Of lines and of the file. */
 static void set_records(const struct log *log, json_t *line)
 {
-    json_object_set_new(line, "records", log_kinds_json(log->put.lines));
-    json_object_set_new(line, "rotated_out", log_gone_json(log));
+    json_object_set_new(line, "records", log_kinds_json(log->file.put.lines));
+    json_object_set_new(line, "rotated_out", log_gone_json(&log->file));
     if (log_kinds_sum(log->not_written))
         json_object_set_new(line, "not_written", log_kinds_json(log->not_written));
     json_object_set_new(line, "file", log_fate_json(log));
@@ -138,7 +150,7 @@ int log_write_end(struct log *log, uint64_t t)
     log_set(line, "written", written);
     log_set(line, "lost", lost);
     json_object_set_new(line, "lost_by", log_reasons(by));
-    log_set(line, "bytes", log->put.bytes);
+    log_set(line, "bytes", log->file.put.bytes);
     log_set(line, "threads", load_relaxed(&c->hub->threads));
     log_set(line, "nodes", tree_made(c->tree));
     log_set(line, "nodes_refused", tree_refused(c->tree));
@@ -147,7 +159,7 @@ int log_write_end(struct log *log, uint64_t t)
     json_object_set_new(line, "off", log_off_json(log));
     log_set(line, "names_failed", metadata_failures(c->metadata, &last));
     log_set(line, "log_bytes", log->file.bytes + log->file.buffer.size - log->file.sent);
-    log_set_any(line, "cut_allocs", log->put.cut);
+    log_set_any(line, "cut_allocs", log->file.put.cut);
     log_set_any(line, "beginnings_lost", load_relaxed(&c->hub->beginnings_lost));
     set_given(log, line);
     if (log->file.part > 1) /* the sums are of the whole recording */

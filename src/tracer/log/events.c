@@ -1,12 +1,12 @@
 /* log/events.c - records of the event categories (--events): how many were met, written, lost. */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include <errno.h>
 
 static int define(struct log *log, const struct event *event, uintptr_t class, uintptr_t method,
                   bool has_node)
 {
-    int err = log_file_full(log) ? -ENOSPC : 0;
+    int err = log_file_full(&log->file) ? -ENOSPC : 0;
 
     if (!err && class)
         err = log_define_class(log, (const struct metadata_class *)class);
@@ -105,8 +105,8 @@ static void sums_read(const struct log *log, uint32_t family, struct sums *out)
         out->by[i] = log->family_lost[family][i] + load_relaxed(&hub->family_lost[family][i]);
         out->lost += out->by[i];
     }
-    out->written =
-        family == OPTIONS_CALLS ? log->put.entered : log->put.lines[log_family_kind(family)];
+    out->written = family == OPTIONS_CALLS ? log->file.put.entered
+                                           : log->file.put.lines[log_family_kind(family)];
     out->seen = load_relaxed(&hub->family_seen[family]);
     if (family == OPTIONS_CALLS)
         calls_add(log, out);

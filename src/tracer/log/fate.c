@@ -5,7 +5,8 @@
  * loss is counted. Lines that are left without their header (the file was truncated between the
  * check and the write) are useless to a reader: they are lost too.
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/memory.h"
 
@@ -113,13 +114,13 @@ void log_fate_begin_anew(struct log *log)
     struct log_file *file = &log->file;
     struct log_tally tally, left;
 
-    if (file->unlinked && log_file_reopen(log, false))
+    if (file->unlinked && log_file_reopen(&log->file, false))
         return;               /* it is written on, though nobody will see it: log_fate_end() */
     log_calls_flush_all(log); /* what waits is about methods that are defined in what is gone */
-    log_file_pending(log, &tally);
+    log_file_pending(&log->file, &tally);
     log_lose(log, &tally);
-    tally = log->put;
-    log_tally_take(&tally, &log->part_began);
+    tally = log->file.put;
+    log_tally_take(&tally, &log->file.part_began);
     count_left(file, &left);
     if (!file->compressor && !left.lines[SST_KIND_HEADER] && !ftruncate(file->fd, 0)) {
         memset(&left, 0, sizeof(left));
@@ -127,10 +128,10 @@ void log_fate_begin_anew(struct log *log)
     }
     log_tally_take(&tally, &left);
     if (file->left) /* it would be in the way of the header */
-        log_file_reopen(log, log_file_in_place(file));
-    log_tally_add(&log->gone, &tally);
-    log->gone_parts++;
-    log_file_restart(log);
+        log_file_reopen(&log->file, log_file_in_place(file));
+    log_tally_add(&log->file.gone, &tally);
+    log->file.gone_parts++;
+    log_file_restart(&log->file);
     log_part_begin(log);
 }
 
@@ -163,13 +164,13 @@ void log_fate_look(struct log *log)
 
 void log_fate_end(struct log *log)
 {
-    struct log_tally tally = log->put;
+    struct log_tally tally = log->file.put;
 
     if (!log->file.unlinked)
         return;
-    log_tally_take(&tally, &log->part_began);
-    log_tally_add(&log->gone, &tally);
-    log->gone_parts++;
+    log_tally_take(&tally, &log->file.part_began);
+    log_tally_add(&log->file.gone, &tally);
+    log->file.gone_parts++;
 }
 
 json_t *log_fate_json(const struct log *log)

@@ -1,4 +1,4 @@
-#include "log/internal.h"
+#include "log/file.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -19,9 +19,9 @@
  * process of the same recording; then ".PID-2" and so on, for one of the same number in another PID
  * namespace.
  */
-static int path_make(const struct log *log, unsigned tries, char *path, size_t size)
+static int path_make(const struct log_file *file, unsigned tries, char *path, size_t size)
 {
-    const struct options *options = log->config.options;
+    const struct options *options = file->options;
     unsigned again = options->output ? tries : tries + 1;
     const char *dot, *slash;
     char number[40];
@@ -31,7 +31,7 @@ static int path_make(const struct log *log, unsigned tries, char *path, size_t s
 
     if (!options->output) {
         length = snprintf(path, size, "%s/shadowtrace-%s-%s.ndjson%s",
-                          options->directory ? options->directory : ".", log->config.name, number,
+                          options->directory ? options->directory : ".", file->name, number,
                           options->compress ? ".zst" : "");
     } else if (!tries) {
         length = snprintf(path, size, "%s", options->output);
@@ -58,22 +58,16 @@ static char *path_absolute(const char *path)
     return memory_strdup(length > 0 && length < PATH_MAX ? whole : path);
 }
 
-static bool compresses(const struct log *log)
-{
-    return log->config.options->compress;
-}
-
 /*
  * Of samples there are few: the fastest level, whose tables are a tenth of the usual one's, packs
  * them nearly as well.
  */
-static struct ZSTD_CCtx_s *compressor_new(const struct log *log)
+static struct ZSTD_CCtx_s *compressor_new(const struct log_file *file)
 {
-    const struct log_zstd *zstd = log->file.zstd;
-    struct ZSTD_CCtx_s *made = zstd->create();
+    struct ZSTD_CCtx_s *made = file->zstd->create();
 
-    if (made && log->config.options->runtime_samples)
-        zstd->set(made, ZSTD_c_compressionLevel, 1);
+    if (made && file->options->runtime_samples)
+        file->zstd->set(made, ZSTD_c_compressionLevel, 1);
     return made;
 }
 
@@ -81,17 +75,15 @@ static struct ZSTD_CCtx_s *compressor_new(const struct log *log)
  * Of samples nothing is loaded before there is something to pack: a small program's start does not
  * wait for it, and its log is stored as it is. Returns: whether lines can be packed.
  */
-static bool packs(struct log *log)
+static bool packs(struct log_file *file)
 {
-    struct log_file *file = &log->file;
-
-    if (file->compressor || load_relaxed(&log->uncompressed))
+    if (file->compressor || load_relaxed(&file->uncompressed))
         return file->compressor;
     if (!file->zstd && !(file->zstd = log_zstd_load())) {
-        store_release(&log->uncompressed, "libzstd.so.1 (package libzstd1) cannot be loaded");
+        store_release(&file->uncompressed, "libzstd.so.1 (package libzstd1) cannot be loaded");
         return false;
     }
-    file->compressor = compressor_new(log);
+    file->compressor = compressor_new(file);
     return file->compressor; /* else memory is out */
 }
 
@@ -99,33 +91,34 @@ static bool packs(struct log *log)
 #define STORED_MOST 16384 /* bytes: a log that ends before anything was packed */
 #define OPEN_FLAGS  (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_APPEND)
 
-int log_file_open(struct log *log, char *why, size_t why_size)
+int log_file_open(struct log_file *file, char *why, size_t why_size)
 {
-    const struct options *o = log->config.options;
+    const struct options *o = file->options;
     char path[PATH_MAX];
-    int err = path_make(log, 0, path, sizeof(path));
+    int err = path_make(file, 0, path, sizeof(path));
 
-    log->file.fd = -1;
-    log->file.share = o->max_log ? o->max_log / (o->keep + 1) : UINT64_MAX;
-    if (o->compress && !o->runtime_samples && !packs(log)) {
-        const char *missing = load_relaxed(&log->uncompressed);
+    file->fd = -1;
+    file->share = o->max_log ? o->max_log / (o->keep + 1) : UINT64_MAX;
+    if (o->compress && !o->runtime_samples && !packs(file)) {
+        const char *missing = load_relaxed(&file->uncompressed);
 
         snprintf(why, why_size, "--compress: %s", missing ? missing : "out of memory");
         return missing ? -ENOSYS : -ENOMEM;
     }
-    for (unsigned i = 1; !err && log->file.fd < 0; i++) {
-        log->file.fd = open(path, OPEN_FLAGS, 0600);
-        if (log->file.fd < 0)
-            err = errno == EEXIST && i < MAX_NAMES ? path_make(log, i, path, sizeof(path)) : -errno;
+    for (unsigned i = 1; !err && file->fd < 0; i++) {
+        file->fd = open(path, OPEN_FLAGS, 0600);
+        if (file->fd < 0)
+            err =
+                errno == EEXIST && i < MAX_NAMES ? path_make(file, i, path, sizeof(path)) : -errno;
     }
-    if (!err && !(log->file.path = path_absolute(path))) {
-        close(log->file.fd);
-        log->file.fd = -1;
+    if (!err && !(file->path = path_absolute(path))) {
+        close(file->fd);
+        file->fd = -1;
         unlink(path); /* empty, and ours: it did not exist before */
         err = -ENOMEM;
     }
-    log->file.part = 1;
-    log->file.part_began_ns = clock_ns();
+    file->part = 1;
+    file->part_began_ns = clock_ns();
     if (err)
         snprintf(why, why_size, "cannot create the log %s: %s; name another file with -o", path,
                  strerror(-err));
@@ -158,13 +151,12 @@ bool log_file_in_place(const struct log_file *file)
 }
 
 /* What the system takes of `size` bytes at `data`; sets error if not all. */
-static size_t put(struct log *log, const char *data, size_t size)
+static size_t put(struct log_file *file, const char *data, size_t size)
 {
-    struct log_file *file = &log->file;
     size_t done = 0;
 
     file->error = size && log_file_is_cut(file) ? ESTALE : 0;
-    while (!file->error && done < size && !load_relaxed(&log->abandoned)) {
+    while (!file->error && done < size && !load_relaxed(&file->abandoned)) {
         ssize_t n = write(file->fd, data + done, size - done);
 
         if (n < 0 && errno == EINTR)
@@ -205,47 +197,41 @@ static void drop_written(struct log_file *file, size_t written)
 }
 
 /* What is packed goes out; whether all of it did. */
-static bool put_packed(struct log *log)
+static bool put_packed(struct log_file *file)
 {
-    struct log_file *file = &log->file;
-
     if (file->packed.size)
-        drop_front(&file->packed, put(log, file->packed.data, file->packed.size));
+        drop_front(&file->packed, put(file, file->packed.data, file->packed.size));
     if (!file->packed.size)
         file->settled = file->packed_put;
     return !file->packed.size;
 }
 
 /* All lines as a frame of their own. Out of memory they stay where they are, for the next time. */
-static void store(struct log *log)
+static void store(struct log_file *file)
 {
-    struct log_file *file = &log->file;
-
     log_zstd_store(&file->packed, file->buffer.data, file->buffer.size);
     if (file->packed.failed) {
         buffer_free(&file->packed);
         file->packed = (struct buffer)BUFFER_INIT;
         return;
     }
-    file->packed_put = log->put;
+    file->packed_put = file->put;
     buffer_done(file);
-    put_packed(log);
+    put_packed(file);
 }
 
 /* All lines as one more piece of the frame, ended so that a reader of the file sees them. */
-static void flush_packed(struct log *log, ZSTD_EndDirective end)
+static void flush_packed(struct log_file *file, ZSTD_EndDirective end)
 {
-    struct log_file *file = &log->file;
     ZSTD_inBuffer in = {file->buffer.data, file->buffer.size, 0};
     size_t left = 1;
 
-    if (!put_packed(log)) /* from a flush that the system did not take whole */
+    if (!put_packed(file)) /* from a flush that the system did not take whole */
         return;
     if (end == ZSTD_e_end && !in.size && !file->in_frame)
         return; /* a second try */
-    if ((!file->compressor && load_relaxed(&log->stopping) && in.size <= STORED_MOST) ||
-        !packs(log)) {
-        store(log);
+    if ((!file->compressor && file->ending && in.size <= STORED_MOST) || !packs(file)) {
+        store(file);
         return;
     }
     while (left) {
@@ -263,66 +249,65 @@ static void flush_packed(struct log *log, ZSTD_EndDirective end)
         file->packed.size += out.pos;
     }
     if (in.pos == in.size) {
-        file->packed_put = log->put;
+        file->packed_put = file->put;
         buffer_done(file);
     } else {
         drop_front(&file->buffer, in.pos);
     }
     file->in_frame = end != ZSTD_e_end || left;
-    put_packed(log);
+    put_packed(file);
 }
 
 /* The first lines, which are to be there at once. */
-void log_file_begin(struct log *log)
+void log_file_begin(struct log_file *file)
 {
-    if (compresses(log))
-        store(log);
+    if (file->options->compress)
+        store(file);
     else
-        log_file_flush(log);
+        log_file_flush(file);
 }
 
-void log_file_flush(struct log *log)
+void log_file_flush(struct log_file *file)
 {
-    struct log_file *file = &log->file;
     size_t done;
 
-    if (compresses(log)) {
-        flush_packed(log, ZSTD_e_flush);
+    if (file->options->compress) {
+        flush_packed(file, ZSTD_e_flush);
         return;
     }
-    done = file->sent + put(log, file->buffer.data + file->sent, file->buffer.size - file->sent);
+    done = file->sent + put(file, file->buffer.data + file->sent, file->buffer.size - file->sent);
     if (done == file->buffer.size)
         buffer_done(file);
     else
         drop_written(file, done);
 }
 
-void log_file_pending(const struct log *log, struct log_tally *out)
+void log_file_pending(const struct log_file *file, struct log_tally *out)
 {
     memset(out, 0, sizeof(*out));
-    if (compresses(log)) { /* of a piece that went out in part nothing can be read for sure */
-        *out = log->put;
-        log_tally_take(out, &log->file.settled);
+    if (file->options
+            ->compress) { /* of a piece that went out in part nothing can be read for sure */
+        *out = file->put;
+        log_tally_take(out, &file->settled);
     } else {
-        log_tally_lines(out, log->file.buffer.data, log->file.buffer.size);
+        log_tally_lines(out, file->buffer.data, file->buffer.size);
     }
 }
 
-bool log_file_due(const struct log *log)
+bool log_file_due(const struct log_file *file)
 {
-    const struct options *o = log->config.options;
-    const struct log_file *file = &log->file;
+    const struct options *o = file->options;
 
     if (file->error)
         return false;
-    if (log_file_has_its_share(log))
+    if (log_file_has_its_share(file))
         return true;
     return o->part_time && clock_ns() - file->part_began_ns >= o->part_time * UINT64_C(1000000000);
 }
 
-bool log_file_overwrites(const struct log *log)
+bool log_file_overwrites(const struct log_file *file)
 {
-    return log->config.options->max_log || log->config.options->part_time;
+    return file->options->max_log || file->options->part_time;
 }
 
 static int part_name(const struct log_file *file, unsigned number, char name[PATH_MAX])
@@ -343,21 +328,20 @@ static void forget_oldest(struct log_file *file)
  * The oldest part gives its name to the present one, if as many are kept as may be, and it is where
  * we put it. 0: it does not.
  */
-static int overwrite_oldest(struct log *log, char older[PATH_MAX])
+static int overwrite_oldest(struct log_file *file, char older[PATH_MAX])
 {
-    struct log_file *file = &log->file;
     const struct log_older oldest = file->kept[0];
     struct stat st;
 
-    if (!file->kept_count || file->kept_count < log->config.options->keep)
+    if (!file->kept_count || file->kept_count < file->options->keep)
         return 0;
     forget_oldest(file);
     if (part_name(file, oldest.number, older) || lstat(older, &st) || st.st_ino != oldest.inode)
         return 0;
     if (rename(file->path, older))
         return -errno;
-    log_tally_add(&log->gone, &oldest.tally);
-    log->gone_parts++;
+    log_tally_add(&file->gone, &oldest.tally);
+    file->gone_parts++;
     return (int)oldest.number;
 }
 
@@ -365,10 +349,9 @@ static int overwrite_oldest(struct log *log, char older[PATH_MAX])
  * Renames the current part: to the first of PATH.1, PATH.2, ... that is free, or without `keep` to
  * the name of the oldest part. Returns: the number in the name, or -errno.
  */
-static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
+static int rename_part(struct log_file *file, bool keep, char older[PATH_MAX])
 {
-    struct log_file *file = &log->file;
-    int err = keep ? 0 : overwrite_oldest(log, older);
+    int err = keep ? 0 : overwrite_oldest(file, older);
 
     if (err)
         return err;
@@ -384,18 +367,17 @@ static int rename_part(struct log *log, bool keep, char older[PATH_MAX])
     return -EEXIST;
 }
 
-static void flush_last(struct log *log)
+static void flush_last(struct log_file *file)
 {
-    if (compresses(log))
-        flush_packed(log, ZSTD_e_end);
+    if (file->options->compress)
+        flush_packed(file, ZSTD_e_end);
     else
-        log_file_flush(log);
+        log_file_flush(file);
 }
 
 /* What the present file is called now: PATH.number, or with number 0 what others have called it. */
-static void remember_older(struct log *log, unsigned number, const char *older)
+static void remember_older(struct log_file *file, unsigned number, const char *older)
 {
-    struct log_file *file = &log->file;
     struct log_older *kept;
     struct stat st;
 
@@ -408,8 +390,8 @@ static void remember_older(struct log *log, unsigned number, const char *older)
     kept = &file->kept[file->kept_count++];
     kept->number = number;
     kept->inode = fstat(file->fd, &st) ? 0 : st.st_ino;
-    kept->tally = log->put;
-    log_tally_take(&kept->tally, &log->part_began);
+    kept->tally = file->put;
+    log_tally_take(&kept->tally, &file->part_began);
 }
 
 /* A new file at PATH: a descriptor, or -errno; then the present one, if renamed, is PATH again. */
@@ -424,26 +406,25 @@ static int open_next(const struct log_file *file, const char *renamed)
     return err;
 }
 
-int log_file_reopen(struct log *log, bool aside)
+int log_file_reopen(struct log_file *file, bool aside)
 {
     char older[PATH_MAX];
-    int fd, err = aside ? rename_part(log, true, older) : 0;
+    int fd, err = aside ? rename_part(file, true, older) : 0;
 
     if (err < 0)
         return err;
-    fd = open_next(&log->file, aside ? older : NULL);
+    fd = open_next(file, aside ? older : NULL);
     if (fd < 0)
         return fd;
-    close(log->file.fd);
-    log->file.fd = fd;
-    log->file.unlinked = false;
+    close(file->fd);
+    file->fd = fd;
+    file->unlinked = false;
     return 0;
 }
 
-void log_file_restart(struct log *log)
+void log_file_restart(struct log_file *file)
 {
-    struct log_file *file = &log->file;
-    struct ZSTD_CCtx_s *fresh = file->compressor ? compressor_new(log) : NULL;
+    struct ZSTD_CCtx_s *fresh = file->compressor ? compressor_new(file) : NULL;
     struct stat st;
 
     if (fresh) { /* else the frame goes on, and cannot be read: so does a program without memory */
@@ -453,7 +434,7 @@ void log_file_restart(struct log *log)
     file->in_frame = false;
     buffer_clear(&file->packed);
     buffer_done(file);
-    file->settled = file->packed_put = log->put;
+    file->settled = file->packed_put = file->put;
     file->part++;
     file->part_began_ns = clock_ns();
     file->part_bytes = fstat(file->fd, &st) ? 0 : (uint64_t)st.st_size;
@@ -462,25 +443,24 @@ void log_file_restart(struct log *log)
     file->error = 0;
 }
 
-int log_file_next(struct log *log, bool keep)
+int log_file_next(struct log_file *file, bool keep)
 {
-    struct log_file *file = &log->file;
     char older[PATH_MAX];
     bool in_place = log_file_in_place(file);
     int number, fd;
 
-    flush_last(log);
+    flush_last(file);
     if (file->error || file->buffer.size || file->packed.size)
         return -EAGAIN;
     if (!in_place) /* somebody has moved it: nothing is to be renamed, nor overwritten */
         snprintf(older, sizeof(older), "%s", file->fate.moved ? file->fate.moved : "");
-    number = in_place ? rename_part(log, keep, older) : 0;
+    number = in_place ? rename_part(file, keep, older) : 0;
     if (number < 0)
         return number;
     fd = open_next(file, in_place ? older : NULL);
     if (fd < 0)
         return fd; /* the old file goes on; it has just grown too large */
-    remember_older(log, (unsigned)number, older);
+    remember_older(file, (unsigned)number, older);
     close(file->fd);
     file->fd = fd;
     file->part++;
@@ -489,26 +469,20 @@ int log_file_next(struct log *log, bool keep)
     return 0;
 }
 
-void log_file_close(struct log *log)
+void log_file_close(struct log_file *file, struct log_tally *lost)
 {
-    struct log_file *file = &log->file;
-    struct log_tally lost;
-
-    flush_last(log);
+    flush_last(file);
     if (file->error) /* a failure that passes does not cost the end */
-        flush_last(log);
+        flush_last(file);
     if (file->fd >= 0 && close(file->fd) && !file->error)
         file->error = errno;
     file->fd = -1;
-    log_file_pending(log, &lost);
-    log_lose(log, &lost);
-    log_file_free(log);
+    log_file_pending(file, lost);
+    log_file_free(file);
 }
 
-void log_file_free(struct log *log)
+void log_file_free(struct log_file *file)
 {
-    struct log_file *file = &log->file;
-
     if (file->fd >= 0) {
         close(file->fd);
         if (!file->bytes)

@@ -6,7 +6,8 @@
  * that was written: nodes that are given out again, and those above it, get the next when they are
  * defined.
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/memory.h"
 

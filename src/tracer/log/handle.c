@@ -1,4 +1,5 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/memory.h"
 

@@ -1,4 +1,4 @@
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/memory.h"
 #include "options/json.h"
@@ -65,8 +65,8 @@ int log_write_header(struct log *log)
         log_set(line, "part", log->file.part);
         json_object_set_new(line, "sampling", log_sampling_begun_json(log));
     }
-    json_object_set_new(line, "rotated_out", log_gone_json(log));
+    json_object_set_new(line, "rotated_out", log_gone_json(&log->file));
     log_set_text(line, "uncontrolled", load_acquire(&log->uncontrolled));
-    log_set_text(line, "uncompressed", load_acquire(&log->uncompressed));
+    log_set_text(line, "uncompressed", load_acquire(&log->file.uncompressed));
     return log_emit(log, SST_KIND_HEADER, line);
 }

@@ -1,4 +1,4 @@
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/memory.h"
 #include "options/json.h"
@@ -19,7 +19,7 @@ int log_emit(struct log *log, enum sst_kind kind, json_t *line)
 {
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
-    bool full = log_file_full(log) && kind != SST_KIND_HEADER && kind != SST_KIND_END;
+    bool full = log_file_full(&log->file) && kind != SST_KIND_HEADER && kind != SST_KIND_END;
     int failed = !line || full ||
                  json_dump_callback(line, buffer_sink, b, JSON_COMPACT | JSON_REAL_PRECISION(15));
 
@@ -31,7 +31,7 @@ int log_emit(struct log *log, enum sst_kind kind, json_t *line)
     if (json_memory_refused() || failed || b->failed)
         return log_line_drop(log, mark);
     if (kind != SST_KIND_END) /* which tells of those before it */
-        log->put.lines[kind]++;
+        log->file.put.lines[kind]++;
     return 0;
 }
 
@@ -49,7 +49,7 @@ int log_line_end(struct log *log, enum sst_kind kind, size_t mark)
 
     buffer_append(b, "}\n", 2);
     if (LIKELY(!b->failed)) {
-        log->put.lines[kind]++;
+        log->file.put.lines[kind]++;
         return 0;
     }
     return log_line_drop(log, mark);

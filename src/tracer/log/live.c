@@ -5,7 +5,8 @@
  * A part opens with what the lines before have added up to. What grows is known by places, which
  * are coarser than sites (grows.h).
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "log/grows.h"
 
@@ -385,7 +386,7 @@ static bool write_openings(struct log *log)
         } else if (err) {
             return false;
         }
-        log_file_flush_large(log);
+        log_file_flush_large(&log->file);
     }
     total.objects = live->objects;
     total.bytes = live->bytes;
@@ -426,11 +427,11 @@ static bool write_sums(struct log *log)
         int err = note(live, row);
 
         if (!err)
-            err = log_file_full(log) ? -ENOSPC : write_row(log, row);
+            err = log_file_full(&log->file) ? -ENOSPC : write_row(log, row);
         if (err && err != -ENOENT)
             return false;
         settle(log, row);
-        log_file_flush_large(log);
+        log_file_flush_large(&log->file);
     }
     look(log);
     if (write_total(log, &live->sums.total, false))

@@ -1,4 +1,5 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -25,7 +26,7 @@ int log_begin(struct log *log)
     log->headless = err != 0;
     if (err)
         return err;
-    log_file_begin(log);
+    log_file_begin(&log->file);
     return -log->file.error;
 }
 
@@ -39,11 +40,13 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     if (!log)
         return err;
     log->config = *config;
+    log->file.options = config->options;
+    log->file.name = config->name;
     log->zero_ns = clock_ns();
     log->started_at = time(NULL);
     log->part = log->generation = 1;
     store_relaxed(&log->uncontrolled, config->uncontrolled);
-    err = log_file_open(log, why, why_size);
+    err = log_file_open(&log->file, why, why_size);
     if (err)
         goto failed;
     if (config->options->log == OPTIONS_LOG_SITES)
@@ -65,7 +68,7 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
     return 0;
 failed:
     log_sites_free(log->sites);
-    log_file_free(log);
+    log_file_free(&log->file);
     log_live_free(log->live);
     json_decref(log->parents);
     memory_free_all(log->file.path, log);
@@ -89,7 +92,7 @@ void log_withdraw(struct log *log)
 {
     unlink(log->file.path);
     log_sites_free(log->sites);
-    log_file_free(log);
+    log_file_free(&log->file);
 }
 
 void log_heap(struct log *log, const char *file, const char *why)
@@ -120,7 +123,7 @@ void log_stop(struct log *log, unsigned timeout_ms)
 
 void log_abandon(struct log *log)
 {
-    store_relaxed(&log->abandoned, true);
+    store_relaxed(&log->file.abandoned, true);
 }
 
 void log_named(struct log *log)

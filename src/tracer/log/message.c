@@ -3,7 +3,8 @@
  * configuration), and answers (a new part, call sites). A list that anyone pushes onto without a
  * lock; the writer takes it whole.
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -60,7 +61,7 @@ static void handle(struct log *log, struct log_message *message)
         if (message->kind == SST_KIND_UNHANDLED)
             log_status_unhandled(log, message->line);
         if (message->behind)
-            log_file_flush(log);
+            log_file_flush(&log->file);
     } else {
         message->answer(log, message);
     }
@@ -259,7 +260,7 @@ int log_ask(struct log *log, void (*answer)(struct log *log, struct log_message 
 
 static void rotate(struct log *log, struct log_message *message)
 {
-    bool keep = !log_file_overwrites(log);
+    bool keep = !log_file_overwrites(&log->file);
 
     log_fate_look(log);
     message->err = log_part_next(log, keep);

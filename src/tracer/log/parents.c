@@ -1,5 +1,5 @@
 /* log/parents.c - who started this process, as the system has it when the recording begins. */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/process.h"
 

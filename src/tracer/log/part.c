@@ -1,11 +1,12 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include <errno.h>
 #include <string.h>
 
 void log_part_begin(struct log *log)
 {
-    log->part_began = log->put;
+    log->file.part_began = log->file.put;
     log_calls_part(log);
     log->part++;
     memset(log->calls_of, 0, sizeof(log->calls_of));
@@ -30,7 +31,7 @@ int log_part_next(struct log *log, bool keep)
     if (log->sites && !log_sites_flush(log))
         return -EAGAIN; /* their threads may have ended: they belong to this part */
     log_calls_flush_all(log);
-    err = log_file_next(log, keep);
+    err = log_file_next(&log->file, keep);
     if (err)
         return err; /* the present one goes on */
     log_part_begin(log);

@@ -1,5 +1,5 @@
 /* log/profile.c - --profile: a line for each stack, and what sampling has cost so far. */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include <errno.h>
 
@@ -9,7 +9,7 @@ int log_write_sample(struct log *log, struct log_thread *thread, const struct ev
     struct buffer *b = &log->file.buffer;
     bool approximate = event->subject & PROFILE_EVENT_APPROXIMATE;
     size_t mark;
-    int err = log_file_full(log) ? -ENOSPC : log_define_node(log, event->node);
+    int err = log_file_full(&log->file) ? -ENOSPC : log_define_node(log, event->node);
 
     (void)thread; /* the sampler's; the line says whose stack it is */
     if (err)

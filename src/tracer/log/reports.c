@@ -1,4 +1,27 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
+
+/* Kinds of which each line is something that happened, and that no other sum counts. */
+static bool is_missed(enum sst_kind kind)
+{
+    return kind == SST_KIND_SNAPSHOT || kind == SST_KIND_MISMATCH || kind == SST_KIND_SAMPLE ||
+           kind == SST_KIND_MARK || kind == SST_KIND_CONFIG || kind == SST_KIND_LIVE_SITE ||
+           kind == SST_KIND_LIVE || kind == SST_KIND_LIVE_TOTAL || kind == SST_KIND_UNHANDLED;
+}
+
+void log_lose(struct log *log, const struct log_tally *lost)
+{
+    log_tally_take(&log->file.put, lost);
+    log->lost_here[EVENT_LOST_WRITE_FAILED] += lost->allocs;
+    for (uint32_t family = OPTIONS_CALLS; family < OPTIONS_FAMILIES; family++)
+        log->family_lost[family][EVENT_LOST_WRITE_FAILED] +=
+            family == OPTIONS_CALLS ? lost->entered : lost->lines[log_family_kind(family)];
+    log->calls.entered_lost += lost->entered;
+    log->calls.ended_lost += lost->ended;
+    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
+        if (is_missed((enum sst_kind)i))
+            log->not_written[i] += lost->lines[i];
+}
 
 uint64_t log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen)
 {

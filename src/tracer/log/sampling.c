@@ -1,5 +1,5 @@
 /* log/sampling.c - samples of the runtime: from when they count, and what came of them. */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "clr/error.h"
 

@@ -6,7 +6,8 @@
  * time, so that the rings are never left alone for long. A row whose names are not known yet goes
  * back to the first.
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/decimal.h"
 #include "base/hash.h"
@@ -145,7 +146,7 @@ static int table_reserve(const struct log *log, struct sites_table *table)
 {
     if (LIKELY(table->rows < table->slots / 4 * 3))
         return 0;
-    if (log_file_full(log) && row_bytes(table->slots * 2) > LOG_KEEP_LIMIT)
+    if (log_file_full(&log->file) && row_bytes(table->slots * 2) > LOG_KEEP_LIMIT)
         return -ENOSPC;
     return table_grow(table);
 }
@@ -283,9 +284,9 @@ static int write_row(struct log *log, const struct row *row)
         return err;
     log->row_allocs -= row->allocs;
     log->row_bytes -= row->bytes;
-    log->put.allocs += row->allocs;
-    log->put.bytes += row->bytes;
-    log->put.cut += tree_is_cut(row->node) ? row->allocs : 0;
+    log->file.put.allocs += row->allocs;
+    log->file.put.bytes += row->bytes;
+    log->file.put.cut += tree_is_cut(row->node) ? row->allocs : 0;
     return 0;
 }
 
@@ -294,7 +295,7 @@ bool log_sites_write(struct log *log, size_t limit)
     struct log_sites *sites = log->sites;
 
     /* When the file takes nothing, counts go on growing in memory and are written once it does. */
-    for (; sites->done < sites->closing.rows && limit && !log_file_full(log); limit--) {
+    for (; sites->done < sites->closing.rows && limit && !log_file_full(&log->file); limit--) {
         const struct row *row = &sites->closing.row[sites->done++];
         int err = write_row(log, row);
 
@@ -305,13 +306,13 @@ bool log_sites_write(struct log *log, size_t limit)
         }
         if (err)
             lose(log, row, err == -ENOSPC ? EVENT_LOST_WRITE_FAILED : EVENT_LOST_NO_MEMORY);
-        log_file_flush_large(log);
+        log_file_flush_large(&log->file);
     }
     if (sites->done < sites->closing.rows)
         return false;
     if (sites->done) {
         table_clear(&sites->closing);
-        log_file_hurry(log); /* it is half a second old already */
+        log_file_hurry(&log->file); /* it is half a second old already */
     }
     sites->done = 0;
     return true;

@@ -1,4 +1,4 @@
-#include "log/internal.h"
+#include "log/records.h"
 
 #include <errno.h>
 
@@ -50,7 +50,7 @@ int log_write_mismatch(struct log *log, struct log_thread *thread, const struct 
     const struct metadata_class *class = (const struct metadata_class *)m->class;
     json_t *shadow = NULL, *snapshot = NULL, *native = NULL, *line;
     const uintptr_t *methods_end = m->methods + m->shadow + m->snapshot;
-    int err = log_file_full(log) ? -ENOSPC : 0;
+    int err = log_file_full(&log->file) ? -ENOSPC : 0;
 
     if (!err && class)
         err = log_define_class(log, class);
@@ -85,7 +85,7 @@ int log_write_snapshot(struct log *log, struct log_thread *thread, const struct 
     const struct event_stack *stack = (const struct event_stack *)event->subject;
     const uintptr_t *methods_end = stack->methods + stack->count;
     json_t *methods = NULL, *native = NULL, *line;
-    int err = log_file_full(log) ? -ENOSPC : 0;
+    int err = log_file_full(&log->file) ? -ENOSPC : 0;
 
     if (!err)
         err = method_array(log, stack->methods, stack->count, &methods);

@@ -6,7 +6,8 @@
  * another PID namespace, or this one before an exec(). The lock tells record whether a process is
  * alive, which its id cannot do across namespaces. It is of the kind that fork() does not inherit.
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 #include "base/memory.h"
 #include "options/json.h"
 
@@ -129,7 +130,7 @@ static void set_reasons(const struct log *log, json_t *status)
         json_object_set_new(status, "no_native", json_string(c->no_native));
     log_set_text(status, "no_inlined", *c->rich->why_not ? c->rich->why_not : NULL);
     log_set_text(status, "uncontrolled", uncontrolled);
-    log_set_text(status, "uncompressed", load_acquire(&log->uncompressed));
+    log_set_text(status, "uncompressed", load_acquire(&log->file.uncompressed));
     log_set_text(status, "heap", load_acquire(&log->heap_file));
     log_set_text(status, "no_heap", load_acquire(&log->no_heap));
     if (log->file.error) {
@@ -146,14 +147,14 @@ static void set_counts(const struct log *log, json_t *status)
     struct log_tally pending = {.allocs = 0};
 
     if (log->file.error && log->file.fd >= 0) /* nobody knows whether it will be written */
-        log_file_pending(log, &pending);
+        log_file_pending(&log->file, &pending);
     log_set(status, "seen", seen);
     log_set(status, "written", log_written(log) - pending.allocs);
     log_set(status, "lost", lost + pending.allocs);
-    log_set(status, "bytes", log->put.bytes + log->row_bytes - pending.bytes);
+    log_set(status, "bytes", log->file.put.bytes + log->row_bytes - pending.bytes);
     if (tree_refused(log->config.tree)) {
         log_set(status, "nodes_refused", tree_refused(log->config.tree));
-        log_set(status, "cut_allocs", log->put.cut);
+        log_set(status, "cut_allocs", log->file.put.cut);
     }
     log_set_any(status, "beginnings_lost", load_relaxed(&log->config.hub->beginnings_lost));
     log_set_any(status, "spared", load_relaxed(log->config.spared));
@@ -192,12 +193,12 @@ int log_status_write(struct log *log, const char *state)
         json_object_set_new(status, "values", log_values_totals(log));
         json_object_set_new(status, "events", log_families_json(log));
         json_object_set_new(status, "not_written", log_kinds_json(log->not_written));
-        json_object_set_new(status, "records", log_kinds_json(log->put.lines));
+        json_object_set_new(status, "records", log_kinds_json(log->file.put.lines));
     }
     if (log->unhandled)
         json_object_set(status, "unhandled", log->unhandled);
     json_object_set_new(status, "live", log_live_json(log));
-    json_object_set_new(status, "rotated_out", log_gone_json(log));
+    json_object_set_new(status, "rotated_out", log_gone_json(&log->file));
     json_object_set_new(status, "file", log_fate_json(log));
     return emit(c->options->status, status);
 }

@@ -1,6 +1,6 @@
 #include "log/symbols.h"
 
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/base64.h"
 #include "base/file.h"
@@ -80,7 +80,7 @@ static void put(struct log *log, const struct metadata_module *module, const cha
     struct buffer *b = &log->file.buffer;
     size_t mark = b->size;
 
-    if (log_file_full(log))
+    if (log_file_full(&log->file))
         return;
     log_put_number(b, "{\"kind\":\"symbols\",\"module\":", module->id);
     if (module->pdb_packed)

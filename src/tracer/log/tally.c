@@ -1,9 +1,9 @@
-/*
- * log/tally.c - what lines stand for, by kind: of those put into the log, and of a run of bytes
- * that are lines. So that what never reaches the file can be taken back, whatever it is.
- */
-#include "log/internal.h"
+#include "log/tally.h"
 
+#include "log/json.h"
+#include "options/options_fields.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,28 +124,6 @@ size_t log_tally_lines(struct log_tally *t, const char *data, size_t size)
     return (size_t)(line - data);
 }
 
-/* Kinds of which each line is something that happened, and that no other sum counts. */
-static bool is_missed(enum sst_kind kind)
-{
-    return kind == SST_KIND_SNAPSHOT || kind == SST_KIND_MISMATCH || kind == SST_KIND_SAMPLE ||
-           kind == SST_KIND_MARK || kind == SST_KIND_CONFIG || kind == SST_KIND_LIVE_SITE ||
-           kind == SST_KIND_LIVE || kind == SST_KIND_LIVE_TOTAL || kind == SST_KIND_UNHANDLED;
-}
-
-void log_lose(struct log *log, const struct log_tally *lost)
-{
-    log_tally_take(&log->put, lost);
-    log->lost_here[EVENT_LOST_WRITE_FAILED] += lost->allocs;
-    for (uint32_t family = OPTIONS_CALLS; family < OPTIONS_FAMILIES; family++)
-        log->family_lost[family][EVENT_LOST_WRITE_FAILED] +=
-            family == OPTIONS_CALLS ? lost->entered : lost->lines[family_kinds[family]];
-    log->calls.entered_lost += lost->entered;
-    log->calls.ended_lost += lost->ended;
-    for (unsigned i = 0; i < SST_KIND_COUNT; i++)
-        if (is_missed((enum sst_kind)i))
-            log->not_written[i] += lost->lines[i];
-}
-
 json_t *log_kinds_json(const uint64_t lines[SST_KIND_COUNT])
 {
     json_t *object = json_object();
@@ -162,15 +140,4 @@ uint64_t log_kinds_sum(const uint64_t lines[SST_KIND_COUNT])
     for (unsigned i = 1; i < SST_KIND_COUNT; i++)
         sum += lines[i];
     return sum;
-}
-
-json_t *log_gone_json(const struct log *log)
-{
-    const struct log_tally *t = &log->gone;
-
-    if (!log->gone_parts)
-        return NULL;
-    return json_pack("{s:I, s:I, s:I, s:o}", "parts", (json_int_t)log->gone_parts, "allocs",
-                     (json_int_t)t->allocs, "bytes", (json_int_t)t->bytes, "records",
-                     log_kinds_json(t->lines));
 }

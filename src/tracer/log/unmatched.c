@@ -1,5 +1,5 @@
 /* log/unmatched.c - patterns of options that nothing matched, and names that were perhaps meant. */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/glob.h"
 #include "base/near.h"

@@ -1,5 +1,5 @@
 /* log/values.c - arguments and results of calls (--args, --returns). */
-#include "log/internal.h"
+#include "log/records.h"
 
 #include "base/array.h"
 #include "base/memory.h"
@@ -68,7 +68,8 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct ev
 {
     const struct values_record *record = (const struct values_record *)event->subject;
     struct buffer *b = &log->file.buffer;
-    bool full = log_file_full(log), whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
+    bool full = log_file_full(&log->file),
+         whole = log->config.options->stacks == OPTIONS_STACKS_INLINE;
     int err = full ? 0 : log_define_method(log, record->method);
     size_t mark = b->size, value;
 
@@ -102,7 +103,7 @@ int log_write_values(struct log *log, struct log_thread *thread, const struct ev
 
 json_t *log_values_totals(const struct log *log)
 {
-    uint64_t posted, lost, written = log->put.lines[SST_KIND_VALUES];
+    uint64_t posted, lost, written = log->file.put.lines[SST_KIND_VALUES];
 
     values_totals(&posted, &lost);
     if (posted < written) /* posted just now */

@@ -2,7 +2,8 @@
  * log/watch.c - call sites while somebody looks: what each allocated since the first look. Counted
  * by the writer as it writes, so that the traced threads do nothing for it.
  */
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/clock.h"
 #include "base/hash.h"

@@ -1,4 +1,5 @@
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -47,14 +48,15 @@ static enum found drain(struct log *log, struct log_thread *thread)
 {
     struct event_ring *ring = thread->ring;
     uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head),
-             from = tail;                          /* slots after head */
-    const bool over = log_file_has_its_share(log); /* the next part could not be begun */
+             from = tail;                                 /* slots after head */
+    const bool over = log_file_has_its_share(&log->file); /* the next part could not be begun */
     unsigned done = 0;
 
     if (log->headless && log_write_header(log))
         return FOUND_NOTHING; /* memory is out: next round again */
     log->headless = false;
-    if (!thread->defined && !log_file_full(log)) { /* else none of its lines is written either */
+    if (!thread->defined &&
+        !log_file_full(&log->file)) { /* else none of its lines is written either */
         if (log_define_thread(log, thread, NULL))
             return FOUND_NOTHING; /* memory is out: next round again */
         thread->defined = true;
@@ -64,9 +66,10 @@ static enum found drain(struct log *log, struct log_thread *thread)
            log_handle(log, thread, log_deferred_oldest(&thread->deferred)) == 0;
          done++) {
         log_deferred_pop(log, &thread->deferred);
-        log_file_flush_large(log);
+        log_file_flush_large(&log->file);
     }
-    for (; tail != head && tail - from < BATCH && (over || !log_file_has_its_share(log)); tail++) {
+    for (; tail != head && tail - from < BATCH && (over || !log_file_has_its_share(&log->file));
+         tail++) {
         const struct event *event = event_at(ring, tail);
         uint64_t calls = drain_calls(log, thread, tail, head);
 
@@ -75,14 +78,14 @@ static enum found drain(struct log *log, struct log_thread *thread)
             continue;
         }
         if (!thread->deferred.count && log_handle(log, thread, event) == 0) {
-            log_file_flush_large(log);
+            log_file_flush_large(&log->file);
             continue;
         }
         if (log->deferred >= DEFERRED_LIMIT || log_deferred_push(log, &thread->deferred, event))
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
     store_release(&ring->tail, tail); /* slots read before they are written again */
-    if (done == BATCH || tail - from >= BATCH || (!over && log_file_has_its_share(log)))
+    if (done == BATCH || tail - from >= BATCH || (!over && log_file_has_its_share(&log->file)))
         return FOUND_MORE;
     return done || tail != from ? FOUND_SOME : FOUND_NOTHING;
 }
@@ -170,16 +173,16 @@ static void flush(struct log *log, uint64_t now)
     if (!file->oldest_ns)
         file->oldest_ns = now;
     if (file->buffer.size >= LOG_FLUSH_BYTES || now - file->oldest_ns >= FLUSH_NS)
-        log_file_flush(log);
+        log_file_flush(&log->file);
 }
 
 static void show(struct log *log)
 {
     store_relaxed(&log->shown_written, log_written(log));
-    store_relaxed(&log->shown_bytes, log->put.bytes + log->row_bytes);
+    store_relaxed(&log->shown_bytes, log->file.put.bytes + log->row_bytes);
     store_relaxed(&log->shown_file, log->file.bytes);
     store_relaxed(&log->shown_part, log->file.part);
-    store_relaxed(&log->shown_cut, log->put.cut);
+    store_relaxed(&log->shown_cut, log->file.put.cut);
 }
 
 /*
@@ -199,12 +202,12 @@ static bool write_sites(struct log *log, uint64_t now)
         log->next_sites_ns = now + log->sites_ns;
         log_sites_swap(log);
     }
-    return !log_sites_write(log, SITES_BATCH) && !log_file_full(log);
+    return !log_sites_write(log, SITES_BATCH) && !log_file_full(&log->file);
 }
 
 static void part_if_due(struct log *log)
 {
-    if (LIKELY(!log_file_due(log)))
+    if (LIKELY(!log_file_due(&log->file)))
         return;
     log_fate_look(log);
     log_part_next(log, false);
@@ -221,7 +224,7 @@ static enum found round_once(struct log *log)
         enum found here = drain(log, thread);
 
         found = here > found ? here : found;
-        log_file_flush_large(log);
+        log_file_flush_large(&log->file);
         if (UNLIKELY(log->file.cut))
             log_fate_begin_anew(log);
         part_if_due(log);
@@ -269,12 +272,14 @@ static bool end_write(struct log *log)
 
 static void finish(struct log *log)
 {
+    struct log_tally lost;
     bool whole;
 
+    log->file.ending = true;
     while (clock_ns() < log->deadline_ns) {
         round_once(log);
-        if (empty(log) && (log_live_finish(log) || log->unadopted || log_file_full(log)) &&
-            (!log->sites || log_sites_flush(log) || log_file_full(log)))
+        if (empty(log) && (log_live_finish(log) || log->unadopted || log_file_full(&log->file)) &&
+            (!log->sites || log_sites_flush(log) || log_file_full(&log->file)))
             break;
         store_relaxed(&log->waits, true);
         if (log->deferred || log->sites || log->live)
@@ -287,11 +292,12 @@ static void finish(struct log *log)
         log->headless = log_write_header(log) != 0;
     if (log->sites)
         log_sites_drop(log);
-    log_file_flush(log);
+    log_file_flush(&log->file);
     log_fate_look(log); /* so that the end, too, comes behind a header */
     log_write_reports(log, log_t(log, clock_ns()));
     whole = end_write(log);
-    log_file_close(log);
+    log_file_close(&log->file, &lost);
+    log_lose(log, &lost);
     log_fate_end(log);
     if (!whole && !log->file.error)
         log->file.error = ENOMEM; /* the status says that the log was not finished */

@@ -5,7 +5,8 @@
 #ifndef SHADOWTRACE_TESTS_UNIT_LOG_FIXTURE_H
 #define SHADOWTRACE_TESTS_UNIT_LOG_FIXTURE_H
 
-#include "log/internal.h"
+#include "log/records.h"
+#include "log/rounds.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -344,7 +344,7 @@ TEST(a_log_that_is_removed_and_replaced_counts_as_gone)
     fclose(file);
     allocate_many(1000);
     stop(w);
-    assert_int_equal(w->log->gone.allocs, 2000);
+    assert_int_equal(w->log->file.gone.allocs, 2000);
     assert_true(w->log->file.fate.removed && w->log->file.fate.replaced);
 }
 

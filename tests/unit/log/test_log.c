@@ -1171,6 +1171,7 @@ static void lift_the_limit(int signal)
 TEST(a_failure_that_passes_at_the_very_end_costs_nothing)
 {
     for (unsigned compress = 0; compress < 2; compress++) {
+        struct log_tally lost;
         json_t *lines;
 
         w->options.compress = compress;
@@ -1178,7 +1179,7 @@ TEST(a_failure_that_passes_at_the_very_end_costs_nothing)
         assert_int_equal(log_write_end(w->log, 1), 0);
         limit_file_size((rlim_t)w->log->file.bytes); /* not a byte more */
         signal(SIGXFSZ, lift_the_limit);
-        log_file_close(w->log);
+        log_file_close(&w->log->file, &lost);
         lines = compress ? lines_unpack(w->path, NULL) : log_read(w);
         assert_string_equal(kind_of(last(lines)), "end");
         json_decref(lines);
@@ -1411,7 +1412,7 @@ TEST(a_log_without_the_compressor_that_it_was_to_have_is_whole)
     w->options.max_log = 1 << 20;
     w->options.keep = 20;
     assert_int_equal(world_open(w), 0);
-    store_release(&w->log->uncompressed, "it is not there");
+    store_release(&w->log->file.uncompressed, "it is not there");
     record_parts(5000);
     assert_true(w->log->file.part > 2);
     assert_null(w->log->file.zstd);
