@@ -100,6 +100,17 @@ static inline const char *hand_il(const char *at, int32_t *out)
     return at;
 }
 
+/* The last of several instructions, behind the member with the first. */
+static const char *hand_il_last(const char *at, int32_t *il)
+{
+    int32_t last;
+
+    if (*il < 0 || *il & IL_SEVERAL || !(at = hand_il(at, &last)) || last <= *il)
+        return NULL;
+    *il = il_several((uint32_t)*il, (uint32_t)last);
+    return *il < 0 ? NULL : at;
+}
+
 /* Any number; its bounds only, by the grammar of JSON. */
 static const char *hand_number_end(const char *at)
 {
@@ -334,10 +345,9 @@ static const char *hand_type(const char *at, struct log_alloc *a)
         READ_MEMBER(key, its_bit, value) \
         break;
 
-/* "il0" in place of "il" of what only unoptimised code makes; a range is for the other reader. */
-#define READ_UNOPTIMISED(il_, unoptimised_) \
-    if (KEY(at, "il_last")) \
-        return NULL; \
+/* "il0" in place of "il" of what only unoptimised code makes; and the last of several. */
+#define READ_IL_MORE(il_, unoptimised_) \
+    READ_MEMBER("il_last", 0, hand_il_last(at, &(il_))) \
     if (KEY(at, "il0")) { \
         *bit = SAW_IL; \
         (unoptimised_) = true; \
@@ -358,7 +368,7 @@ static const char *hand_alloc_rare(const char *at, struct log_alloc *a, unsigned
     READ_MEMBER("values", SAW_VALUES, hand_id(at, 1, &values))
     READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &a->inlined))
     READ_MEMBER("allocs", SAW_ALLOCS, hand_unsigned(at, &a->allocs))
-    READ_UNOPTIMISED(a->il, a->unoptimised)
+    READ_IL_MORE(a->il, a->unoptimised)
     return hand_unknown(at, unknown);
 }
 
@@ -430,7 +440,7 @@ static const char *hand_live_site_member(const char *at, void *record, unsigned 
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
     READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
     READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
-    READ_UNOPTIMISED(a->il, a->unoptimised)
+    READ_IL_MORE(a->il, a->unoptimised)
     return hand_live_member(at, &((struct log_record *)record)->live, bit, unknown);
 }
 
@@ -443,8 +453,7 @@ static inline const char *hand_node_member(const char *at, void *record, unsigne
     READ_MEMBER("parent", SAW_PARENT, hand_id(at, 0, &n->parent))
     READ_MEMBER("method", SAW_METHOD, hand_id(at, 1, &n->method))
     READ_MEMBER("il", SAW_IL, hand_il(at, &n->il))
-    if (KEY(at, "il_last"))
-        return NULL;
+    READ_MEMBER("il_last", 0, hand_il_last(at, &n->il))
     READ_MEMBER("call", SAW_CALL, hand_call(at, &n->call))
     READ_MEMBER("filter", SAW_FILTER, hand_bool(at, &n->filter))
     READ_MEMBER("begun", SAW_BEGUN, hand_id(at, 1, &n->begun))
@@ -923,6 +932,7 @@ static void any_live_site(struct log_parser *p, struct log_record *record)
     a->call = (enum sst_call)any_word(p, "call", call_names, COUNT_OF(call_names));
     any_id(p, "class", 1, true, &a->class_id);
     any_id(p, "node", 0, true, &a->node);
+    any_id(p, "inlined", 1, false, &a->inlined);
     if (!json_object_get(p->json, "gc"))
         return;
     any_objects(p, &record->live);

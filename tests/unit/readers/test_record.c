@@ -53,6 +53,7 @@ static void expect_same_alloc(const struct log_alloc *a, const struct log_alloc 
     assert_int_equal(a->il, b->il);
     assert_int_equal(a->heap, b->heap);
     assert_int_equal(a->cut, b->cut);
+    assert_int_equal(a->inlined, b->inlined);
     assert_int_equal(a->stack_size, b->stack_size);
     assert_int_equal(a->type_size, b->type_size);
     if (a->stack)
@@ -73,6 +74,8 @@ static void expect_same(const struct log_record *a, const struct log_record *b)
         assert_int_equal(a->node.il, b->node.il);
         assert_int_equal(a->node.call, b->node.call);
         assert_int_equal(a->node.filter, b->node.filter);
+        assert_int_equal(a->node.begun, b->node.begun);
+        assert_int_equal(a->node.inlined, b->node.inlined);
     } else {
         expect_same_alloc(&a->alloc, &b->alloc);
     }
@@ -121,6 +124,12 @@ TEST(usual_lines_are_read_by_hand_as_jansson_reads_them)
         "{\"kind\":\"site\",\"node\":3,\"call\":\"dynamic\",\"class\":4,\"allocs\":7,\"bytes\":"
         "168}",
         "{\"kind\":\"site\",\"node\":3,\"il0\":0,\"class\":4,\"allocs\":7,\"bytes\":168}",
+        "{\"kind\":\"alloc\",\"t\":1,\"thread\":1,\"class\":2,\"bytes\":24,\"node\":1,\"il\":8,"
+        "\"il_last\":60}",
+        "{\"kind\":\"site\",\"node\":3,\"il0\":65535,\"il_last\":69630,\"class\":4,\"allocs\":7,"
+        "\"bytes\":168}",
+        "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"il_last\":13,"
+        "\"begun\":4,\"inlined\":6}",
         "{\"kind\":\"node\",\"id\":1,\"parent\":0,\"method\":1}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"filter\":true}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"call\":\"unhooked\",\"filter\":"
@@ -194,7 +203,8 @@ TEST(lines_of_live_objects_are_read_by_hand_as_jansson_reads_them)
 TEST(a_site_is_read_by_hand_as_jansson_reads_it_with_what_became_of_its_objects)
 {
     static const char *const lines[] = {
-        SITE "}", SITE ",\"survived\":3,\"survived_bytes\":72}",
+        SITE "}", SITE ",\"inlined\":5,\"il_last\":60}",
+        SITE ",\"survived\":3,\"survived_bytes\":72}",
         SITE ",\"gc\":2,\"survived\":3,\"survived_bytes\":72,\"died\":[[0,1,2,48]]}",
         SITE ",\"gc\":2,\"survived\":3,\"survived_bytes\":72,\"opening\":true}"};
     struct log_record hand, any;
@@ -209,10 +219,10 @@ TEST(a_site_is_read_by_hand_as_jansson_reads_it_with_what_became_of_its_objects)
         assert_int_equal(hand.alloc.id, 9);
         assert_int_equal(any.alloc.id, 9);
         assert_true(hand.alloc.unloaded && any.alloc.unloaded);
-        assert_int_equal(hand.live.site, i > 1 ? 9 : 0);
-        assert_int_equal(hand.live.survived, i > 1 ? 3 : 0);
-        assert_int_equal(!hand.live.died, i != 2);
-        assert_int_equal(hand.live.opening, i == 3);
+        assert_int_equal(hand.live.site, i > 2 ? 9 : 0);
+        assert_int_equal(hand.live.survived, i > 2 ? 3 : 0);
+        assert_int_equal(!hand.live.died, i != 3);
+        assert_int_equal(hand.live.opening, i == 4);
     }
 }
 
@@ -349,6 +359,7 @@ TEST(by_hand_is_never_more_lenient)
         "\"stack\":[\"C\",\"D\"],\"x\":\"y\",\"z\":-0.5}",
         "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"call\":\"stub\","
         "\"filter\":true}",
+        "{\"kind\":\"node\",\"id\":10,\"parent\":9,\"method\":5,\"il\":12,\"il_last\":19}",
     };
     unsigned taken = 0;
 
