@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define PAUSE_NS   100000000ull
-#define PAUSE_WORK 50 /* times what it took: 2 % of the resolver's time */
+#define PAUSE_WORK 50 /* times the processor time that it took: 2 % of the resolver's time */
 
 /* The resolver's alone. */
 static struct {
@@ -109,13 +109,14 @@ static void give_back(struct profiler *p)
 
 void reclaim_poll(struct profiler *p)
 {
-    uint64_t now = clock_ns();
+    uint64_t now = clock_ns(), began;
 
     if (options_values(&p->options) || p->options.exact_generics) /* values: their own records */
         return;
     metadata_release_imports(p->metadata);
     if (now < reclaim.next_ns)
         return;
+    began = clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
     if (reclaim.state == NOTHING && metadata_retire(p->metadata))
         reclaim.state = RETIRED;
     else if (reclaim.state == RETIRED && prune(p))
@@ -125,7 +126,7 @@ void reclaim_poll(struct profiler *p)
         reclaim.state = NOTHING;
         reclaim.next_ns = now + PAUSE_NS;
     }
-    now = clock_ns() - now;
-    if (reclaim.next_ns < clock_ns() + now * PAUSE_WORK)
-        reclaim.next_ns = clock_ns() + now * PAUSE_WORK;
+    now = clock_ns() + (clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID) - began) * PAUSE_WORK;
+    if (reclaim.next_ns < now)
+        reclaim.next_ns = now;
 }

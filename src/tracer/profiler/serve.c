@@ -148,6 +148,7 @@ static void status(void *context, struct buffer *out)
 {
     struct profiler *p = context;
     struct log_counts counts;
+    uint64_t given;
 
     log_counts(p->log, &counts);
     buffer_text(out, ",\"log\":");
@@ -159,6 +160,9 @@ static void status(void *context, struct buffer *out)
         buffer_format(out, ",\"nodes_refused\":%llu,\"cut_allocs\":%llu",
                       (unsigned long long)tree_refused(p->tree),
                       (unsigned long long)counts.cut_allocs);
+    given = load_relaxed(&metadata_given_back(p->metadata)->modules);
+    if (given)
+        buffer_format(out, ",\"given_back\":%llu", (unsigned long long)given);
 }
 
 int serve_open(struct profiler *p)

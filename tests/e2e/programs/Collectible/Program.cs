@@ -2,12 +2,15 @@
 // Collectible KIND COUNT FROM [beside]: KIND is contexts, expressions or regexes. beside: first of all a few collections are
 // asked for that may run beside the program. Prints how much memory there was after the first
 // FROM of them and after the last, each twice, in KB: what is this process's own, and with the pages of files.
+// FROM 0: nothing is measured; it ends when the tracer has given back nearly all modules, if there is a tracer.
 using System;
 using System.IO;
 using System.Linq.Expressions;
+using System.Net.Sockets;
 using System.Reflection;
 using System.Runtime.CompilerServices;
 using System.Runtime.Loader;
+using System.Text;
 using System.Text.RegularExpressions;
 using System.Threading;
 
@@ -37,7 +40,11 @@ public static class Program
             if (i == from)
                 before = Memory(12);
         }
-        (long, long) after = Memory(from > 0 ? 12 : 8);
+        (long, long) after = (0, 0);
+        if (from > 0)
+            after = Memory(12);
+        else
+            GivenBack(count - count / 10);
         Console.WriteLine($"{args[0]} {sum} {before.Item1} {before.Item2} {after.Item1} {after.Item2}");
         return 0;
     }
@@ -66,11 +73,15 @@ public static class Program
 
     const int Noise = 64; // KB
 
-    /* What has ended is to be gone: until memory has not become less for `quiet` looks, for the tracer takes a moment, too. */
+    /*
+     * What has ended is to be gone: until memory has not become less for `quiet` looks. The tracer takes a moment, too: a look
+     * before which it did not run does not count.
+     */
     static (long Own, long All) Memory(int quiet)
     {
         (long Own, long All) least = (long.MaxValue, 0);
-        for (int looks = 0, same = 0; same < quiet && looks < 120; looks++, same++)
+        var slept = new long[2];
+        for (int looks = 0, same = 0; same < quiet && looks < 120; looks++)
         {
             GC.Collect(GC.MaxGeneration, GCCollectionMode.Aggressive, true, true);
             GC.WaitForPendingFinalizers();
@@ -81,8 +92,56 @@ public static class Program
                 same = 0;
             if (own < least.Own)
                 least = (own, all);
+            if (Ran("shadowtrace-res", ref slept[0]) & Ran("shadowtrace-log", ref slept[1]))
+                same++;
         }
         return least;
+    }
+
+    /* Asks the control socket of the process until that many modules are given back. */
+    static void GivenBack(int modules)
+    {
+        string runtime = Environment.GetEnvironmentVariable("XDG_RUNTIME_DIR");
+        string user = Array.Find(File.ReadAllLines("/proc/self/status"), line => line.StartsWith("Uid:")).Split('\t')[2];
+        string folder = string.IsNullOrEmpty(runtime) ? "/tmp/shadowtrace-" + user : runtime + "/shadowtrace";
+        var path = new UnixDomainSocketEndPoint(folder + "/" + Environment.ProcessId + ".sock");
+        var answer = new byte[65536];
+        for (int given = 0, looks = 0; given < modules && looks < 1200 && File.Exists(path.ToString()); looks++)
+        {
+            Collect();
+            Thread.Sleep(50);
+            using var socket = new Socket(AddressFamily.Unix, SocketType.Stream, ProtocolType.Unspecified);
+            socket.Connect(path);
+            socket.Send("{\"command\":\"status\"}\n"u8);
+            string text = Encoding.UTF8.GetString(answer, 0, socket.Receive(answer));
+            Match said = Regex.Match(text, "\"given_back\":([0-9]+)");
+            given = said.Success ? int.Parse(said.Groups[1].Value) : 0;
+        }
+    }
+
+    /* Has that thread gone to sleep at least twice since the last time? A program without it need not wait. */
+    static bool Ran(string thread, ref long before)
+    {
+        const string Member = "voluntary_ctxt_switches:";
+        foreach (string task in Directory.GetDirectories("/proc/self/task"))
+        {
+            string[] status;
+            try
+            {
+                status = File.ReadAllLines(task + "/status");
+            }
+            catch (IOException) // it has ended
+            {
+                continue;
+            }
+            if (status.Length == 0 || status[0] != "Name:\t" + thread)
+                continue;
+            long slept = long.Parse(Array.Find(status, line => line.StartsWith(Member)).AsSpan(Member.Length));
+            if (slept - before < 2)
+                return false;
+            before = slept;
+        }
+        return true;
     }
 
     /*
