@@ -85,6 +85,7 @@ struct metadata_method {
     _Atomic(struct rich_body *) rich;   /* what the JIT said of its code, newest first; of rich/ */
     _Atomic(uint32_t) rich_due;         /* the JIT works on it, and says more; of rich/ */
     _Atomic(bool) rich_lost;            /* some of what it said is not kept; of rich/ */
+    _Atomic(uintptr_t) rich_none;       /* start of the body last seen to have none; of rich/ */
 };
 
 #endif

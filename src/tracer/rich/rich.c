@@ -208,7 +208,8 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
         if (body)
             body->nodes = 1;
         break;
-    case RICH_STORED_NONE:
+    case RICH_STORED_NONE: /* stays so: what is precompiled has no header */
+        store_relaxed(&method->rich_none, code->start);
         return NULL;
     case RICH_STORED_DAMAGED:
         damaged = true;
@@ -258,7 +259,7 @@ const struct rich_body *rich_body_find(struct metadata *metadata,
         return body;
     if (!rich->stored)
         return await(&rich->counts, shared, code->start, lost);
-    if (!load_relaxed(&shared->rich_lost))
+    if (!load_relaxed(&shared->rich_lost) && load_relaxed(&shared->rich_none) != code->start)
         body = find_stored(rich, shared, code);
     *lost = !body && load_relaxed(&shared->rich_lost);
     return body;

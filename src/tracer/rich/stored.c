@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define PAGE            4096 /* the smallest: pages may be larger */
+#define ADDRESS_BITS    57
 #define FLAG_PATCHPOINT 1
 #define FLAG_RICH       2
 #define PROLOG          ((uint32_t)-2) /* what the first IL offsets are relative to */
@@ -157,6 +159,21 @@ static enum rich_stored read_packed(uintptr_t from, uint32_t packed_size, uintpt
     return *out ? RICH_STORED : damaged ? RICH_STORED_DAMAGED : RICH_STORED_NO_MEMORY;
 }
 
+/* The word before code, which is there: so is the page that the code begins in. */
+static bool word_before(uintptr_t start, uintptr_t *out)
+{
+    if (start % PAGE < sizeof(*out))
+        return peek(out, start - sizeof(*out), sizeof(*out));
+    memcpy(out, (const void *)(start - sizeof(*out)), sizeof(*out)); /* NOLINT: an address */
+    return true;
+}
+
+/* What lies before precompiled code is code: hardly ever an aligned address of this process. */
+static bool may_be_header(uintptr_t at)
+{
+    return at && at % sizeof(at) == 0 && at >> ADDRESS_BITS == 0;
+}
+
 enum rich_stored rich_stored_read(uintptr_t start, uintptr_t function, uint8_t **out, size_t *size)
 {
     struct code_header header;
@@ -165,7 +182,7 @@ enum rich_stored rich_stored_read(uintptr_t start, uintptr_t function, uint8_t *
     uint8_t flags;
 
     *out = NULL;
-    if (!peek(&at, start - sizeof(at), sizeof(at)) || !peek(&header, at, sizeof(header)) ||
+    if (!word_before(start, &at) || !may_be_header(at) || !peek(&header, at, sizeof(header)) ||
         header.method != function || !header.debug_info)
         return RICH_STORED_NONE;
     if (!peek(&flags, (uintptr_t)header.debug_info, 1) ||

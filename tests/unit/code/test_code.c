@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
@@ -465,6 +466,27 @@ static void chunk(size_t from, size_t size, bool last)
 }
 
 static const struct rich_code osr = {OSR, 0x20};
+
+TEST(a_body_without_a_header_is_looked_at_once)
+{
+    static const struct clr_runtime ten = {.info = &info.base, .info_version = 15, .major = 10};
+    static const struct rich_code cold = {COLD, 0x10};
+    static const uint8_t damaged[] = {0xFF};
+    const uint64_t header[4] = {(uintptr_t)damaged, 0, 0, MAIN}, at = (uintptr_t)header;
+    bool lost = true;
+
+    setenv(RICH_VARIABLE, "1", 1);
+    assert_true(rich_init(&rich, metadata, &ten, false));
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
+    assert_false(lost);
+    assert_int_equal(mprotect((void *)CODE, END_OF_CODE - CODE, PROT_READ | PROT_WRITE), 0);
+    memcpy((void *)(OSR - sizeof(at)), &at, sizeof(at)); /* damaged, if it is looked at */
+    memcpy((void *)(COLD - sizeof(at)), &at, sizeof(at));
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
+    assert_false(lost);
+    assert_null(rich_body_find(metadata, caller, &cold, &lost)); /* another body */
+    assert_true(lost);
+}
 
 static void *find_rich(void *lost)
 {

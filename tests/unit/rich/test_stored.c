@@ -5,6 +5,7 @@
 #include "base/memory.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #define FUNCTION UINT64_C(0x7f0123456789abcd)
 #define CODE     8 /* behind the word that names the header */
@@ -148,8 +149,17 @@ TEST(code_without_a_header_of_the_method_has_none)
     put_all();
     memset(memory.code, 0xcc, sizeof(memory.code)); /* precompiled: what is before it is code */
     assert_int_equal(read_all(), RICH_STORED_NONE);
-    assert_int_equal(read_at((const void *)(uintptr_t)16), RICH_STORED_NONE);
     assert_null(out);
+}
+
+TEST(code_at_the_beginning_of_what_is_mapped_has_none)
+{
+    uint8_t *pages = mmap(NULL, 2 * 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_ptr_not_equal(pages, MAP_FAILED);
+    assert_int_equal(munmap(pages, 4096), 0);
+    assert_int_equal(read_at(pages + 4096), RICH_STORED_NONE);
+    munmap(pages + 4096, 4096);
 }
 
 TEST(code_with_patchpoints_has_inlined_nothing)
