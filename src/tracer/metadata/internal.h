@@ -95,6 +95,7 @@ struct metadata {
     _Atomic(struct code_inlines *) inlines; /* of code/: inlined frames; NULL: none */
     struct rich *rich;                      /* of rich/, borrowed; NULL: no session for it */
     void *memo;                             /* of code/, the resolver's own; memory_free ends it */
+    void *callees;                          /* the same: where calls go */
     _Atomic(struct steps *) steps;          /* the same, of all threads; NULL: not needed yet */
     uint32_t resolved; /* classes up to this id have their text; the resolver's */
 };

@@ -973,6 +973,7 @@ void metadata_free(struct metadata *metadata)
     metadata_release_all(metadata);
     memory_pool_free(&metadata->pool);
     memory_free(metadata->memo);
+    memory_free(metadata->callees);
     memory_free(load_relaxed(&metadata->steps));
     pthread_mutex_destroy(&metadata->making);
     memory_free(metadata);

@@ -41,6 +41,7 @@ struct metadata_config {
     void *context;
     void (*forget)(
         struct metadata_method *method); /* frees its bodies, before it is made another's */
+    uintptr_t native_low, native_high; /* the runtime's image: no method has its code there */
     struct owners *owners; /* tells whose code modules are; NULL: not known; borrowed */
     bool rich_trusted;     /* of rich debug info, offsets of inlined calls are right */
     bool types_by_name;    /* metadata_type_find() is used: metadata of what is unloaded is kept */

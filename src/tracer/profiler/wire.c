@@ -137,6 +137,8 @@ static int metadata_open(struct profiler *p)
                                            .rich_trusted = rich_trusted(p->runtime.major),
                                            .info = p->runtime.info,
                                            .info_version = p->runtime.info_version,
+                                           .native_low = p->runtime.low,
+                                           .native_high = p->runtime.high,
                                            .owners = p->owners,
                                            .poll = rounds_poll,
                                            .context = p,

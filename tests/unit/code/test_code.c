@@ -321,6 +321,34 @@ TEST(whom_the_machine_code_calls_tells_the_instruction)
     memset((void *)CODE, 0, 0x20);
 }
 
+TEST(where_a_call_goes_is_kept_until_code_is_unloaded)
+{
+    store_relaxed(&metadata->resolver, (uintptr_t)pthread_self());
+    put_call(JUMP);
+    put_stub(DYNAMIC_CODE);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    put_stub(OTHER_CODE); /* a method's code has come */
+    assert_int_equal(alloc(0x18, STRING), 5);
+    put_stub(8); /* not read again */
+    assert_int_equal(alloc(0x18, STRING), 5);
+    metadata_module_unloaded(metadata, 0x9999);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    memset((void *)CODE, 0, 0x20);
+}
+
+TEST(a_call_of_the_runtime_itself_goes_to_no_method)
+{
+    store_relaxed(&metadata->resolver, (uintptr_t)pthread_self());
+    metadata->config.native_low = JUMP;
+    metadata->config.native_high = END_OF_CODE;
+    put_call(JUMP);
+    put_stub(OTHER_CODE);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    metadata->config.native_high = JUMP; /* kept */
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    memset((void *)CODE, 0, 0x20);
+}
+
 TEST(code_that_may_have_been_unloaded_is_asked_for_again)
 {
     struct fake_function old = functions[0];
