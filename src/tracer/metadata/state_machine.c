@@ -13,17 +13,34 @@
 
 static const char services[] = "System.Runtime.CompilerServices.";
 
-/* A machine's type as compilers name it: <Work>d__3 (C#), work@12 (F#), VB$StateMachine_3_Work. */
+/*
+ * A machine's type as compilers name it: <Work>d__3, and <<Work>b__0>d of a lambda (C#), work@12
+ * (F#), VB$StateMachine_3_Work. C#'s closures, of which there are more, are <>c and the like.
+ */
 static bool machine_named(const char *name)
 {
-    return *name == '<' || strchr(name, '@') || strncmp(name, "VB$StateMachine_", 16) == 0;
+    return (*name == '<' && strstr(name, ">d")) || strchr(name, '@') ||
+           strncmp(name, "VB$StateMachine_", 16) == 0;
+}
+
+/* Not by find_field: before its first answer that reads the names of all members of the module. */
+static bool field_named(struct clr_metadata *import, uint32_t type, const clr_wchar *name,
+                        uint32_t *field)
+{
+    void *enumerator = NULL;
+    uint32_t count = 0;
+    hresult hr =
+        import->vtbl->enum_fields_with_name(import, &enumerator, type, name, field, 1, &count);
+
+    import->vtbl->close_enum(import, enumerator);
+    return hr >= 0 && count;
 }
 
 static bool has_field(struct clr_metadata *import, uint32_t type, const clr_wchar *name)
 {
     uint32_t field;
 
-    return import->vtbl->find_field(import, type, name, NULL, 0, &field) == S_OK;
+    return field_named(import, type, name, &field);
 }
 
 /* An async method's: iterators have no builder, async iterators have a current element. */
@@ -146,7 +163,7 @@ static uint32_t machine_field(struct clr_metadata *import, uint32_t box,
 {
     uint32_t token;
 
-    if (import->vtbl->find_field(import, box, u"StateMachine", NULL, 0, &token) != S_OK)
+    if (!field_named(import, box, u"StateMachine", &token))
         return METADATA_MACHINE_NOWHERE;
     for (uint32_t i = 0; i < count; i++)
         if (field[i].field == token)
