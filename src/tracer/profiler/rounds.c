@@ -6,8 +6,7 @@
 #include "profiler/reclaim.h"
 #include "profiler/unframed.h"
 
-#define DISCARD_NS      100000000ull  /* pages of metadata that were read are kept that long */
-#define DISCARD_IDLE_NS 1000000000ull /* where there is nothing to do */
+#define DISCARD_NS 1000000000ull /* pages of metadata that were read are kept that long */
 
 /* Here: the program need not wait for its thread to be made. */
 static void serve_once(struct profiler *p)
@@ -53,7 +52,7 @@ bool rounds_poll(void *context)
         some |= alive_poll(p->alive);
     if (p->log)
         reclaim_poll(p);
-    if (now - discarded_ns >= (some ? DISCARD_NS : DISCARD_IDLE_NS)) {
+    if (now - discarded_ns >= DISCARD_NS) {
         clr_file_map_discard();
         discarded_ns = now;
     }
