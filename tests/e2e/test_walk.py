@@ -182,8 +182,46 @@ RULES = {
 }
 
 
+# The same with hooks on own code: only there are walk_below and walk_hooked.
+RULES_BETWEEN = 'walk_below', 'walk_memo', 'walk_start', 'walk_frameless'
+# With these rules of the shadow stack switched off, it has frames that have ended.
+FAULTY = 'alloc_settles,dead_on_leave,run_end,live_above,unwind_pending'
+
+
 def test_every_rule_has_a_row(t):
-    t.equal({rule for rule in rule_names() if rule.startswith('walk_')}, set(RULES), 'rules')
+    t.equal({rule for rule in rule_names() if rule.startswith('walk_')}, set(RULES) | set(RULES_BETWEEN) | {'walk_hooked'}, 'rules')
+
+
+def without_between(t, rules, command, *options):
+    """The end record of a recording with walks between hooked frames, in a build that can switch rules off."""
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT=rules)
+    r = t.record(command, *options, '--framework-frames', 'walk', '--log', 'sites', check=1, env=env)
+    t.equal(r.status, 0, str(r))
+    t.note('%s: %d differ, fallbacks: %s' % (rules, r.log.end['snapshots']['mismatched'], r.log.end['walks']['fallbacks_by']))
+    return r.log.end
+
+
+@lane('walk', sample=lambda rule: rule == 'walk_below')
+@needs('Woven')
+@each('rule', *RULES_BETWEEN)
+def test_without_between_hooked_frames(t, rule):
+    end = without_between(t, rule, PROGRAM.command('Woven'), '--own')
+    t.true(end['snapshots']['mismatched'] > 0, 'without %s nothing differs: %s' % (rule, end['snapshots']))
+
+
+@needs('Rules')
+def test_a_faulty_shadow_stack_never_makes_a_walk_wrong(t):
+    """
+    Frames that have ended are not met: then a snapshot is taken, and the reason is counted. That is what finds them: without
+    the check nothing is counted. The path is right without it, too, as a walk has all frames.
+    """
+    command = PROGRAM.command('Rules') + ['--case', 'caught-then-alloc', '--case', 'recursion-caught', '--case', 'out-of-native']
+    end = without_between(t, FAULTY, command, '--only', 'Torture.*')
+    t.equal(end['snapshots']['mismatched'], 0, 'different')
+    t.true(end['walks']['fallbacks_by'].get('hooked', 0) > 0, 'frames that have ended were met: %s' % end['walks'])
+    end = without_between(t, FAULTY + ',walk_hooked', command, '--only', 'Torture.*')
+    t.equal((end['snapshots']['mismatched'], end['walks']['fallbacks_by'].get('hooked')), (0, None), 'without the check')
 
 
 @needs('Exceptions')

@@ -17,15 +17,30 @@ static const char *const rule_names[STACK_RULES] = {
     "dynamic_runs",  "ends_early",      "grace_period",    "live_bounds",     "live_split",
     "live_open",     "live_merge",      "live_depth",      "walk_frameless",  "walk_osr",
     "walk_hidden",   "walk_filter",     "walk_exact",      "walk_memo",       "walk_start",
+    "walk_hooked",   "walk_below",
 };
+
+/* Is the name one of those in the list? */
+static bool is_listed(const char *list, const char *name)
+{
+    size_t size = strlen(name), part;
+
+    for (; *list; list += part + (list[part] == ',')) {
+        part = strcspn(list, ",");
+        if (part == size && memcmp(list, name, size) == 0)
+            return true;
+    }
+    return false;
+}
 
 void stack_rules_read(void)
 {
     const char *without = getenv("SHADOWTRACE_WITHOUT");
 
+    stack_rules_off = 0;
     for (unsigned i = 0; without && i < STACK_RULES; i++)
-        if (strcmp(without, rule_names[i]) == 0)
-            stack_rules_off = UINT64_C(1) << i;
+        if (is_listed(without, rule_names[i]))
+            stack_rules_off |= UINT64_C(1) << i;
 }
 
 #endif

@@ -262,8 +262,8 @@ static inline void stack_jump_end(struct stack *s)
 }
 
 /*
- * Rules that a test build can switch off one at a time (SHADOWTRACE_WITHOUT names it), so that a
- * test sees the comparison find the difference. In the product this is the constant true.
+ * Rules that a test build can switch off (SHADOWTRACE_WITHOUT names one, or several with commas),
+ * so that a test sees the comparison find the difference. In the product this is the constant true.
  */
 enum stack_rule {
     RULE_DEAD_ON_ENTER,
@@ -307,6 +307,8 @@ enum stack_rule {
     RULE_WALK_EXACT,     /* where a signal came is no return address */
     RULE_WALK_MEMO,      /* older steps are the last walk's only if all their words are the same */
     RULE_WALK_START,     /* the native code at the start is what it was only if its words are */
+    RULE_WALK_HOOKED,    /* a hooked frame is met at its SP and of its method, or not at all */
+    RULE_WALK_BELOW,     /* what lies below a hooked frame is what it was only if it was met then */
     STACK_RULES
 };
 #ifdef SHADOWTRACE_NEGATIVE

@@ -28,7 +28,7 @@ static void hooked_next(struct walk_hooked *hooked)
 static void hooked_start(struct walk_hooked *hooked, bool anchored)
 {
     hooked->met = anchored ? hooked->next : 0;
-    while (hooked->met && !frame_walked(&hooked->oldest[hooked->met - 1]))
+    while (hooked->met && !frame_walked(&hooked->oldest[hooked->met - 1]) && RULE(RULE_WALK_BELOW))
         hooked->met--;
     hooked_next(hooked);
 }
@@ -38,8 +38,9 @@ static bool hooked_meet(struct walk_hooked *hooked, const struct walk_step *step
 {
     const struct frame *frame = &hooked->oldest[hooked->next - 1];
 
-    if (cfa != hooked->sp || !step->managed ||
-        ((const struct metadata_method *)step->of)->function_id != stack_function(frame))
+    if ((cfa != hooked->sp || !step->managed ||
+         ((const struct metadata_method *)step->of)->function_id != stack_function(frame)) &&
+        RULE(RULE_WALK_HOOKED))
         return false;
     hooked->next--;
     hooked_next(hooked);
