@@ -78,6 +78,10 @@ bool code_il_of(const struct metadata *metadata, const struct metadata_method *m
 /* Objects that optimised code may do without; see tier.c. */
 enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
 
+/* Was the method's code at `start` compiled ahead of time: does it lie in its module's image? */
+bool code_precompiled(struct metadata *metadata, const struct metadata_method *method,
+                      uintptr_t start);
+
 /* Is there precompiled code of the method that does without a `class`? Threads: the resolver. */
 bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,
                               enum code_spared what, struct metadata_class *class);

@@ -7,6 +7,7 @@
 
 #include "metadata/signature.h"
 
+#include "clr/pe.h"
 #include "clr/readytorun.h"
 #include "clr/scope.h"
 
@@ -164,6 +165,19 @@ static bool code_find(const struct readytorun *ready, struct wanted *wanted, uin
     if (!m->args && m->owner && !m->owner->args)
         return readytorun_method(ready, row, code);
     return readytorun_instance(ready, row, is_method, wanted, code);
+}
+
+bool code_precompiled(struct metadata *metadata, const struct metadata_method *method,
+                      uintptr_t start)
+{
+    const uint8_t *image;
+    bool flat;
+
+    if (!method->module || method->collectible)
+        return false;
+    image = clr_scope_image(metadata->config.info, method->module->module_id, &flat);
+    return image && !flat && start - (uintptr_t)image < UINT32_MAX &&
+           clr_pe_raw(image, (uint32_t)(start - (uintptr_t)image));
 }
 
 bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,

@@ -180,5 +180,6 @@ bool code_unoptimised_alloc(struct metadata *metadata, struct metadata_method *m
         return false;
     body = code_body_find(metadata, method, ip - 1, &offset);
     return body && body->ranges && unoptimised(metadata, method, body) &&
+           !code_precompiled(metadata, method, body->start) &&
            code_precompiled_without(metadata, method, what, made);
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "code/il_search.h"
+#include "code/internal.h"
 #include "metadata/internal.h"
 #include "rich/rich.h"
 #include "support/test.h"
@@ -364,6 +365,28 @@ TEST(code_that_may_have_been_unloaded_is_asked_for_again)
     assert_int_equal(call(0x50, FIRST), 33);
     assert_int_equal(load_relaxed(&info.maps), 4);
     functions[0] = old;
+}
+
+TEST(code_is_precompiled_if_it_lies_in_a_section_of_its_image)
+{
+    enum { HEADERS = 128, SECTION = HEADERS + 24, TEXT = 0x1000, TEXT_SIZE = 0x80 };
+    static uint8_t image[TEXT + 2 * TEXT_SIZE];
+    const uint32_t section[] = {TEXT_SIZE, TEXT, TEXT_SIZE, 0x200};
+
+    image[60] = HEADERS;
+    image[HEADERS + 6] = 1; /* sections */
+    memcpy(image + SECTION + 8, section, sizeof(section));
+    assert_false(code_precompiled(metadata, caller, (uintptr_t)image + TEXT)); /* no image */
+    info.image = image;
+    assert_true(code_precompiled(metadata, caller, (uintptr_t)image + TEXT));
+    assert_true(code_precompiled(metadata, caller, (uintptr_t)image + TEXT + TEXT_SIZE - 1));
+    assert_false(code_precompiled(metadata, caller, (uintptr_t)image + TEXT + TEXT_SIZE));
+    assert_false(code_precompiled(metadata, caller, (uintptr_t)image - 1));
+    assert_false(code_precompiled(metadata, caller, CODE));
+    modules[0].flags |= COR_PRF_MODULE_FLAT_LAYOUT; /* runs from elsewhere */
+    assert_false(code_precompiled(metadata, caller, (uintptr_t)image + TEXT));
+    modules[0].flags &= ~(uint32_t)COR_PRF_MODULE_FLAT_LAYOUT;
+    info.image = NULL;
 }
 
 TEST(cold_code_counts_on_from_hot_code)

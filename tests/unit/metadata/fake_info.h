@@ -50,6 +50,7 @@ struct fake_info {
     struct fake_class *classes;
     struct fake_function *functions;
     struct fake_code *codes;
+    const uint8_t *image;        /* of each module; NULL: none */
     _Atomic(uint64_t) questions; /* about classes and functions */
     _Atomic(uint64_t) maps;      /* asked for */
 };
@@ -77,9 +78,10 @@ static hresult info_module(struct clr_info *self, uintptr_t id, const uint8_t **
 {
     const struct fake_module *m = fake_module_of(self, id);
 
-    (void)base;
     if (!m)
         return E_INVALIDARG;
+    if (base)
+        *base = info_of(self)->image;
     *assembly = id;
     *flags = m->flags;
     return fake_name(m->path, name, max, length) < 0 ? E_FAIL : S_OK;
