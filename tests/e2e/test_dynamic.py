@@ -32,17 +32,22 @@ def found(log, pdb):
         if name not in types:
             continue
         node, objects = log.nodes[a['node']], a.get('allocs', 1)
-        seen['D' if a.get('call') == 'dynamic' else 'L'][line_of(log, pdb, node['method'], a.get('il')), name] += objects
+        seen['D' if a.get('call') == 'dynamic' else 'L'][line_of(log, pdb, node['method'], a), name] += objects
         if name == 'Called':
             parent = log.nodes[node['parent']]
             seen['H' if node.get('call') == 'dynamic' else 'not marked'][
-                line_of(log, pdb, parent['method'], node.get('il')), name] += objects
+                line_of(log, pdb, parent['method'], node), name] += objects
     return seen
 
 
-def line_of(log, pdb, method, il):
-    line = pdb.line(log.methods[method]['token'], il) if il is not None else None
-    return line[1] if line else plain(log.methods[method]['name'])
+def line_of(log, pdb, method, record):
+    """Of its instruction; of several instructions the first and the last line, if they differ; else the method's name."""
+    il = [record[key] for key in ('il', 'il_last') if key in record]
+    lines = [pdb.line(log.methods[method]['token'], at) for at in il]
+    if not il or not all(lines):
+        return plain(log.methods[method]['name'])
+    first, last = lines[0][1], lines[-1][1]
+    return first if first == last else (first, last)
 
 
 def differences(seen):
@@ -99,6 +104,9 @@ def test_in_optimised_code_a_line_is_right_or_not_known(t):
             if isinstance(line, int):
                 known += count
                 t.true(count <= marked[line, name], '%s: %s on line %d' % (kind, name, line))
+            elif isinstance(line, tuple):
+                inside = sum(marked[at, name] for at in range(line[0], line[1] + 1))
+                t.true(count <= inside, '%s: %s on lines %d to %d' % (kind, name, *line))
         names = [collections.Counter() for _ in range(2)]
         for sums, table in zip(names, (seen[kind], marked)):
             for (_, name), count in table.items():

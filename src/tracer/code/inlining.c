@@ -233,6 +233,17 @@ static struct range extent_of(const struct inlining *in, uint32_t node,
     return range;
 }
 
+/* Has no code of the map the part of the entry's statement before it? Then it is the entry's, too. */
+static bool begins_at_entry(const struct inlining *in, const struct range *extent)
+{
+    const struct rich_map *entry = &in->body->map[in->entry], *map = in->body->map;
+
+    for (uint32_t i = 0; i < in->body->maps; i++)
+        if (map[i].node == entry->node && map[i].il >= extent->hole && map[i].il < extent->hole_to)
+            return false;
+    return true;
+}
+
 static bool is_newobj(const struct il_pieces *pieces, uint32_t at)
 {
     for (uint32_t i = 0; i < pieces->reaches; i++)
@@ -314,6 +325,25 @@ static uint32_t find_below(const struct inlining *in, uint32_t node, const struc
     return count;
 }
 
+/* Has one of those that a node was inlined into an instruction that may be what is looked for? */
+static bool any_above(const struct inlining *in, uint32_t node)
+{
+    while (node) {
+        const struct il_pieces *pieces;
+        struct metadata_method *method;
+        struct found found = {.count = 0};
+
+        node = in->body->node[node].parent;
+        method = node == RICH_NONE ? NULL : method_of(in, node);
+        pieces = method ? pieces_of(in->metadata, method) : NULL;
+        if (pieces)
+            find_fits(method, pieces, WHOLE, in->target, least_of(in->target), &found);
+        if (!pieces || found.count)
+            return true;
+    }
+    return false;
+}
+
 /* From the statement of the entry up. Returns: the node, or RICH_NONE; *found is in its method. */
 static uint32_t find_up(const struct inlining *in, struct found *found)
 {
@@ -331,6 +361,8 @@ static uint32_t find_up(const struct inlining *in, struct found *found)
         if (!pieces)
             return RICH_NONE;
         extent = extent_of(in, node, pieces, range);
+        if (!depth && begins_at_entry(in, &extent))
+            extent.hole_to = extent.hole;
         find_in(method, pieces, range, in->target, &inside);
         find_in(method, pieces, extent, in->target, found);
         count = find_below(in, node, &extent, &below, &inlined);
@@ -340,6 +372,8 @@ static uint32_t find_up(const struct inlining *in, struct found *found)
         }
         if (inside.count && found->count <= MOST_CALLS && !count)
             return node;
+        if (!depth && found->count && found->count <= MOST_CALLS && !count && !any_above(in, node))
+            return node; /* in statements next to it, whose code it has */
         if (!node || in->body->node[node].parent == RICH_NONE || found->count || count)
             return RICH_NONE;
         call = call_of(in, node);
@@ -434,6 +468,11 @@ static bool may_be_in(const struct inlining *in, struct metadata_method *method,
     return found.count;
 }
 
+static bool is_others(const struct inlining *in, const struct metadata_method *method)
+{
+    return method->module && metadata_module_is_others(in->metadata, method->module->module_id);
+}
+
 /* Is a node own code, or was it inlined into own code other than the root? */
 static bool in_own_code(const struct inlining *in, uint32_t node)
 {
@@ -442,7 +481,7 @@ static bool in_own_code(const struct inlining *in, uint32_t node)
 
         if (node == RICH_NONE ||
             metadata_method_map(in->metadata, in->body->node[node].function, &method) ||
-            !method->module || !metadata_module_is_others(in->metadata, method->module->module_id))
+            !is_others(in, method))
             return true;
         node = in->body->node[node].parent;
     }
@@ -575,7 +614,7 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
     *inlined = 0;
     *by = CODE_BY_RICH;
     if (count && !may_be_own(&in, targets, count)) {
-        *by = is_roots(&in) ? CODE_BY_MAP : CODE_BY_NAME;
+        *by = is_others(&in, method) || is_roots(&in) ? CODE_BY_MAP : CODE_BY_NAME;
         return CODE_IL_UNMAPPED;
     }
     if (in.entry != RICH_NONE && !count) { /* the statement itself */

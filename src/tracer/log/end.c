@@ -90,6 +90,7 @@ json_t *log_rich_json(const struct log *log)
     object = json_object();
     log_set(object, "bodies", bodies);
     log_set(object, "bytes", load_relaxed(&counts->bytes));
+    log_set_any(object, "hosts", load_relaxed(&counts->hosts));
     log_set_any(object, "awaited", load_relaxed(&counts->awaited));
     log_set_any(object, "left_out", load_relaxed(&counts->left_out));
     log_set_any(object, "left_out_bytes", load_relaxed(&counts->left_out_bytes));

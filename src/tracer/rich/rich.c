@@ -1,5 +1,6 @@
 #include "rich/rich.h"
 
+#include "base/hash.h"
 #include "base/load.h"
 #include "base/memory.h"
 #include "metadata/internal.h"
@@ -163,28 +164,88 @@ static const struct rich_body *find(const struct metadata_method *method, uintpt
     return body;
 }
 
+/* method: NULL: one without a record. */
 static void lose(struct rich *rich, struct metadata_method *method, enum rich_lost reason)
 {
     add_relaxed(&rich->counts.lost[reason], 1);
-    store_relaxed(&method->rich_lost, true);
+    if (method)
+        store_relaxed(&method->rich_lost, true);
 }
 
 static void list_body(struct rich *rich, struct metadata_method *method, struct rich_body *body,
                       uintptr_t start, uint32_t size)
 {
-    if (body->nodes == 1) { /* only that nothing was inlined is of use */
-        struct rich_body *less = memory_realloc(body, sizeof(*body) + sizeof(*body->node));
+    size_t bytes = sizeof(*body);
+
+    if (body->nodes == 1) {
+        struct rich_body *less = memory_realloc(body, bytes);
 
         body = less ? less : body;
         body->maps = 0;
         body->map = NULL;
+    } else {
+        bytes += body->nodes * sizeof(*body->node) + body->maps * sizeof(*body->map);
     }
     body->start = start;
     body->size = size;
     add_relaxed(&rich->counts.bodies, 1);
-    add_relaxed(&rich->counts.bytes, sizeof(*body) + body->nodes * sizeof(*body->node) +
-                                         body->maps * sizeof(*body->map));
+    add_relaxed(&rich->counts.bytes, bytes);
     list_push(&method->rich, body, next);
+}
+
+/* The module of a function; 0: not known. */
+static uintptr_t module_of(struct rich *rich, uintptr_t function)
+{
+    struct clr_info *info = rich->runtime->info;
+    const struct metadata_method *method = metadata_method_find(rich->metadata, function);
+    uintptr_t class, module = 0;
+    uint32_t token;
+
+    if (method)
+        return method->module ? method->module->module_id : 0;
+    if (info->vtbl->get_function_info(info, function, &class, &module, &token) < 0)
+        return 0;
+    return module;
+}
+
+/* May a function be own code? The others are remembered: most that are inlined are so again. */
+static bool may_be_own(struct rich *rich, uintptr_t function)
+{
+    _Atomic(uintptr_t) *others = &rich->others[hash_word(function) >> (64 - RICH_OTHERS_BITS)];
+    uintptr_t module = load_relaxed(others) == function ? 0 : module_of(rich, function);
+
+    if (module && !metadata_module_is_others(rich->metadata, module))
+        return true;
+    if (module)
+        store_relaxed(others, function);
+    return false;
+}
+
+static bool has_own(struct rich *rich, const struct rich_body *body)
+{
+    uint32_t i = 1;
+
+    while (i < body->nodes && !may_be_own(rich, body->node[i].function))
+        i++;
+    return i < body->nodes;
+}
+
+/*
+ * A body from the payload of its event, of others' code if `own` is false: then with its nodes only
+ * if one of them is own. NULL: as rich_body_read.
+ */
+static struct rich_body *body_of(struct rich *rich, bool own, const uint8_t *data, size_t size,
+                                 bool *refused)
+{
+    struct rich_body *body = rich_body_read(data, size, refused);
+
+    if (!body || own)
+        return body;
+    if (has_own(rich, body))
+        add_relaxed(&rich->counts.hosts, 1);
+    else
+        body->nodes = 1;
+    return body;
 }
 
 /* Reads what the runtime keeps of a body. Two threads may list the same: that costs memory only. */
@@ -196,15 +257,15 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
     size_t size;
     bool damaged = false;
 
-    if (!method->module || metadata_module_is_others(rich->metadata, method->module->module_id))
+    if (!method->module)
         return NULL;
     switch (rich_stored_read(code->start, method->function_id, &data, &size)) {
     case RICH_STORED:
-        body = rich_body_read(data, size, &damaged);
+        body = body_of(rich, may_be_own(rich, method->function_id), data, size, &damaged);
         memory_free(data);
         break;
     case RICH_STORED_TIER0:
-        body = memory_zalloc(1, sizeof(*body) + sizeof(*body->node));
+        body = memory_zalloc(1, sizeof(*body));
         if (body)
             body->nodes = 1;
         break;
@@ -267,21 +328,16 @@ const struct rich_body *rich_body_find(struct metadata *metadata,
 
 /* ---- events ---- */
 
-/* The record of a function if it may be own code, else NULL. */
-static struct metadata_method *own_method(struct rich *rich, uintptr_t function)
+/*
+ * The record of a function of which it is awaited what was inlined: of own code; of other code that
+ * has one already, as hooked methods have. NULL: none.
+ */
+static struct metadata_method *awaited(struct rich *rich, uintptr_t function)
 {
-    struct clr_info *info = rich->runtime->info;
     struct metadata_method *method = metadata_method_find(rich->metadata, function);
-    uintptr_t class, module = 0;
-    uint32_t token;
 
-    if (method)
-        module = method->module ? method->module->module_id : 0;
-    else if (info->vtbl->get_function_info(info, function, &class, &module, &token) < 0)
-        return NULL;
-    if (!module || metadata_module_is_others(rich->metadata, module))
-        return NULL;
-    if (!method && metadata_method_map(rich->metadata, function, &method))
+    if (!method && may_be_own(rich, function) &&
+        metadata_method_map(rich->metadata, function, &method))
         return NULL;
     return method;
 }
@@ -289,7 +345,7 @@ static struct metadata_method *own_method(struct rich *rich, uintptr_t function)
 static void on_jitting(struct rich *rich, const uint8_t *data, uint32_t size)
 {
     struct metadata_method *method =
-        size < sizeof(uint64_t) ? NULL : own_method(rich, (uintptr_t)load_u64(data));
+        size < sizeof(uint64_t) ? NULL : awaited(rich, (uintptr_t)load_u64(data));
 
     if (method)
         add_relaxed(&method->rich_due, 1);
@@ -339,85 +395,92 @@ static struct rich_load *load_take(struct rich *rich)
 
 static void on_load(struct rich *rich, const uint8_t *data, uint32_t size)
 {
-    struct metadata_method *method;
     struct rich_load *load;
     uintptr_t function;
+    bool own;
 
     if (size < LOAD_SIZE)
         return;
     function = (uintptr_t)load_u64(data);
-    method = own_method(rich, function);
+    own = may_be_own(rich, function);
     pthread_mutex_lock(&rich->lock);
-    load = method ? load_take(rich) : load_find(rich);
-    if (method) {
-        load->function = function;
-        load->start = (uintptr_t)load_u64(data + 16);
-        load->size = load_u32(data + 24);
-    } else if (load) {
-        load_end(load);
-    }
+    load = load_take(rich);
+    load->function = function;
+    load->own = own;
+    load->start = (uintptr_t)load_u64(data + 16);
+    load->size = load_u32(data + 24);
     pthread_mutex_unlock(&rich->lock);
 }
 
-static void keep(struct rich *rich, const struct rich_load *load, struct metadata_method *method,
-                 const uint8_t *data, size_t size)
+/* All of a body's info is there. One of other code gets no record for being plain. */
+static void keep(struct rich *rich, const struct rich_load *load, const uint8_t *data, size_t size)
 {
-    bool damaged;
-    struct rich_body *body = rich_body_read(data, size, &damaged);
+    bool damaged = false;
+    struct rich_body *body = load->lost ? NULL : body_of(rich, load->own, data, size, &damaged);
+    struct metadata_method *method = metadata_method_find(rich->metadata, load->function);
 
-    if (body)
+    if (!method && body && body->nodes > 1)
+        metadata_method_map(rich->metadata, load->function, &method);
+    if (method && body)
         list_body(rich, method, body, load->start, load->size);
     else
+        memory_free(body);
+    if (!body && !load->lost)
         lose(rich, method, damaged ? RICH_DAMAGED : RICH_NO_MEMORY);
+    if (method)
+        due_end(method);
 }
 
-/* Adds a chunk to those before. Returns: it was the last one, and nothing more comes. */
-static bool take_chunk(struct rich *rich, struct rich_load *load, struct metadata_method *method,
-                       bool last, const uint8_t *data, size_t size)
+/* Adds a chunk to those before. */
+static void add_chunk(struct rich *rich, struct rich_load *load, const uint8_t *data, size_t size)
 {
     size_t sum = load->data_size + size;
-    uint8_t *all;
+    uint8_t *all = sum <= MOST_BYTES ? memory_realloc(load->data, sum) : NULL;
 
-    if (load->lost)
-        return last;
-    if (last && !load->data) {
-        keep(rich, load, method, data, size);
-        return true;
+    if (all) {
+        memcpy(all + load->data_size, data, size);
+        load->data = all;
+        load->data_size = sum;
+        return;
     }
-    all = sum <= MOST_BYTES ? memory_realloc(load->data, sum) : NULL;
-    if (!all) {
-        lose(rich, method, sum <= MOST_BYTES ? RICH_NO_MEMORY : RICH_DAMAGED);
-        load->lost = true;
-        return last;
-    }
-    memcpy(all + load->data_size, data, size);
-    load->data = all;
-    load->data_size = sum;
-    if (last)
-        keep(rich, load, method, all, sum);
-    return last;
+    lose(rich, metadata_method_find(rich->metadata, load->function),
+         sum <= MOST_BYTES ? RICH_NO_MEMORY : RICH_DAMAGED);
+    load->lost = true;
 }
 
+/* The runtime is asked about the methods of a whole one without the lock. */
 static void on_rich(struct rich *rich, const uint8_t *data, uint32_t size)
 {
     uintptr_t function = size < RICH_HEAD ? 0 : (uintptr_t)load_u64(data + 2);
-    struct metadata_method *method = metadata_method_find(rich->metadata, function);
-    struct rich_load *load;
+    struct rich_load *load, whole = {.function = 0};
+    uint32_t part, rest = size - RICH_HEAD;
 
-    if (!function || !method)
+    if (!function)
         return;
+    part = load_u32(data + 30);
+    part = part < rest ? part : rest;
+    data += RICH_HEAD;
     pthread_mutex_lock(&rich->lock);
     load = load_find(rich);
     if (load && load->function == function) {
-        bool last = load_u32(data + 26) & LAST_CHUNK;
-        uint32_t part = load_u32(data + 30), whole = size - RICH_HEAD;
+        bool last = load_u32(data - RICH_HEAD + 26) & LAST_CHUNK;
 
-        if (take_chunk(rich, load, method, last, data + RICH_HEAD, part < whole ? part : whole)) {
+        if (!load->lost && (!last || load->data))
+            add_chunk(rich, load, data, part);
+        if (last) {
+            whole = *load;
+            load->data = NULL;
             load_end(load);
-            due_end(method);
         }
     }
     pthread_mutex_unlock(&rich->lock);
+    if (!whole.function)
+        return;
+    if (whole.data)
+        keep(rich, &whole, whole.data, whole.data_size);
+    else
+        keep(rich, &whole, data, part);
+    memory_free(whole.data);
 }
 
 static bool is_named(const struct rich *rich, uintptr_t provider, const clr_wchar *name,

@@ -1,9 +1,10 @@
 /*
  * rich/rich.h - the JIT's rich debug info of own code: which statement of which method, inlined
- * ones too, a piece of native code belongs to. The JIT makes it only if DOTNET_RichDebugInfo=1 was
- * set as the process began. .NET 9 and 10 keep it where it can be read: stored.h. A later one sends
- * it as an event for each body, and only to an EventPipe session with the verbose events of the
- * JIT: so the session is a separate one.
+ * ones too, a piece of native code belongs to. Of other code it is kept where an own method was
+ * inlined, which is rare. The JIT makes it only if DOTNET_RichDebugInfo=1 was set as the process
+ * began. .NET 9 and 10 keep it where it can be read: stored.h. A later one sends it as an event for
+ * each body, and only to an EventPipe session with the verbose events of the JIT: so the session is
+ * a separate one.
  */
 #ifndef SHADOWTRACE_RICH_RICH_H
 #define SHADOWTRACE_RICH_RICH_H
@@ -28,7 +29,10 @@ struct rich_map {
     uint32_t native, node, il;
 };
 
-/* The code at [start, start + size). Immutable once listed; it ends with the method's record. */
+/*
+ * The code at [start, start + size). Immutable once listed; it ends with the method's record. Of
+ * one in which nothing is inlined that matters, only that is kept: `nodes` is 1, without any here.
+ */
 struct rich_body {
     struct rich_body *next;
     uintptr_t start;
@@ -43,10 +47,11 @@ struct rich_code {
     uint32_t size;
 };
 
-/* Of own code: what is kept, and bodies of which it is not known what was inlined, by reason. */
+/* What is kept, and bodies of which it is not known what was inlined, by reason. */
 enum rich_lost { RICH_DAMAGED, RICH_NO_MEMORY, RICH_LATE, RICH_LOST_REASONS };
 struct rich_counts {
     _Atomic(uint64_t) bodies, bytes;
+    _Atomic(uint64_t) hosts; /* of the bodies: those of other code with own methods */
     _Atomic(uint64_t) lost[RICH_LOST_REASONS];
     _Atomic(uint64_t) awaited;                  /* bodies that ran before their info was there */
     _Atomic(uint64_t) left_out, left_out_bytes; /* objects that are not recorded: rich_caused() */
@@ -59,12 +64,15 @@ struct rich_load {
     uintptr_t function; /* 0: the slot is free */
     uintptr_t start;
     uint32_t size;
+    bool own;      /* it may be own code */
     uint64_t used; /* when, for the one to give up */
     bool lost;     /* the rest is of no use */
     uint8_t *data; /* chunks so far; NULL: none */
     size_t data_size;
 };
 #define RICH_LOADS 64 /* threads that compile at the same time */
+
+#define RICH_OTHERS_BITS 11 /* of functions that are known to be no own code, by hash */
 
 struct rich {
     struct metadata *metadata;
@@ -80,6 +88,7 @@ struct rich {
     pthread_mutex_t lock; /* of loads */
     struct rich_load load[RICH_LOADS];
     uint64_t uses;
+    _Atomic(uintptr_t) others[1 << RICH_OTHERS_BITS]; /* FunctionIDs; their modules never go */
     struct rich_counts counts;
 };
 

@@ -9,6 +9,8 @@
 #include "rich/rich.h"
 #include "support/test.h"
 
+#include <shadowtrace/log_reader.h>
+
 #include <pthread.h>
 #include <sched.h>
 #include <stddef.h>
@@ -18,8 +20,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { APP = 0x2000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
-enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED, SOLE };
+enum { APP = 0x2000, GUESTS = 0x3000, PROGRAM = 0x100, STRING, LIST, WIDGET, WIDGETS };
+enum { MAIN = 0x500, FIRST, SECOND, LAMBDA, GROW, DYNAMIC, STUB, UNHOOKED, SOLE, GUEST };
 enum {
     CODE = 0x100000,
     COLD = 0x200000,
@@ -101,6 +103,7 @@ static const struct clr_debug_il_to_native_map sole_map[] = {{PROLOG, 0, 8}, {0,
 
 static struct fake_module modules[] = {
     {APP, u"/app/App.dll", u"App", 1, &fake},
+    {GUESTS, u"/app/Guests.dll", u"Guests", 2, &fake},
     {0, NULL, NULL, 0, NULL},
 };
 static struct fake_class classes[] = {
@@ -131,6 +134,7 @@ static struct fake_function functions[] = {
      .code = {SOLE_CODE},
      .il = sole_body,
      .il_size = sizeof(sole_body)},
+    {.id = GUEST, .class = PROGRAM, .module = GUESTS, .token = 0x06000002},
     {.id = DYNAMIC, .dynamic = true, .name = u"MyDynamicMethod"},
     {.id = STUB, .dynamic = true, .name = u"IL_STUB_PInvoke"},
     {.id = 0},
@@ -501,14 +505,15 @@ static void loaded(void)
     assert_false(rich_delivered(&rich, PROVIDER, LOADED, event, 36));
 }
 
+static uint64_t inlinee = FIRST;
+
 /* Main with First inlined: two nodes and one entry, 61 bytes, of which this is a part. */
 static void chunk(size_t from, size_t size, bool last)
 {
     uint8_t all[61] = {2, 0, 0, 0, 1};
-    const uint64_t first = FIRST;
 
     all[20] = 1; /* the root's child */
-    memcpy(all + 28, &first, sizeof(first));
+    memcpy(all + 28, &inlinee, sizeof(inlinee));
     event_put(2, MAIN, 8);
     event_put(26, last ? UINT32_C(0x80000000) : 0, 4);
     event_put(30, size, 4);
@@ -598,6 +603,60 @@ TEST(where_no_inlined_method_may_be_meant_the_map_tells_the_instruction)
     jitting();
     loaded();
     chunk(0, 61, true);
+    assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), &inlined), 70);
+    assert_int_equal(inlined, 0);
+}
+
+static void own(uintptr_t module, enum sst_owner owner)
+{
+    struct metadata_module *record = NULL;
+
+    assert_int_equal(metadata_module_get(metadata, module, &record), 0);
+    record->owner = (uint8_t)owner;
+}
+
+static const struct rich_body *body_of_others(uintptr_t guest)
+{
+    const struct rich_body *body;
+    bool lost;
+
+    rich_begin();
+    own(APP, SST_OWNER_FRAMEWORK);
+    own(GUESTS, SST_OWNER_OWN);
+    inlinee = method_of(guest)->function_id;
+    jitting();
+    loaded();
+    chunk(0, 30, false);
+    chunk(30, 31, true);
+    inlinee = FIRST;
+    body = rich_body_find(metadata, caller, &osr, &lost);
+    assert_non_null(body);
+    assert_false(lost);
+    assert_int_equal(load_relaxed(&caller->rich_due), 0);
+    return body;
+}
+
+TEST(of_other_code_it_is_kept_which_own_methods_are_inlined)
+{
+    const struct rich_body *body = body_of_others(GUEST);
+
+    assert_int_equal(body->nodes, 2);
+    assert_int_equal(body->node[1].function, GUEST);
+    assert_int_equal(load_relaxed(&rich.counts.hosts), 1);
+}
+
+TEST(of_other_code_without_own_methods_only_that_is_kept)
+{
+    assert_int_equal(body_of_others(FIRST)->nodes, 1);
+    assert_int_equal(load_relaxed(&rich.counts.hosts), 0);
+    assert_int_equal(load_relaxed(&rich.counts.bytes), sizeof(struct rich_body));
+}
+
+TEST(what_is_inlined_into_other_code_and_can_be_nothing_own_leaves_the_map_to_tell)
+{
+    uint32_t inlined = 0;
+
+    body_of_others(GUEST);
     assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), &inlined), 70);
     assert_int_equal(inlined, 0);
 }
