@@ -1,6 +1,7 @@
 #include "code/il_match.h"
 
 #include "metadata/internal.h"
+#include "metadata/state_machine.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
@@ -375,8 +376,12 @@ static unsigned fit_class(struct il_match *match, const struct il_instruction *i
     if (makes_it(match, in->opcode, operand)) {
         if (in->opcode != OP_BOX) /* what is boxed, newobj only builds */
             return FIT_ALL;
-        /* Code shared by reference types has nothing to box. */
-        return is_variable(match->made, match->made + match->made_size) ? 0 : FIT_BOX;
+        /* Code shared by reference types has nothing to box: there a class may be named as its
+         * parameter is. */
+        return is_variable(match->made, match->made + match->made_size) &&
+                       !metadata_class_is_value(made)
+                   ? 0
+                   : FIT_BOX;
     }
     return clr_token_type(operand->owner) == mdtTypeSpec
                ? fit_type_spec(match, in->opcode, operand->owner)

@@ -11,6 +11,7 @@
 #include "code/internal.h"
 
 #include "base/memory.h"
+#include "metadata/state_machine.h"
 #include "rich/rich.h"
 
 #include <string.h>
@@ -93,10 +94,29 @@ static bool in_range(const struct range *range, uint32_t at)
     return at >= range->from && at < range->to && !(at >= range->hole && at < range->hole_to);
 }
 
+#define PREFIX 6 /* bytes of `constrained.` and its type */
+
+/* A virtual call boxes the value that its prefix names, if the type does not override it. */
+static unsigned fit_constrained(const struct inlining *in, struct il_match *match,
+                                const struct metadata_method *method,
+                                const struct il_instruction *call)
+{
+    struct il_instruction box = {.at = call->at, .opcode = OP_BOX};
+    struct il_code il;
+
+    if (call->opcode != OP_CALLVIRT || call->at < PREFIX || !match->target->made ||
+        !metadata_class_is_value(match->target->made) || !code_il_of(in->metadata, method, &il) ||
+        call->at > il.size || il.code[call->at - PREFIX] != OP_CONSTRAINED >> 8 ||
+        il.code[call->at - PREFIX + 1] != (OP_CONSTRAINED & 0xff))
+        return 0;
+    memcpy(&box.token, il.code + call->at - sizeof(box.token), sizeof(box.token));
+    return il_match_fit(match, &box, false);
+}
+
 /* `least`: how well they have to fit. */
-static void find_fits(const struct metadata_method *method, const struct il_pieces *pieces,
-                      struct range range, const struct il_target *target, unsigned least,
-                      struct found *found)
+static void find_fits(const struct inlining *in, const struct metadata_method *method,
+                      const struct il_pieces *pieces, struct range range,
+                      const struct il_target *target, unsigned least, struct found *found)
 {
     struct il_match match;
 
@@ -108,6 +128,8 @@ static void find_fits(const struct metadata_method *method, const struct il_piec
         unsigned fit =
             in_range(&range, instruction->at) ? il_match_fit(&match, instruction, false) : 0;
 
+        if (!fit && in_range(&range, instruction->at))
+            fit = fit_constrained(in, &match, method, instruction);
         if (fit < found->fit)
             continue;
         if (fit > found->fit)
@@ -125,10 +147,11 @@ static unsigned least_of(const struct il_target *target)
     return target->made ? FIT_FIRST : FIT_NAME;
 }
 
-static void find_in(const struct metadata_method *method, const struct il_pieces *pieces,
-                    struct range range, const struct il_target *target, struct found *found)
+static void find_in(const struct inlining *in, const struct metadata_method *method,
+                    const struct il_pieces *pieces, struct range range,
+                    const struct il_target *target, struct found *found)
 {
-    find_fits(method, pieces, range, target, FIT_NAME, found);
+    find_fits(in, method, pieces, range, target, FIT_NAME, found);
 }
 
 /* Of the inlined calls of a node's method by the same parent: how many, and which one it is. */
@@ -189,7 +212,7 @@ static int32_t call_of(const struct inlining *in, uint32_t node)
         return IL_UNKNOWN;
     target.callee = metadata_method_text(callee);
     target.record = callee;
-    find_in(caller, pieces, WHOLE, &target, &found);
+    find_in(in, caller, pieces, WHOLE, &target, &found);
     if (found.count == 1)
         return (int32_t)found.at[0];
     if (found.count && found.count <= MOST_CALLS &&
@@ -233,7 +256,7 @@ static struct range extent_of(const struct inlining *in, uint32_t node,
     return range;
 }
 
-/* Has no code of the map the part of the entry's statement before it? Then it is the entry's, too. */
+/* Has the part of a statement before the entry no code in the map? Then the entry's is its, too. */
 static bool begins_at_entry(const struct inlining *in, const struct range *extent)
 {
     const struct rich_map *entry = &in->body->map[in->entry], *map = in->body->map;
@@ -274,7 +297,7 @@ static void find_unmapped(const struct inlining *in, uint32_t node, struct found
 
     found->count = 0;
     if (pieces)
-        find_fits(method, pieces, WHOLE, in->target, least_of(in->target), found);
+        find_fits(in, method, pieces, WHOLE, in->target, least_of(in->target), found);
     for (uint32_t i = 0; i < found->count && i < MOST_CALLS; i++)
         if (!is_mapped(in, node, pieces, found->at[i]))
             found->at[count++] = found->at[i];
@@ -337,7 +360,7 @@ static bool any_above(const struct inlining *in, uint32_t node)
         method = node == RICH_NONE ? NULL : method_of(in, node);
         pieces = method ? pieces_of(in->metadata, method) : NULL;
         if (pieces)
-            find_fits(method, pieces, WHOLE, in->target, least_of(in->target), &found);
+            find_fits(in, method, pieces, WHOLE, in->target, least_of(in->target), &found);
         if (!pieces || found.count)
             return true;
     }
@@ -363,8 +386,8 @@ static uint32_t find_up(const struct inlining *in, struct found *found)
         extent = extent_of(in, node, pieces, range);
         if (!depth && begins_at_entry(in, &extent))
             extent.hole_to = extent.hole;
-        find_in(method, pieces, range, in->target, &inside);
-        find_in(method, pieces, extent, in->target, found);
+        find_in(in, method, pieces, range, in->target, &inside);
+        find_in(in, method, pieces, extent, in->target, found);
         count = find_below(in, node, &extent, &below, &inlined);
         if (count == 1 && !found->count && inlined.fit >= FIT_NAME) {
             *found = inlined;
@@ -464,7 +487,7 @@ static bool may_be_in(const struct inlining *in, struct metadata_method *method,
     struct found found = {.count = 0};
 
     for (size_t i = 0; pieces && i < count && !found.count; i++)
-        find_fits(method, pieces, WHOLE, &targets[i], least_of(&targets[i]), &found);
+        find_fits(in, method, pieces, WHOLE, &targets[i], least_of(&targets[i]), &found);
     return found.count;
 }
 
@@ -570,7 +593,7 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
         if (!method)
             return RICH_NONE;
         if (pieces)
-            find_fits(method, pieces, WHOLE, target, least_of(target), &here);
+            find_fits(in, method, pieces, WHOLE, target, least_of(target), &here);
         if (!here.count)
             continue;
         count += here.count;

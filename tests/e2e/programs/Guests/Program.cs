@@ -89,6 +89,7 @@ static class Values
 {
     static readonly Dictionary<Key, int> table = new();
     static readonly Dictionary<Deep, int> deep = new();
+    static readonly Dictionary<T0124, int> plain = new() { [new T0124 { Text = "1" }] = 1 };
     static readonly List<Key> list = new();
     static readonly Weight[] weights = new Weight[6];
     static readonly int[] numbers = new int[6];
@@ -112,8 +113,15 @@ static class Values
         s += Array.BinarySearch(weights, new Weight { N = 3 });
         numbers.AsSpan().Sort(new ByWeight());
         s += Count(new Walk());
+        for (int k = 0; k < 4; k++)
+            if (IsPlain(i + k))
+                s++;
         return s;
     }
+
+    // Without IEquatable the framework boxes keys.
+    static bool IsPlain(int i) =>
+        plain.ContainsKey(new T0124 { N = i & 3, Text = "1" });
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int Count<T>(T walk) where T : struct, IEnumerator<int>
@@ -130,17 +138,17 @@ sealed class ByText : IComparer<string>, IEqualityComparer<string>
 {
     public int Compare(string a, string b)
     {
-        Sink.O = new T0133();
+        Sink.O = new T0141();
         return string.CompareOrdinal(a, b);
     }
     public bool Equals(string a, string b)
     {
-        Sink.O = new T0138();
+        Sink.O = new T0146();
         return a == b;
     }
     public int GetHashCode(string text)
     {
-        Sink.O = new T0143();
+        Sink.O = new T0151();
         return text.Length;
     }
 }
@@ -156,30 +164,30 @@ static class Lambdas
     {
         int s = 0;
         var made = Enumerable.Range(i, 8).Select(n =>
-            new T0159(n)).ToArray();
+            new T0167(n)).ToArray();
         s += made.Length;
         s += words.Select(word =>
         {
-            Sink.O = new T0163();
+            Sink.O = new T0171();
             return Wrap(word);
         }).ToList().Count;
         s += words.Where(word =>
         {
-            Sink.O = new T0168();
+            Sink.O = new T0176();
             return word.Length == 1;
         }).Count();
         list.ForEach(word =>
-            Sink.O = new T0172());
+            Sink.O = new T0180());
         s += Array.ConvertAll<string, object>(words, word =>
-            word.Length > 1 ? Other(word) : new T0174()).Length;
+            word.Length > 1 ? Other(word) : new T0182()).Length;
         s += Array.FindIndex(words, word =>
         {
-            Sink.O = new T0177();
+            Sink.O = new T0185();
             return word.Length == 3;
         });
         s += words.Aggregate(0, (sum, word) =>
         {
-            Sink.O = new T0182();
+            Sink.O = new T0190();
             return sum + word.Length;
         });
         list.Sort(new ByText());
@@ -191,13 +199,13 @@ static class Lambdas
     static object Wrap(string word)
     {
         if (word.Length == 1)
-            return new T0194();
-        return new T0195();
+            return new T0202();
+        return new T0203();
     }
 
     static object Other(string word)
     {
-        return new T0200();
+        return new T0208();
     }
 }
 
@@ -218,6 +226,7 @@ static class Program
     }
 }
 
+struct T0124 { public int N; public string Text; }
 class T0022 { }
 class T0027 { }
 class T0028 { }
@@ -227,16 +236,16 @@ class T0050 { }
 class T0058 { }
 class T0065 { }
 class T0084 { }
-class T0133 { }
-class T0138 { }
-class T0143 { }
-class T0159 { public readonly int N; public T0159(int n) { N = n; } }
-class T0163 { }
-class T0168 { }
-class T0172 { }
-class T0174 { }
-class T0177 { }
+class T0141 { }
+class T0146 { }
+class T0151 { }
+class T0167 { public readonly int N; public T0167(int n) { N = n; } }
+class T0171 { }
+class T0176 { }
+class T0180 { }
 class T0182 { }
-class T0194 { }
-class T0195 { }
-class T0200 { }
+class T0185 { }
+class T0190 { }
+class T0202 { }
+class T0203 { }
+class T0208 { }
