@@ -255,11 +255,11 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
     struct rich_body *body = NULL;
     uint8_t *data;
     size_t size;
-    bool damaged = false;
+    bool damaged = false, stays = !method->collectible;
 
     if (!method->module)
         return NULL;
-    switch (rich_stored_read(code->start, method->function_id, &data, &size)) {
+    switch (rich_stored_read(code->start, stays, method->function_id, &data, &size)) {
     case RICH_STORED:
         body = body_of(rich, may_be_own(rich, method->function_id), data, size, &damaged);
         memory_free(data);

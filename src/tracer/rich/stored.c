@@ -159,10 +159,10 @@ static enum rich_stored read_packed(uintptr_t from, uint32_t packed_size, uintpt
     return *out ? RICH_STORED : damaged ? RICH_STORED_DAMAGED : RICH_STORED_NO_MEMORY;
 }
 
-/* The word before code, which is there: so is the page that the code begins in. */
-static bool word_before(uintptr_t start, uintptr_t *out)
+/* The word before code. If that stays, the page that it begins in can be read as it is. */
+static bool word_before(uintptr_t start, bool stays, uintptr_t *out)
 {
-    if (start % PAGE < sizeof(*out))
+    if (!stays || start % PAGE < sizeof(*out))
         return peek(out, start - sizeof(*out), sizeof(*out));
     memcpy(out, (const void *)(start - sizeof(*out)), sizeof(*out)); /* NOLINT: an address */
     return true;
@@ -174,7 +174,8 @@ static bool may_be_header(uintptr_t at)
     return at && at % sizeof(at) == 0 && at >> ADDRESS_BITS == 0;
 }
 
-enum rich_stored rich_stored_read(uintptr_t start, uintptr_t function, uint8_t **out, size_t *size)
+enum rich_stored rich_stored_read(uintptr_t start, bool stays, uintptr_t function, uint8_t **out,
+                                  size_t *size)
 {
     struct code_header header;
     uintptr_t at = 0;
@@ -182,8 +183,8 @@ enum rich_stored rich_stored_read(uintptr_t start, uintptr_t function, uint8_t *
     uint8_t flags;
 
     *out = NULL;
-    if (!word_before(start, &at) || !may_be_header(at) || !peek(&header, at, sizeof(header)) ||
-        header.method != function || !header.debug_info)
+    if (!word_before(start, stays, &at) || !may_be_header(at) ||
+        !peek(&header, at, sizeof(header)) || header.method != function || !header.debug_info)
         return RICH_STORED_NONE;
     if (!peek(&flags, (uintptr_t)header.debug_info, 1) ||
         (flags & ~(FLAG_PATCHPOINT | FLAG_RICH)) != 0)

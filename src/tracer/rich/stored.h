@@ -22,11 +22,12 @@ enum rich_stored {
 
 /*
  * rich_stored_read - what is kept for the body that begins at `start`, in the form of the event's
- * payload: rich_body_read().
+ * payload: rich_body_read(). stays: the code is never unloaded, so it can be read as it is.
  * Owns:    *out is the caller's: memory_free(). NULL unless RICH_STORED.
- * Threads: any; makes system calls, no call of the runtime. The method's code has to stay.
+ * Threads: any; makes system calls, no call of the runtime.
  */
-enum rich_stored rich_stored_read(uintptr_t start, uintptr_t function, uint8_t **out, size_t *size);
+enum rich_stored rich_stored_read(uintptr_t start, bool stays, uintptr_t function, uint8_t **out,
+                                  size_t *size);
 
 /* rich_stored_expand - the compressed part. Returns: the payload, or NULL with *damaged. */
 uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t function,

@@ -92,7 +92,7 @@ static size_t out_size;
 
 static enum rich_stored read_at(const void *start)
 {
-    return rich_stored_read((uintptr_t)start, FUNCTION, &out, &out_size);
+    return rich_stored_read((uintptr_t)start, true, FUNCTION, &out, &out_size);
 }
 
 static enum rich_stored read_all(void)
@@ -160,6 +160,16 @@ TEST(code_at_the_beginning_of_what_is_mapped_has_none)
     assert_int_equal(munmap(pages, 4096), 0);
     assert_int_equal(read_at(pages + 4096), RICH_STORED_NONE);
     munmap(pages + 4096, 4096);
+}
+
+TEST(code_that_was_unloaded_meanwhile_has_none)
+{
+    uint8_t *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    assert_ptr_not_equal(page, MAP_FAILED);
+    assert_int_equal(munmap(page, 4096), 0);
+    assert_int_equal(rich_stored_read((uintptr_t)page + 64, false, FUNCTION, &out, &out_size),
+                     RICH_STORED_NONE);
 }
 
 TEST(code_with_patchpoints_has_inlined_nothing)
