@@ -11,6 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#define STOP_MOST      15           /* times log_stop's timeout, while the writer gets on */
+#define STOP_BEHIND_NS 200000000ull /* for the end record, once the writer has given up */
+
 /* A program that starts waits for as little as can be: the writer begins the log. */
 static bool starts_later(const struct log_config *config)
 {
@@ -112,13 +115,18 @@ void log_stop(struct log *log, unsigned timeout_ms)
 
     if (!log->started)
         return;
-    log->deadline_ns = now + timeout_ms * 1000000ull;
-    until = log->deadline_ns + 200000000ull;
+    log->patience_ns = timeout_ms * 1000000ull;
+    log->latest_ns = now + log->patience_ns * STOP_MOST;
+    store_relaxed(&log->deadline_ns, now + log->patience_ns);
     store_release(&log->stopping, true);
     parker_unpark(&log->config.hub->writer);
     /* Not joined: a writer that hangs on a dead file system must not hold up the program's end. */
-    for (; !load_acquire(&log->ended) && now < until; now = clock_ns())
+    for (; !load_acquire(&log->ended); now = clock_ns()) {
+        until = load_relaxed(&log->deadline_ns) + STOP_BEHIND_NS;
+        if (now >= until)
+            break;
         parker_park(&log->over, until - now);
+    }
 }
 
 void log_abandon(struct log *log)

@@ -73,8 +73,9 @@ int log_open(const struct log_config *config, struct log **out, char *why, size_
 int log_start(struct log *log); /* starts the writer (all signals blocked, named); 0 or -errno */
 
 /*
- * log_stop - write what the rings still hold, the end record, and close; at most timeout_ms, then
- * what is left counts as lost. The hub must have been told to stop. Threads: one, once.
+ * log_stop - write what the rings still hold, the end record, and close. When the writer has not
+ * got on for timeout_ms, or after 15 times that, what is left counts as lost. The hub must have
+ * been told to stop. Threads: one, once.
  */
 void log_stop(struct log *log, unsigned timeout_ms);
 

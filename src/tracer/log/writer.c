@@ -270,21 +270,40 @@ static bool end_write(struct log *log)
     return false;
 }
 
+/* What has come into the log, definitions too. */
+static uint64_t entered(const struct log *log)
+{
+    return log_written(log) + log_kinds_sum(log->file.put.lines);
+}
+
+/* A slow machine costs no event: only a writer that does not get on gives up early. */
+static void extend(struct log *log, uint64_t *before)
+{
+    uint64_t now = entered(log), until = clock_ns() + log->patience_ns;
+
+    if (now == *before)
+        return;
+    *before = now;
+    store_relaxed(&log->deadline_ns, until < log->latest_ns ? until : log->latest_ns);
+}
+
 static void finish(struct log *log)
 {
+    uint64_t before = entered(log);
     struct log_tally lost;
     bool whole;
 
     log->file.ending = true;
-    while (clock_ns() < log->deadline_ns) {
+    do {
         round_once(log);
+        extend(log, &before);
         if (empty(log) && (log_live_finish(log) || log->unadopted || log_file_full(&log->file)) &&
             (!log->sites || log_sites_flush(log) || log_file_full(&log->file)))
             break;
         store_relaxed(&log->waits, true);
         if (log->deferred || log->sites || log->live)
             parker_park(&log->config.hub->writer, BUSY_NS);
-    }
+    } while (clock_ns() < load_relaxed(&log->deadline_ns));
     log_calls_flush_all(log);
     count_unadopted(log);
     log_messages_take(log);

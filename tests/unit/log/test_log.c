@@ -857,6 +857,58 @@ TEST(what_is_never_named_counts_as_lost)
     json_decref(lines);
 }
 
+#define LATE       30  /* classes that are named after the end, one by one */
+#define LATE_MS    60  /* from one to the next: all of them take longer than */
+#define PATIENT_MS 900 /* the writer waits without getting on */
+
+/* Names them. Returns: whether the machine let it do so without a break that the writer must not wait for. */
+static void *name_late(void *late)
+{
+    struct metadata_class *const *class = late;
+    uint64_t longest = 0;
+
+    for (unsigned i = 0; i < LATE; i++) {
+        uint64_t began = clock_ns();
+
+        usleep(LATE_MS * 1000);
+        store_release(&class[i] -> text, "Late");
+        log_named(w->log);
+        longest = clock_ns() - began > longest ? clock_ns() - began : longest;
+    }
+    return longest < PATIENT_MS * UINT64_C(1000000) / 3 ? late : NULL;
+}
+
+TEST(what_gets_its_name_after_the_end_is_waited_for_as_long_as_names_come)
+{
+    void *in_time = NULL;
+
+    for (unsigned tries = 0; !in_time; tries++) {
+        struct metadata_class *late[LATE];
+        pthread_t thread;
+        json_t *lines;
+
+        if (tries == 20)
+            skip(); /* this machine cannot tell */
+        for (unsigned i = 0; i < LATE; i++) {
+            late[i] = class_new(w, NULL);
+            allocate(w, late[i], NULL, 24);
+        }
+        start(w);
+        assert_int_equal(pthread_create(&thread, NULL, name_late, late), 0);
+        store_relaxed(&w->hub.stopped, true);
+        log_stop(w->log, PATIENT_MS);
+        pthread_join(thread, &in_time);
+        while (!load_acquire(&w->log->ended))
+            usleep(1000);
+        lines = log_read(w);
+        expect_totals(lines, LATE);
+        if (in_time)
+            assert_int_equal(number(last(lines), "written"), LATE);
+        json_decref(lines);
+        world_again(w);
+    }
+}
+
 /* ---- losses ---- */
 
 TEST(losses_are_written_by_reason)
