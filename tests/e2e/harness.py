@@ -180,6 +180,12 @@ def built(path, how, newer_than=None):
     return made
 
 
+def without(rules):
+    """The environment for a recording by a library in which these rules are switched off, several with commas."""
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    return dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT=rules)
+
+
 # ---- processes
 
 class Result:

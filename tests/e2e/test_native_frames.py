@@ -2,7 +2,7 @@
 import json
 import os
 import harness
-from harness import ENVIRONMENT, HOOKS, LIBRARY, PROGRAM, built, each, needs, sampled
+from harness import HOOKS, PROGRAM, each, needs, sampled, without
 
 CALL = 'libe2enative.so!e2e_call'
 DEEP = 'libe2enative.so!e2e_call_deep'
@@ -47,9 +47,7 @@ def test_of_snapshots_alone_too(t):
 
 @needs('Native')
 def test_of_differences_too(t):
-    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT='handler_cut')
-    r = t.record(PROGRAM.command('Native'), '--native', check=1, hooks='elt3', env=env)
+    r = t.record(PROGRAM.command('Native'), '--native', check=1, hooks='elt3', env=without('handler_cut'))
     c = r.compare()
     shown = [e for e in c['examples'] if e['snapshot']]
     t.true(shown, c['mismatched_by'])

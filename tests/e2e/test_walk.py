@@ -2,7 +2,7 @@
 --capture walk: at each allocation the stack that is unwound from the machine's equals the runtime's own snapshot, on every
 program that makes and unmakes frames; with one rule of the walk switched off it does not. What is not certain is counted.
 """
-from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, LIBRARY, PROGRAM, SDK_FRAMEWORK, TOOL, built, each, full, lane, needs, run, tool, tool_json
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, SDK_FRAMEWORK, TOOL, each, full, lane, needs, run, tool, tool_json, without
 from test_compiler import command as compilation
 from test_negative import rule_names
 
@@ -194,9 +194,7 @@ def test_every_rule_has_a_row(t):
 
 def without_between(t, rules, command, *options):
     """The end record of a recording with walks between hooked frames, in a build that can switch rules off."""
-    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT=rules)
-    r = t.record(command, *options, '--framework-frames', 'walk', '--log', 'sites', check=1, env=env)
+    r = t.record(command, *options, '--framework-frames', 'walk', '--log', 'sites', check=1, env=without(rules))
     t.equal(r.status, 0, str(r))
     t.note('%s: %d differ, fallbacks: %s' % (rules, r.log.end['snapshots']['mismatched'], r.log.end['walks']['fallbacks_by']))
     return r.log.end
@@ -230,10 +228,8 @@ def test_a_faulty_shadow_stack_never_makes_a_walk_wrong(t):
 @each('rule', *RULES)
 def test_without(t, rule):
     """In a build that can switch it off: then stacks differ, or are no longer certain."""
-    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
     framework, program, arguments = RULES[rule]
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, SHADOWTRACE_WITHOUT=rule)
-    r = t.record(PROGRAM.command(program, framework) + arguments.split(), '--capture', 'walk', '--log', 'sites', check=1, env=env)
+    r = t.record(PROGRAM.command(program, framework) + arguments.split(), '--capture', 'walk', '--log', 'sites', check=1, env=without(rule))
     end = r.log.end
     t.equal(r.status, 0, str(r))
     t.true(end['snapshots']['mismatched'] + end['walks']['fallbacks'] > 0, 'without %s nothing differs: %s' % (rule, end['snapshots']))

@@ -76,7 +76,7 @@ static struct callees *callees_of(struct metadata *metadata)
     uint32_t epoch = metadata_epoch(metadata);
     struct callees *callees;
 
-    if (load_relaxed(&metadata->resolver) != (uintptr_t)pthread_self())
+    if (!metadata_is_resolver(metadata))
         return NULL;
     if (!metadata->callees)
         metadata->callees = memory_zalloc(1, sizeof(*callees));

@@ -183,7 +183,7 @@ static int32_t behind_epilog(const struct metadata_method *method, const struct 
 static struct il_target target_of(struct metadata *metadata, const struct site_hint *hint,
                                   struct il_rank *rank)
 {
-    bool resolver = load_relaxed(&metadata->resolver) == (uintptr_t)pthread_self();
+    bool resolver = metadata_is_resolver(metadata);
 
     if (resolver && !metadata->memo)
         metadata->memo = il_memo_new();

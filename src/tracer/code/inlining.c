@@ -125,11 +125,13 @@ static void find_fits(const struct inlining *in, const struct metadata_method *m
     found->count = 0;
     for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
         struct il_instruction *instruction = &pieces->reach[i];
-        unsigned fit =
-            in_range(&range, instruction->at) ? il_match_fit(&match, instruction, false) : 0;
+        unsigned fit = 0;
 
-        if (!fit && in_range(&range, instruction->at))
-            fit = fit_constrained(in, &match, method, instruction);
+        if (in_range(&range, instruction->at)) {
+            fit = il_match_fit(&match, instruction, false);
+            if (!fit)
+                fit = fit_constrained(in, &match, method, instruction);
+        }
         if (fit < found->fit)
             continue;
         if (fit > found->fit)

@@ -175,8 +175,7 @@ bool code_unoptimised_alloc(struct metadata *metadata, struct metadata_method *m
 
     if (!tiers->tiered || !tiers->precompiled || !ip || il < 0 || !method || !method->module ||
         !made || method->collectible || made->collectible || /* what may be gone is not asked */
-        load_relaxed(&metadata->resolver) != (uintptr_t)pthread_self() ||
-        !(what = spared(metadata, method, il, made)))
+        !metadata_is_resolver(metadata) || !(what = spared(metadata, method, il, made)))
         return false;
     body = code_body_find(metadata, method, ip - 1, &offset);
     return body && body->ranges && unoptimised(metadata, method, body) &&

@@ -60,7 +60,6 @@ json_t *log_live_json(const struct log *log);
 void log_write_reports(struct log *log, uint64_t t);
 uint64_t log_lost(const struct log *log, uint64_t by[EVENT_LOST_REASONS], uint64_t *seen);
 
-/* Put, but not in the file after all. */
 void log_lose(struct log *log,
               const struct log_tally *lost); /* put, but not in the file after all */
 

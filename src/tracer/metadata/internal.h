@@ -100,6 +100,12 @@ struct metadata {
     uint32_t resolved; /* classes up to this id have their text; the resolver's */
 };
 
+/* Is this thread the resolver? */
+static inline bool metadata_is_resolver(const struct metadata *metadata)
+{
+    return load_relaxed(&metadata->resolver) == (uintptr_t)pthread_self();
+}
+
 static inline struct metadata_module_entry *
 metadata_module_entry(const struct metadata_module *module)
 {
