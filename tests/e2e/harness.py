@@ -778,6 +778,20 @@ class Test:
         self.note('%d equal, %d refused' % (c['equal'], c['snapshots']['refused']))
         return c
 
+    def has_stacks(self, log):
+        """
+        Of a log of snapshots: each allocation has a stack, but for those of the runtime's own threads (the one that compiles
+        makes an array now and then) and of a thread that starts, which run nothing managed yet. Those are counted as refused.
+        Returns: those with a stack.
+        """
+        having = [a for a in log.allocs if log.stack(a['node'])]
+        self.true(having, 'allocations that have a stack')
+        bare = [a for a in log.allocs if not log.stack(a['node'])]
+        self.equal(log.end['snapshots']['refused_by'].get('0x80004005', 0), len(bare), 'without a stack: %s' % bare[:3])
+        since = {a['thread']: a['t'] for a in reversed(having)}
+        self.equal([a for a in bare if a['t'] > since.get(a['thread'], a['t'])], [], 'without a stack, in a thread that had one')
+        return having
+
     def finish(self):
         """After a test that passed: every line of every log loads with jq, and validate agrees."""
         for folder, _, files in os.walk(self.folder):
