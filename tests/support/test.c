@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_TESTS 200
@@ -61,4 +62,18 @@ int test_run(const char *pattern)
     if (pattern)
         cmocka_set_test_filter(pattern);
     return _cmocka_run_group_tests("tests", tests, count, group_setup, group_teardown);
+}
+
+bool test_sleeps(pid_t thread)
+{
+    char path[64], state = '?';
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+    file = fopen(path, "re");
+    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = '?';
+    if (file)
+        fclose(file);
+    return state == 'S';
 }

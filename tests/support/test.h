@@ -14,8 +14,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <cmocka.h>
 
@@ -32,6 +34,9 @@ void test_group(CMFixtureFunction setup, CMFixtureFunction teardown);
 
 /* Runs the tests whose names match `pattern` (NULL: all). Returns: how many failed. */
 int test_run(const char *pattern);
+
+/* Whether a thread of this process sleeps. */
+bool test_sleeps(pid_t thread);
 
 #define TEST(...) TEST_WITH(__VA_ARGS__, NULL, NULL, )
 #define TEST_WITH(name, setup, teardown, ...) \

@@ -201,6 +201,8 @@ TEST(a_thread_that_leaves_while_it_is_looked_at_is_no_difference)
     sem_init(&may_end, 0, 0);
     assert_int_equal(pthread_create(&thread, NULL, outer_and_inner, NULL), 0);
     sem_wait(&entered);
+    while (!test_sleeps((pid_t)os_thread)) /* else it counts as on its way in */
+        usleep(100);
     stop_with(S_OK, &agreement);
     sem_post(&may_end);
     pthread_join(thread, NULL);

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -498,21 +497,6 @@ struct reader {
     bool there_while_reading;
 };
 
-/* Whether a thread of this process sleeps. */
-static bool sleeps(pid_t thread)
-{
-    char path[64], state = '?';
-    FILE *file;
-
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
-    file = fopen(path, "re");
-    if (!file || fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
-        state = '?';
-    if (file)
-        fclose(file);
-    return state == 'S';
-}
-
 /* In a read-side section until memory has been freed, or the freeing thread has been seen to wait. */
 static void *read_slowly(void *context)
 {
@@ -524,7 +508,7 @@ static void *read_slowly(void *context)
     block = load_acquire(&stack_registry()->block);
     store_release(&reader->in, true);
     for (unsigned waits = 0; waits < 50 && !load_acquire(&reader->reclaimed);) {
-        waits += load_acquire(&reader->reclaiming) && sleeps(reader->reclaimer);
+        waits += load_acquire(&reader->reclaiming) && test_sleeps(reader->reclaimer);
         nanosleep(&step, NULL);
     }
     reader->there_while_reading = mapped(block);
