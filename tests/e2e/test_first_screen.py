@@ -87,11 +87,11 @@ def where(row):
     return '%s:%s' % (os.path.basename(row.get('file') or ''), row.get('line'))
 
 
-def record(t, command, status=0, **more):
+def record(t, command, *options, status=0, **more):
     """As it is typed: record chooses the name of the log."""
     folder = t.path('typed')
     os.makedirs(folder)
-    result = run([TOOL, 'record', '--'] + command, cwd=folder, **more)
+    result = run([TOOL, 'record', *options, '--'] + command, cwd=folder, **more)
     t.equal(result.status, status, result)
     return Recorded(t, folder, result.errors)
 
@@ -154,6 +154,38 @@ def test_a_database(t):
     t.equal([(share['allocs'], share['bytes']) for share in copies], [(300, 300 * 32)], 'copies at the line that copies')
     t.equal([row['method'] for row in lines.values() if 'Clone' in row['method']], [], 'lines of what the compiler wrote')
     t.equal(r.page(), {line: row['bytes'] for line, row in lines.items() if row['bytes']}, 'lines of the page')
+
+
+# Programs as people build them on packages: an index and searches, scripts that call back, messages on a bus.
+BUILT_ON_PACKAGES = {program: (program, program.lower(), 'TargetFramework=' + SDK_FRAMEWORK)
+                     for program in ('Searching', 'Scripting', 'Messaging')}
+
+
+@lane('programs')
+@early
+@publishes(lambda program, mode: [BUILT_ON_PACKAGES[program]])
+@each('program', *BUILT_ON_PACKAGES)
+@each('mode', 'default', 'own')
+def test_own_code_built_on_packages_has_its_lines(t, program, mode):
+    """Of the bytes of own code at most one in a hundred has no line."""
+    r = record(t, [PROGRAM.publish(*BUILT_ON_PACKAGES[program])], *(['--own'] if mode == 'own' else []))
+    t.equal(r.json('--view', 'overview')['own_code']['modules'], [program])
+    own = [row for row in r.json('--by', 'own', '--top', '0')['rows'] if row['method']]
+    without = [(row['method'], row['bytes'], row.get('no_line')) for row in own if 'line' not in row]
+    known, unknown = sum(row['bytes'] for row in own), sum(size for _, size, _ in without)
+    t.note('%d of %d bytes of own code have no line' % (unknown, known))
+    t.true(known > 1_000_000 and unknown <= 0.01 * known, without)
+
+
+@early
+@publishes(lambda: [BUILT_ON_PACKAGES['Scripting']])
+def test_what_inlined_methods_make_has_the_line_of_their_call(t):
+    """Optimised, Double.ToString and Char.ToString are inlined into an iterator of own code, with what makes the texts."""
+    r = record(t, [PROGRAM.publish(*BUILT_ON_PACKAGES['Scripting'])], '--optimized')
+    rows = [row for row in r.json('--by', 'own', '--top', '0')['rows'] if row['method'] and row['method'].endswith('Tags')]
+    texts = {where(row): share['allocs'] for row in rows for share in row['types'] if share['type'].endswith('String')}
+    t.equal(texts, {starting('Scripting', '    foreach (var digit in price.ToString(CultureInfo.InvariantCulture))'): 6000,
+                    starting('Scripting', '        yield return digit.ToString();'): 22520}, rows)
 
 
 def serve(t, pgo, *options):

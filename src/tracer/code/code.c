@@ -39,6 +39,7 @@ struct site_hint {
     bool unnamed;      /* it was reached through a delegate, or a pointer */
     bool fault;        /* nothing was called: the statement is asked for */
     bool sure;         /* only an operand that names the callee counts */
+    int32_t around;    /* the call by which the code was inlined, by rich debug info; 0: unknown */
     uint32_t *inlined; /* NULL: not asked for */
 };
 
@@ -302,9 +303,8 @@ static int32_t by_callee(struct metadata *metadata, struct metadata_method *meth
  * one in the method. The prolog ends where the first entry begins: not always the first
  * statement's.
  */
-static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
-                         const struct code_body *body, uint32_t offset,
-                         const struct site_hint *hint)
+static int32_t by_map(struct metadata *metadata, struct metadata_method *method,
+                      const struct code_body *body, uint32_t offset, const struct site_hint *hint)
 {
     const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry, *next, *of;
     il_finder *finder = il_find;
@@ -356,6 +356,51 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
     if (il < 0)
         il = instruction(metadata, method, body, from, hint, &rank.rank, finder);
     return il >= 0 ? il : CODE_IL_UNMAPPED;
+}
+
+/*
+ * Is a call in the part of the IL that the map has at an offset, up to the next statement with an
+ * entry, and everything that calls there in the same statement?
+ */
+static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t il)
+{
+    const struct clr_debug_il_to_native_map *entry = entry_of(body, offset);
+    uint32_t from = 0, to = IL_NOWHERE, end = IL_NOWHERE;
+
+    if (!entry || !is_real(entry) || il < entry->il_offset)
+        return false;
+    for (uint32_t i = body->pieces.count; i-- > 0;) {
+        const struct il_piece *piece = &body->pieces.piece[i];
+
+        if (piece->mapped && piece->at > entry->il_offset)
+            end = piece->at;
+        if (piece->statement && piece->at > il)
+            to = piece->at;
+        else if (piece->statement && !from)
+            from = piece->at;
+    }
+    for (uint32_t i = 0; i < body->pieces.reaches; i++) {
+        uint32_t at = body->pieces.reach[i].at;
+
+        if (at >= entry->il_offset && at < end && (at < from || at >= to))
+            return false;
+    }
+    return il < end;
+}
+
+/*
+ * As by_map. Code of methods that were inlined may name none of the statement's operands: then the
+ * call that they were inlined by is where it belongs, if the map leaves no other statement.
+ */
+static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
+                         const struct code_body *body, uint32_t offset,
+                         const struct site_hint *hint)
+{
+    int32_t il = by_map(metadata, method, body, offset, hint);
+
+    return il < 0 && hint->around > 0 && is_only_at(body, offset, (uint32_t)hint->around)
+               ? hint->around
+               : il;
 }
 
 static int by_native_start(const void *a, const void *b)
@@ -614,6 +659,8 @@ static bool rich_il(struct metadata *metadata, struct metadata_method *method,
         targets[count++] = target_of(metadata, &(struct site_hint){.unnamed = true}, NULL);
     *il = code_rich_il(metadata, method, rich, offset, targets, count, hint->inlined, &by);
     hint->sure = by == CODE_BY_NAME;
+    if (by == CODE_BY_MAP)
+        hint->around = *il;
     return by == CODE_BY_RICH;
 }
 

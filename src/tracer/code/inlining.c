@@ -528,6 +528,19 @@ static bool may_be_own(const struct inlining *in, const struct il_target *target
     return false;
 }
 
+/* The call in the root by which the entry's code was inlined. */
+static int32_t call_around(const struct inlining *in)
+{
+    uint32_t node = in->entry == RICH_NONE ? RICH_NONE : in->body->map[in->entry].node, top = 0;
+    int32_t il = IL_UNKNOWN;
+
+    for (; node && node != RICH_NONE; node = in->body->node[node].parent)
+        top = node;
+    if (!node && top)
+        il = call_of(in, top);
+    return il >= 0 ? il : CODE_IL_UNMAPPED;
+}
+
 /* Can a node's method call anything but inlined methods in a statement that has no code? */
 static bool calls_unmapped(const struct inlining *in, uint32_t node)
 {
@@ -640,7 +653,7 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
     *by = CODE_BY_RICH;
     if (count && !may_be_own(&in, targets, count)) {
         *by = is_others(&in, method) || is_roots(&in) ? CODE_BY_MAP : CODE_BY_NAME;
-        return CODE_IL_UNMAPPED;
+        return *by == CODE_BY_MAP ? call_around(&in) : CODE_IL_UNMAPPED;
     }
     if (in.entry != RICH_NONE && !count) { /* the statement itself */
         found = (struct found){.count = 1, .at = {rich->map[in.entry].il}};

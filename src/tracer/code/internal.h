@@ -61,7 +61,8 @@ enum code_by {
 /*
  * code_rich_il - the instruction in the method at `offset` of its code, by the first of the
  * targets that any fits; count 0: the statement. *inlined: frames within it (code/inlined.h), 0:
- * none. Returns: as code_il_call; CODE_IL_UNMAPPED: it is not certain, or *by is not CODE_BY_RICH.
+ * none. Returns: as code_il_call; CODE_IL_UNMAPPED: it is not certain, or *by is CODE_BY_NAME. If
+ * *by is CODE_BY_MAP: the call in the method by which the code was inlined, or CODE_IL_UNMAPPED.
  */
 int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
