@@ -113,7 +113,8 @@
     X(DYNAMIC, "dynamic", "handler of dynamic code") \
     X(HOOKED, "hooked", "hooked frame not met") \
     X(LONG, "long", "too deep") \
-    X(MEMORY, "memory", "out of memory")
+    X(MEMORY, "memory", "out of memory") \
+    X(UNPROVEN, "unproven", "filter from before")
 
 /* Of a check_thread record. */
 #define SST_COUNTERS_CHECK_THREAD(X) \

@@ -6,7 +6,7 @@ usage: tests/bench/always.py BUILD WHAT [N]
   instructions [RUNS]  a request of Kestrel under callgrind, RUNS (3) runs a mode: without functions that spin or collect,
                        which do as they like; --always-on at most 1.02 times unprofiled, the sampler alone 1.01; beside them
                        the runtime's own sampling without any profiler, written to a file
-  frames [RUNS]        the same of shadow stacks and of snapshots, on servers with 14 and with 500 own calls a request
+  frames [RUNS]        the same of hooks on own code, of snapshots and of walks, on servers with 14 and with 500 own calls a request
   cpu [ROUNDS]         CPU of a request with --always-on and without a profiler: a server each, both under load at once, in
                        ROUNDS (30) pairs: the upper end of the interval at most 1.03
   start [ROUNDS]       a short program by the wall clock, ROUNDS (40): at most 1.05 times
@@ -43,7 +43,9 @@ def session_of(what):
 
 MODE.update({mode.key: mode for mode in [
     Mode('always', '--always-on', 'ours', '--always-on'),
-    Mode('sampler', 'the sampler alone, without hooks', 'ours', '--always-on', '--capture', 'snapshot'),
+    Mode('bare', '--always-on --framework-frames none', 'ours', '--always-on', '--framework-frames', 'none'),
+    Mode('sampler', 'the sampler alone, with snapshots', 'ours', '--always-on', '--capture', 'snapshot'),
+    Mode('walked', 'the sampler alone, with walks', 'ours', '--always-on', '--capture', 'walk'),
     Mode('frames', '--always-on --framework-frames snapshot', 'ours', '--always-on', '--framework-frames', 'snapshot'),
     Mode('alive', '--always-on --live', 'ours', '--always-on', '--live'),
     Mode('runtime', "the runtime's sampling without a profiler", 'plain', env=session_of('0x80000000000:4')),
@@ -51,7 +53,7 @@ MODE.update({mode.key: mode for mode in [
     Mode('own', '--own', 'ours', '--own', '--log', 'sites', '--check', '0'),
 ]})
 SPINS = re.compile(r'[Ss]pin|YieldProcessor|gc_heap|WKS::|SVR::|mark_object|GCHeap')
-SERVER = ['plain', 'runtime', 'always', 'sampler', 'frames', 'alive', 'own', 'alloc', 'verbose']
+SERVER = ['plain', 'runtime', 'always', 'bare', 'sampler', 'walked', 'frames', 'alive', 'own', 'alloc', 'verbose']
 WARM, REQUESTS = 8000, 8000  # some 90 samples of each
 WARM_S, LOAD_S = 16, 20 # of servers under load at once: after some 300,000 requests the code is the final one
 ATTACHED_S = float(os.environ.get('BENCH_SLICE', 10))
@@ -107,7 +109,7 @@ def count_instructions(bench, runs):
 
 
 def compare_frames(bench, runs):
-    """Shadow stacks, whose hooks each own call pays for, beside snapshots, which each sample pays for."""
+    """Hooks, which each own call pays for, beside snapshots and walks, which each sample pays for."""
     missing = bench.want_package('valgrind', print)
     if missing:
         raise Missing(missing)
@@ -115,8 +117,8 @@ def compare_frames(bench, runs):
         program = kestrel()
         program.argv = program.argv + ['--calls', str(calls - 14)]
         print('%d own calls a request' % calls)
-        found = runs_of(bench, program, ['plain', 'always', 'sampler'], runs)
-        cheaper = min(('always', 'sampler'), key=lambda mode: median(found[mode]))
+        found = runs_of(bench, program, ['plain', 'always', 'bare', 'sampler', 'walked'], runs)
+        cheaper = min(('always', 'walked'), key=lambda mode: median(found[mode]))
         print('cheaper: %s' % MODE[cheaper].label, flush=True)
     return True
 

@@ -474,6 +474,25 @@ def test_always_on_is_bounded_and_says_what_it_does(t):
 
 
 @needs('WebServer')
+def test_samples_of_own_code_have_complete_paths(t):
+    """As --always-on takes them: own code has hooks, and what lies between its frames, and below them, is walked."""
+    server = Living(t, PROGRAM.command('WebServer') + ['--scale', '1000000', '--pad', '20000', '--until', 'eof'], '--own', '--sample', 'auto',
+                    '--sampler', 'runtime', '--framework-frames', 'walk', '--check', '1', stdin=subprocess.PIPE)
+    server.wait()
+    until(lambda: server.client().ask('status')['written'] >= 200, 'samples')
+    _, errors = server.process.communicate(timeout=harness.PATIENCE)
+    t.equal(server.process.returncode, 0, errors)
+    log = server.log
+    end, paths = log.end, [log.names(a['node']) for a in log.allocs if a['node']]
+    own = [path for path in paths if any(name.startswith('WebServer.') for name in path)]
+    ends = '<Main>(', 'Thread.StartCallback(', 'Thread.StartHelper'
+    t.equal([path for path in own if not any(name in path[-1] for name in ends)][:3], [], 'from elsewhere')
+    t.true(len(own) > 20 and any(name.startswith('Microsoft.AspNetCore.') for path in own for name in path), '%d of own code' % len(own))
+    t.equal((end['snapshots']['mismatched'], end['walks']['fallbacks']), (0, 0), end)
+    t.note('%d compared' % end['snapshots']['compared'])
+
+
+@needs('WebServer')
 def test_without_the_compressor_what_runs_always_is_recorded_and_it_is_said(t):
     """It is looked for when there is something to pack; --compress alone asks for it at the start, and declines."""
     folder = t.path('libraries')
@@ -498,7 +517,7 @@ def test_without_the_compressor_what_runs_always_is_recorded_and_it_is_said(t):
 def test_a_full_disk_does_not_harm_what_runs_always(t):
     """What was written stays readable; one line reports what was not."""
     command = PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']
-    result, path = on_full_disk(t, '--always-on', '--no-lines', '--sums-every', '10ms', '--', *command, size='4k')
+    result, path = on_full_disk(t, '--always-on', '--no-lines', '--sums-every', '10ms', '--', *command, size='12k')
     t.equal(result.status, 0, str(result))
     t.equal(result.text.splitlines()[-1], 'ok', 'what the program says')
     said = [line for line in result.errors.splitlines() if 'No space left' in line]

@@ -116,6 +116,22 @@ static int make_folder(struct attachment *a, struct record_why *why)
     return status;
 }
 
+/* Of the libraries of a process, musl does not tell where their unwind information lies. */
+static int choose_stacks(struct attachment *a, struct record_why *why)
+{
+    struct options *o = &a->args->options;
+
+    if (o->capture != OPTIONS_CAPTURE_WALK || !running_keeps(&a->process))
+        return CLI_OK;
+    if (o->check)
+        return record_refuse(why, CLI_USAGE,
+                             "process %ld is a program for musl, whose stacks are snapshots of the "
+                             "runtime already; leave --check out",
+                             a->process.pid);
+    o->capture = OPTIONS_CAPTURE_SNAPSHOT;
+    return CLI_OK;
+}
+
 static int begin(struct attachment *a, long pid, struct record_why *why)
 {
     char library[PATH_MAX];
@@ -125,6 +141,8 @@ static int begin(struct attachment *a, long pid, struct record_why *why)
         status = check_deputy(a, err, why);
     if (status == CLI_OK)
         status = running_check(&a->process, why);
+    if (status == CLI_OK)
+        status = choose_stacks(a, why);
     if (status == CLI_OK)
         status = place_log(a, why);
     if (status == CLI_OK)
@@ -232,7 +250,7 @@ static void tell(const struct attachment *a)
 {
     fprintf(stderr, "shadowtrace: attached to %s (.NET %s, pid %ld): ",
             *a->process.name ? a->process.name : "a program", a->process.runtime, a->process.pid);
-    fprintf(stderr, "samples of allocations, with snapshots as stacks\nshadowtrace:     ");
+    fprintf(stderr, "samples of allocations\nshadowtrace:     ");
     if (a->args->lasts)
         fprintf(stderr, "for %.6g s; sooner with ", (double)a->args->lasts / 1e9);
     else
@@ -338,6 +356,10 @@ static const struct args_option options[] = {
     FIELD("types", "PATTERN", "only allocations of matching types"),
     FIELD("min-size", "BYTES", "only objects of at least this size"),
     FIELD("live", NULL, "also estimate live objects, from live samples"),
+    ARGS_ROW(FLAG, "snapshots", NULL, snapshots,
+             "take a snapshot of the runtime at each sample, instead of unwinding the stack; "
+             "always so on musl and arm64"),
+    ARGS_ROW(COUNT, "check", "N", check, "compare every N-th stack of a thread with a snapshot"),
     FIELD("budget", "PERCENT",
           "limit of sampling's share of the program's CPU: above it, fewer samples are taken, and "
           "the log says when; 0: no limit (default: 1)"),
@@ -361,7 +383,9 @@ static const struct args_option options[] = {
     NEEDS_HOOKS("returns", "--returns"),
     NEEDS_HOOKS("exact-generics", "--exact-generics"),
     NEEDS_HOOKS("calls", "--events calls"),
-    NEEDS_HOOKS("check", "--check"),
+    {.kind = ARGS_REFUSED,
+     .name = "capture",
+     .help = "stacks of a process that runs are unwound, or are snapshots (--snapshots)"},
     NEEDS_HOOKS("profile", "--profile"),
     NEEDS_HOOKS("framework-frames", "--framework-frames"),
     {.kind = ARGS_REFUSED,
@@ -380,14 +404,16 @@ CLI_COMMAND(
                 "Records any process of yours (for root: of any user) that runs on .NET 8 or "
                 "later. The command asks the process, over its diagnostics socket, to load the "
                 "library. At the end the runtime unloads the library: nothing stays behind but the "
-                "log.\n\nStacks are snapshots of the runtime. Hooks can only be installed when a "
-                "program starts. Shadow stacks, exact recording, arguments and calls therefore "
-                "need `shadowtrace record`. Earlier allocations are unknown. On .NET 8 and 9 the "
-                "runtime's samples are not random: figures are approximate, and the log says "
-                "so.\n\nFor a process in a container, the library is copied there. The container "
-                "needs liburcu and jansson, unless the library is that of the .NET tool. In "
-                "directories of another user or container, root works with the ids of the "
-                "process's user, so the process cannot redirect it to files of the host.",
+                "log.\n\nStacks are unwound from the machine's stack. The first one of each thread "
+                "is compared with a snapshot of the runtime, and what cannot be unwound with "
+                "certainty is a snapshot. Hooks can only be installed when a program starts. "
+                "Shadow stacks, exact recording, arguments and calls therefore need `shadowtrace "
+                "record`. Earlier allocations are unknown. On .NET 8 and 9 the runtime's samples "
+                "are not random: figures are approximate, and the log says so.\n\nFor a process in "
+                "a container, the library is copied there. The container needs liburcu and "
+                "jansson, unless the library is that of the .NET tool. In directories of another "
+                "user or container, root works with the ids of the process's user, so the process "
+                "cannot redirect it to files of the host.",
             .files = MANUAL_TERMS({"shadowtrace-NAME-PID.ndjson",
                                    "the log in the current folder (without -o). The process writes "
                                    "it, with its own rights. A process in a container writes it to "

@@ -3,6 +3,7 @@
 #include "args/value.h"
 #include "base/atomics.h"
 #include "base/buffer.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "options/options_fields.h"
 
@@ -261,6 +262,9 @@ static void set_always_on(const struct cli_command *command, const struct args *
         o->sums_every = 10000; /* ms */
     if (!o->only.count && !o->exclude.count && options_hooked(o))
         o->own = true;
+    if (CPU_WALKS && options_hooked(o) && options_few(o) &&
+        !args_given(syntax, args, "framework-frames"))
+        o->framework_frames = OPTIONS_FRAMEWORK_WALK; /* once a sample, it costs little */
 }
 
 /* Fields that the command has no option for are at their defaults. */
@@ -276,7 +280,7 @@ static void set_others(const struct args_option *options, struct options *o)
     }
 }
 
-/* What a running process can record: samples of the runtime, with snapshots as stacks. */
+/* What a running process can record: samples of the runtime. It has no hooks. */
 static int set_attached(const struct cli_command *command, const struct args *args,
                         struct record_args *r)
 {
@@ -291,8 +295,8 @@ static int set_attached(const struct cli_command *command, const struct args *ar
     if (!o->sample)
         o->sample = OPTIONS_SAMPLE_RUNTIME;
     o->sampler = OPTIONS_SAMPLER_RUNTIME;
-    o->capture = OPTIONS_CAPTURE_SNAPSHOT;
-    o->check = 0;
+    o->capture = CPU_WALKS && !r->snapshots ? OPTIONS_CAPTURE_WALK : OPTIONS_CAPTURE_SNAPSHOT;
+    o->check = r->check;
     if (!args_given(&command->syntax, args, "budget"))
         o->budget = 1; /* % */
     o->detach_after = (uint32_t)((r->lasts + 999999) / 1000000);

@@ -17,6 +17,8 @@ struct record_args {
     bool always_on;         /* --always-on */
     bool attaches;          /* to a process that runs: attach */
     uint64_t lasts;         /* --for, in nanoseconds: attach */
+    bool snapshots;         /* as stacks: attach */
+    uint32_t check;         /* attach */
     bool quiet, progress;   /* record */
     enum env_format format; /* env */
 };

@@ -706,11 +706,17 @@ static uint32_t node_walked(struct alloc *a, struct alloc_thread *t, const struc
                             uint32_t *site, bool *leaf)
 {
     struct walk_path path;
+    enum walk_why why = walk_self(a->config.walk, of->stack, of->top, of->depth, &path);
+    uint32_t node;
 
-    t->walked = walk_self(a->config.walk, of->stack, of->top, of->depth, &path) == WALK_CERTAIN;
-    if (UNLIKELY(!t->walked))
-        return a->captures ? check_path(a->config.check, of->stack)
+    t->walked = why == WALK_CERTAIN;
+    if (UNLIKELY(!t->walked)) {
+        node = a->captures ? check_path(a->config.check, of->stack)
                            : check_frames(a->config.check, of, leaf);
+        t->walked = why == WALK_UNPROVEN && walk_proven(a->config.walk, of->stack, node);
+        if (!t->walked)
+            return node;
+    }
     if (a->lines && path.method)
         *site = site_at(a, t, (uintptr_t)path.method,
                         path.ip | (path.fault ? TREE_IP_FAULT : 0) |

@@ -76,6 +76,8 @@ static void describe(struct profiler *p, uintptr_t module_id)
 void modules_meet(struct profiler *p, uintptr_t module_id)
 {
     loaded_add(p, module_id);
+    if (p->walk)
+        walk_module_loaded(p->walk, module_id);
     metadata_module_loaded(p->metadata, module_id);
     if (options_every_object(&p->options)) /* sampled ones come off the fast path */
         corelib_loaded(&p->corelib, &p->runtime, module_id);

@@ -180,8 +180,6 @@ static void started_by_modules(struct profiler *p)
 static hresult on_module_load_finished(struct clr_callback *self, uintptr_t module_id,
                                        hresult status)
 {
-    if (profiler_of(self)->walk)
-        walk_module_loaded(profiler_of(self)->walk, module_id);
     modules_meet(profiler_of(self), module_id);
     started_by_modules(profiler_of(self));
     selection_load_finished(&profiler_of(self)->selection);

@@ -274,7 +274,7 @@ static int check_open(struct profiler *p)
 static int walk_open(struct profiler *p)
 {
     return options_walks(&p->options) || options_walks_between(&p->options)
-               ? walk_new(&p->runtime, p->metadata, p->tree, &p->walk)
+               ? walk_new(&p->runtime, p->metadata, p->tree, p->attached, &p->walk)
                : 0;
 }
 

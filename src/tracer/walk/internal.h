@@ -19,6 +19,7 @@ struct walk {
     struct tree *tree;
     struct images *images;
     struct walk_rules *rules;
+    bool joined;             /* the process ran before: an unannounced filter may run */
     _Atomic(uint32_t) epoch; /* raised when code was unloaded: its rules are void */
     pthread_mutex_t lock;    /* guards the next two; nothing waits under it */
     struct walk_thread *threads;
@@ -250,6 +251,7 @@ struct walk_thread {
     struct walk_filter *filter;
     size_t filters, filter_capacity;
     bool unsure; /* a filter could not be kept: from then on no walk is certain */
+    bool proven; /* no filter runs that no callback announced */
     struct frame *shadow;
     size_t shadow_capacity;
     _Atomic(uint64_t) taken, declined[WALK_WHYS]; /* written by the owner */

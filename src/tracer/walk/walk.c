@@ -18,7 +18,7 @@ const char *walk_why_name(enum walk_why why)
 }
 
 int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struct tree *tree,
-             struct walk **out)
+             bool joined, struct walk **out)
 {
     struct walk *walk = memory_zalloc(1, sizeof(*walk));
 
@@ -31,6 +31,7 @@ int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struc
     walk->runtime = runtime;
     walk->metadata = metadata;
     walk->tree = tree;
+    walk->joined = joined;
     store_relaxed(&walk->epoch, 1);
     pthread_mutex_init(&walk->lock, NULL);
     natives_start(runtime->low);
@@ -74,6 +75,7 @@ static __attribute__((noinline)) struct walk_thread *thread_make(struct walk *wa
         memory_free(t);
         return NULL;
     }
+    t->proven = !walk->joined;
     pthread_mutex_lock(&walk->lock);
     t->next = walk->threads;
     t->before = &walk->threads;
@@ -129,13 +131,30 @@ static void count(_Atomic(uint64_t) *counter)
     store_relaxed(counter, load_relaxed(counter) + 1);
 }
 
+/* What the thread's steps come to. */
+static void path_of(const struct walk_thread *t, struct walk_path *out)
+{
+    const struct walk_step *youngest;
+
+    if (UNLIKELY(!t->steps.count))
+        return;
+    youngest = &t->steps.step[t->steps.count - 1];
+    out->node = youngest->node;
+    out->dynamic = youngest->nameless;
+    if (!youngest->leaf)
+        return;
+    youngest = &t->steps.step[youngest->leaf - 1];
+    out->method = youngest->of;
+    out->ip = youngest->ip & ~WALK_EXACT;
+    out->fault = (youngest->ip & WALK_EXACT) != 0;
+}
+
 __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stack *stack,
                                                   struct frame *top, size_t depth,
                                                   struct walk_path *out)
 {
     struct walk_thread *t = thread_of_stack(walk, stack);
     struct walk_hooked hooked = {.oldest = top - depth, .next = depth};
-    const struct walk_step *youngest;
     enum walk_why why;
 
     *out = (struct walk_path){.node = 0};
@@ -146,19 +165,24 @@ __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stac
         count(&t->declined[why]);
         return why;
     }
+    path_of(t, out);
+    if (UNLIKELY(!t->proven) && RULE(RULE_WALK_PROVEN))
+        return WALK_UNPROVEN;
     count(&t->taken);
-    if (UNLIKELY(!t->steps.count))
-        return WALK_CERTAIN;
-    youngest = &t->steps.step[t->steps.count - 1];
-    out->node = youngest->node;
-    out->dynamic = youngest->nameless;
-    if (youngest->leaf) {
-        youngest = &t->steps.step[youngest->leaf - 1];
-        out->method = youngest->of;
-        out->ip = youngest->ip & ~WALK_EXACT;
-        out->fault = (youngest->ip & WALK_EXACT) != 0;
-    }
     return WALK_CERTAIN;
+}
+
+bool walk_proven(struct walk *walk, struct stack *stack, uint32_t node)
+{
+    struct walk_thread *t = thread_of_stack(walk, stack);
+    struct walk_path path = {.node = 0};
+
+    if (!t)
+        return false;
+    path_of(t, &path);
+    t->proven = path.node == node && !tree_is_cut(node);
+    count(t->proven ? &t->taken : &t->declined[WALK_UNPROVEN]);
+    return t->proven;
 }
 
 /* The frames, youngest first; their methods by the path in the tree, which is what is logged. */

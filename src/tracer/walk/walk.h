@@ -35,7 +35,7 @@ struct walk;
 enum walk_why { WALK_CERTAIN, SST_WALK_REASONS(WALK_WHY) WALK_WHYS };
 const char *walk_why_name(enum walk_why why);
 
-/* What a walk has found. */
+/* What a walk has found. Of one that is unproven: what it is if walk_proven() says so. */
 struct walk_path {
     uint32_t node; /* in the context tree; 0: there is no managed frame */
     bool dynamic;  /* code of no method, such as a DynamicMethod, is younger than all frames */
@@ -44,8 +44,9 @@ struct walk_path {
     uintptr_t ip;                         /* in it: a return address, unless it is a fault */
 };
 
+/* joined: the process ran before. Returns: 0 or -ENOMEM; all but the last are borrowed. */
 int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struct tree *tree,
-             struct walk **out); /* 0 or -ENOMEM; all but the last are borrowed */
+             bool joined, struct walk **out);
 void walk_free(struct walk *walk);
 
 /*
@@ -57,6 +58,15 @@ void walk_free(struct walk *walk);
  */
 enum walk_why walk_self(struct walk *walk, struct stack *stack, struct frame *top, size_t depth,
                         struct walk_path *out);
+
+/*
+ * walk_proven - the calling thread's walk was unproven: in a process that ran before, a filter may
+ *               run of which nobody told, and then walks differ from snapshots. A snapshot, taken
+ *               at the same place, has `node`.
+ * Returns: whether the walk has that, too. Then no such filter runs, and the thread's walks are
+ *          certain from this one on.
+ */
+bool walk_proven(struct walk *walk, struct stack *stack, uint32_t node);
 
 /*
  * walk_path_to - of the thread's last walk, which was certain: the node of a hooked frame that it

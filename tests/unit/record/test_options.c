@@ -1,6 +1,7 @@
 /* The arguments of `record` and `env`. */
 #include "unit/record/record_support.h"
 
+#include "base/cpu.h"
 #include "base/memory.h"
 #include "record/options.h"
 #include "record/record.h"
@@ -105,13 +106,16 @@ TEST(every_option_reaches_its_member)
     assert_int_equal(parsed.options.keep, 4);
     assert_int_equal(parsed.options.check, 0);
     assert_true(parsed.options.own && parsed.options.compress && parsed.options.max_log);
+    assert_int_equal(parsed.options.framework_frames,
+                     CPU_WALKS ? OPTIONS_FRAMEWORK_WALK : OPTIONS_FRAMEWORK_NONE);
     record_options_free(&parsed);
     assert_int_equal(PARSE_ENV("--always-on", "--capture", "snapshot", "--budget", "3", "--log",
                                "events", "--check", "0"),
                      CLI_OK);
     assert_int_equal(parsed.options.budget, 3);
     assert_int_equal(parsed.options.log, OPTIONS_LOG_EVENTS);
-    assert_false(parsed.options.own || parsed.options.sums_every);
+    assert_false(parsed.options.own || parsed.options.sums_every ||
+                 parsed.options.framework_frames);
     record_options_free(&parsed);
     assert_int_equal(PARSE("--sampler", "runtime", "ls"), CLI_OK);
     assert_int_equal(parsed.options.sample, 102400);
@@ -122,10 +126,11 @@ TEST(every_option_reaches_its_member)
     parse_as(&cmd_attach, ELEMENTS(((const char *const[]){"attach", __VA_ARGS__})), \
              (const char *const[]){"attach", __VA_ARGS__})
 
-TEST(what_is_attached_takes_samples_of_the_runtime_with_snapshots)
+TEST(what_is_attached_takes_samples_of_the_runtime_without_hooks)
 {
     assert_int_equal(PARSE_ATTACH("4711"), CLI_OK);
-    assert_int_equal(parsed.options.capture, OPTIONS_CAPTURE_SNAPSHOT);
+    assert_int_equal(parsed.options.capture,
+                     CPU_WALKS ? OPTIONS_CAPTURE_WALK : OPTIONS_CAPTURE_SNAPSHOT);
     assert_int_equal(parsed.options.sampler, OPTIONS_SAMPLER_RUNTIME);
     assert_int_equal(parsed.options.sample, 102400);
     assert_int_equal(parsed.options.check, 0);
@@ -138,6 +143,15 @@ TEST(what_is_attached_takes_samples_of_the_runtime_with_snapshots)
     assert_int_equal(parsed.options.sample, 1 << 20);
     assert_int_equal(parsed.options.budget, 0);
     record_options_free(&parsed);
+    assert_int_equal(PARSE_ATTACH("--snapshots", "4711"), CLI_OK);
+    assert_int_equal(parsed.options.capture, OPTIONS_CAPTURE_SNAPSHOT);
+    record_options_free(&parsed);
+    if (CPU_WALKS) {
+        assert_int_equal(PARSE_ATTACH("--check", "1", "4711"), CLI_OK);
+        assert_int_equal(parsed.options.check, 1);
+        record_options_free(&parsed);
+    }
+    assert_wrong(PARSE_ATTACH("--capture", "shadow", "4711"), "--snapshots");
     assert_wrong(PARSE_ATTACH("--sample", "4K", "4711"), "give --sample 100K or more");
     assert_wrong(PARSE_ATTACH("--own", "4711"), "use `shadowtrace record --own`");
     assert_wrong(PARSE_ATTACH("--args", "X", "4711"), "use `shadowtrace record --args`");

@@ -1,12 +1,12 @@
 // Allocates known amounts at known places, of 24 bytes to 10 MB, in every heap that the runtime samples.
 //
-//   Sampled [--log FILE] [--megabytes N] [--threads N] [--keep] [--rounds N]
+//   Sampled [--log FILE] [--megabytes N] [--threads N] [--keep] [--rounds N] [--filter]
 //
 // First it allocates in Warm until the log, FILE (log.ndjson), names that method: from then on the sampler runs. Then each
 // place makes objects of N megabytes, on each thread, and what they come to is printed, one JSON object per line:
 //   {"method":NAME,"allocs":N,"bytes":N,"live":N}
 // live: bytes of those that are still alive at the end; with --keep every second object of the methods in Kept is, after a
-// full collection. The line `ok` at the end.
+// full collection. The line `ok` at the end. --filter: Warm runs in the filter of an exception.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -97,6 +97,22 @@ static class Program
 
     [MethodImpl(MethodImplOptions.NoInlining)] static void WarmUp() => sink = new byte[1 << 20];
 
+    // It has not returned while the filter runs, which runs on the frame of its caller.
+    [MethodImpl(MethodImplOptions.NoInlining)] static void Throw() => throw new InvalidOperationException();
+
+    static bool Warmed(string log)
+    {
+        Warm(log);
+        return true;
+    }
+
+    static void WarmInFilter(string log)
+    {
+        try {
+            Throw();
+        } catch (InvalidOperationException) when (Warmed(log)) { }
+    }
+
     static void Run(List<Place> places, long bytes)
     {
         foreach (var place in places)
@@ -119,6 +135,7 @@ static class Program
         string log = "log.ndjson";
         long megabytes = 20;
         int threads = 1, rounds = 1;
+        bool filter = false;
         for (int i = 0; i < args.Length; i++)
             switch (args[i]) {
             case "--log": log = args[++i]; break;
@@ -126,9 +143,13 @@ static class Program
             case "--threads": threads = int.Parse(args[++i]); break;
             case "--rounds": rounds = int.Parse(args[++i]); break;
             case "--keep": keeps = true; break;
+            case "--filter": filter = true; break;
             default: Console.Error.WriteLine("unknown argument " + args[i]); return 2;
             }
-        Warm(log);
+        if (filter)
+            WarmInFilter(log);
+        else
+            Warm(log);
         var all = new List<List<Place>>();
         for (int round = 0; round < rounds; round++) {
             var workers = new List<Thread>();
