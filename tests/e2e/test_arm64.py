@@ -7,6 +7,7 @@ import matrix
 import test_calls
 import test_compiler
 import test_live
+import test_negative
 import test_threads
 import test_values
 from harness import ROOT, Record, heavy, needs, one_line, run
@@ -14,6 +15,7 @@ from selection import each, lane
 
 FRAMEWORKS = 'net9.0', 'net10.0', 'net11.0'
 HOOKS = 'elt3', 'elt2'
+NEGATIVE = 'build/aarch64/negative/libshadowtrace.so'
 UNIT = 'hooks/aarch64/test_slow_call', 'code/aarch64/test_cpu_code', 'clr/aarch64/test_function', 'stack/test_calls'
 
 
@@ -79,6 +81,22 @@ def test_live_objects_are_those_of_the_heap(t, hooks):
 @needs('Values')
 def test_the_trace_agrees_with_what_the_program_prints(t):
     test_values.agrees(t, arm64.record(t, 'net10.0', arm64.command('net10.0', 'Values'), *test_values.TRACED, '--check', '1'))
+
+
+def by_a_library_without(t, framework, program, arguments, options, env):
+    return arm64.record(t, framework, arm64.command(framework, program) + arguments, *options, env=env,
+                        library=os.path.join(ROOT, NEGATIVE), made=('NEGATIVE=1', NEGATIVE))
+
+
+@lane('arm64')
+@heavy
+@needs('Rules')
+@needs('Dynamic')
+@needs('RuntimeAsync')
+@needs('Rules', framework='net9.0')
+@each('rule', *(rule for rule, row in test_negative.RULES.items() if row[0] in FRAMEWORKS))
+def test_without(t, rule):
+    test_negative.differs_without(t, rule, by_a_library_without)
 
 
 @lane('arm64')

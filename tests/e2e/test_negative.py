@@ -53,7 +53,7 @@ COVERED = {
 OF_MEMORY = {'grace_period'}
 
 
-def with_all(rule):
+def with_all(rule, by=None):
     """
     The comparison with every rule on, of the same library, in one recording for all rows of that framework, program, seed, kind of
     hooks and pattern.
@@ -62,12 +62,19 @@ def with_all(rule):
         return row[:2], row[3:]
     cases = sorted({row[2] for row in RULES.values() if of(row) == of(RULES[rule])})
     framework, program, _, *more = RULES[rule]
-    return SHARED.get('negative.with %s' % (of(RULES[rule]),), lambda t: judged(
-        t, recorded(t, framework, program, ' '.join(cases), *more)))
+    return SHARED.get('negative.with %s %s' % (of(RULES[rule]), by), lambda t: judged(
+        t, recorded(t, framework, program, ' '.join(cases), *more, by=by)))
 
 
-def compared(t, rule, without=None):
-    return judged(t, recorded(t, *RULES[rule], without=without))
+def differs_without(t, rule, by=None):
+    """With all rules nothing differs, and without this one something does."""
+    t.equal(with_all(rule, by)['mismatched'], 0, 'differences with %s' % rule)
+    for _ in range(TRIES):
+        c = judged(t, recorded(t, *RULES[rule], without=rule, by=by))
+        if c['mismatched']:
+            break
+    t.true(c['mismatched'] > 0, 'without %s no difference in %d comparisons, %d times' % (rule, c['compared'], TRIES))
+    t.note('%-6s %s %s: %d of %d differ' % (RULES[rule][0], RULES[rule][1], RULES[rule][2], c['mismatched'], c['compared']))
 
 
 def judged(t, r):
@@ -77,15 +84,20 @@ def judged(t, r):
     return dict(threads, compared=threads['walked'] - threads['refused']) if threads['walked'] else c
 
 
-def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, check=('--check', '1'), without=None):
-    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
-    env = dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, RULES_SEED=str(seed), DOTNET_RuntimeAsync='1')
+def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, check=('--check', '1'), without=None, by=None):
+    """by(t, framework, program, arguments, options, environment): records, by a library made for that; here if it is left out."""
+    env = {'RULES_SEED': str(seed), 'DOTNET_RuntimeAsync': '1'}
     if without:
         env['SHADOWTRACE_WITHOUT'] = without
     # The seeds of the mixers hold for code that is compiled without rich debug info.
-    options = ['--no-rich'] + (['--only', only] if only else [])
-    command = PROGRAM.command(program, framework) + arguments.split()
-    return t.record(command, *options, *check, hooks=hooks, check=None, env=env)
+    options = ['--no-rich', '--hooks', hooks, *check] + (['--only', only] if only else [])
+    return (by or recorded_here)(t, framework, program, arguments.split(), options, env)
+
+
+def recorded_here(t, framework, program, arguments, options, env):
+    library = built('negative/libshadowtrace.so', 'make negative', newer_than=LIBRARY)
+    return t.record(PROGRAM.command(program, framework) + arguments, *options, rich=True,
+                    env=dict(ENVIRONMENT, SHADOWTRACE_LIBRARY=library, **env))
 
 
 @needs('Rules')
@@ -97,13 +109,7 @@ def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, 
 @needs('Rules', framework='net8.0')
 @each('rule', *RULES)
 def test_without(t, rule):
-    t.equal(with_all(rule)['mismatched'], 0, 'differences with %s' % rule)
-    for _ in range(TRIES):
-        c = compared(t, rule, without=rule)
-        if c['mismatched']:
-            break
-    t.true(c['mismatched'] > 0, 'without %s no difference in %d comparisons, %d times' % (rule, c['compared'], TRIES))
-    t.note('%-6s %s %s: %d of %d differ' % (RULES[rule][0], RULES[rule][1], RULES[rule][2], c['mismatched'], c['compared']))
+    differs_without(t, rule)
 
 
 def rule_names():

@@ -1,5 +1,5 @@
 /*
- * What the machine's libstdc++.so.6 and libgcc_s.so.1, built for glibc, use of glibc that musl does not have, or has in another
+ * What the machine's libstdc++.so.6, libgcc_s.so.1, libssl.so.3 and libcrypto.so.3, built for glibc, use of glibc that musl does not have, or has in another
  * form. Loaded in a musl process under the name libstdc++.so.6; it needs the real one as libstdc++-gnu.so. For tests only: the
  * only locale is C. Compiled with glibc's headers, linked with no C library.
  */
@@ -8,7 +8,9 @@
 #include <link.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -189,3 +191,77 @@ WITHOUT_LOCALE(double, __strtod_l, (const char *s, char **e, locale_t l), strtod
 WITHOUT_LOCALE(float, __strtof_l, (const char *s, char **e, locale_t l), strtof(s, e))
 WITHOUT_LOCALE(long double, __strtold_l, (const char *s, char **e, locale_t l), strtold(s, e))
 WITHOUT_LOCALE(long double, strtold_l, (const char *s, char **e, locale_t l), strtold(s, e))
+
+/* ---- What the machine's libssl and libcrypto need: the forms of functions that check sizes, and contexts, which nobody uses. */
+
+void *__memcpy_chk(void *to, const void *from, size_t count, size_t room)
+{
+    return count <= room ? memcpy(to, from, count) : (abort(), to);
+}
+
+void *__memset_chk(void *to, int byte, size_t count, size_t room)
+{
+    return count <= room ? memset(to, byte, count) : (abort(), to);
+}
+
+char *__strcat_chk(char *to, const char *from, size_t room)
+{
+    return strlen(to) + strlen(from) < room ? strcat(to, from) : (abort(), to);
+}
+
+int __vfprintf_chk(FILE *file, int flag, const char *format, va_list arguments)
+{
+    (void)flag;
+    return vfprintf(file, format, arguments);
+}
+
+int __fprintf_chk(FILE *file, int flag, const char *format, ...)
+{
+    va_list arguments;
+    int count;
+
+    (void)flag;
+    va_start(arguments, format);
+    count = vfprintf(file, format, arguments);
+    va_end(arguments);
+    return count;
+}
+
+int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    int count;
+
+    (void)flag;
+    va_start(arguments, format);
+    count = vsnprintf(to, room, format, arguments);
+    va_end(arguments);
+    return count;
+}
+
+void __syslog_chk(int priority, int flag, const char *format, ...)
+{
+    (void)priority, (void)flag, (void)format;
+}
+
+long __fdelt_chk(long descriptor)
+{
+    return descriptor / (8 * (long)sizeof(long));
+}
+
+int getcontext(void *context)
+{
+    (void)context;
+    return -1;
+}
+
+int setcontext(const void *context)
+{
+    (void)context;
+    return -1;
+}
+
+void makecontext(void *context, void (*run)(void), int count, ...)
+{
+    (void)context, (void)run, (void)count;
+}
