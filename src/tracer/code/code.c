@@ -181,20 +181,25 @@ static int32_t behind_epilog(const struct metadata_method *method, const struct 
     return il_find_lost(method, pieces, target);
 }
 
+struct il_memo *code_memo(struct metadata *metadata)
+{
+    if (!metadata_is_resolver(metadata))
+        return NULL;
+    if (!metadata->memo)
+        metadata->memo = il_memo_new();
+    return metadata->memo;
+}
+
 static struct il_target target_of(struct metadata *metadata, const struct site_hint *hint,
                                   struct il_rank *rank)
 {
-    bool resolver = metadata_is_resolver(metadata);
-
-    if (resolver && !metadata->memo)
-        metadata->memo = il_memo_new();
     return (struct il_target){
         .callee = hint->callee ? metadata_method_resolve(metadata, hint->callee) : NULL,
         .record = hint->callee,
         .made = hint->made,
         .unnamed = hint->unnamed,
         .sure = hint->sure,
-        .memo = resolver ? metadata->memo : NULL,
+        .memo = code_memo(metadata),
         .rank = rank,
     };
 }
@@ -511,7 +516,7 @@ static bool ask_pieces(struct metadata *metadata, struct metadata_method *method
     for (uint32_t i = 0; i < body->entries; i++)
         if (is_real(&body->map[i]))
             mapped[count++] = body->map[i].il_offset;
-    err = il_pieces_new(method, &il, mapped, count, &body->pieces);
+    err = il_pieces_new(method, &il, mapped, count, code_memo(metadata), &body->pieces);
     if (mapped != small)
         memory_free(mapped);
     return !err;

@@ -60,13 +60,42 @@ static struct parts parts_of(const char *text)
 
 #define MEMO_ENTRIES 16384 /* a power of two */
 
+/* What a call does to the evaluation stack. */
+struct kept_shape {
+    const struct clr_metadata *import; /* as of an operand */
+    uint32_t token;
+    struct signature_shape shape;
+};
+
 struct il_memo {
     struct operand entry[MEMO_ENTRIES];
+    struct kept_shape shape[MEMO_ENTRIES];
 };
 
 struct il_memo *il_memo_new(void)
 {
     return memory_zalloc(1, sizeof(struct il_memo));
+}
+
+static size_t memo_place(const struct clr_metadata *import, uint32_t token)
+{
+    return hash_word((uintptr_t)import ^ token) >> 32 & (MEMO_ENTRIES - 1);
+}
+
+bool il_memo_shape(struct il_memo *memo, struct clr_metadata *import, uint32_t token,
+                   struct signature_shape *out)
+{
+    struct kept_shape *kept = memo ? &memo->shape[memo_place(import, token)] : NULL;
+
+    if (kept && kept->import == import && kept->token == token) {
+        *out = kept->shape;
+        return true;
+    }
+    if (!signature_shape_of(import, token, out))
+        return false;
+    if (kept)
+        *kept = (struct kept_shape){import, token, *out};
+    return true;
 }
 
 static bool is_member(uint32_t token)
@@ -103,9 +132,7 @@ static struct operand *operand_of(struct il_match *match, uint32_t token)
     struct operand *operand = &match->unkept;
 
     if (match->target->memo) {
-        uint64_t hash = hash_word((uintptr_t)import ^ token);
-
-        operand = &match->target->memo->entry[hash >> 32 & (MEMO_ENTRIES - 1)];
+        operand = &match->target->memo->entry[memo_place(import, token)];
         if (operand->import == import && operand->token == token)
             return operand;
     }

@@ -8,9 +8,16 @@
 #include "metadata/metadata.h"
 #include "metadata/signature.h"
 
-/* What operands name, so that the metadata is asked once. One thread's own; memory_free ends it. */
+/*
+ * What operands name, and what calls do to the stack, so that the metadata is asked once. One
+ * thread's own; memory_free ends it.
+ */
 struct il_memo;
 struct il_memo *il_memo_new(void); /* NULL: no memory */
+
+/* signature_shape_of a call's operand, which a memo keeps; memo: may be NULL. */
+bool il_memo_shape(struct il_memo *memo, struct clr_metadata *import, uint32_t token,
+                   struct signature_shape *out);
 
 /*
  * The nearest instructions whose calls are known and run before, and after, the one in question,

@@ -58,13 +58,13 @@ static int effect_of(uint32_t opcode)
     return opcode >> 8 ? prefixed[opcode & 0xff] : plain[opcode];
 }
 
-static int effect_of_call(const struct metadata_method *method, const struct il_instruction *in,
-                          bool *returns)
+static int effect_of_call(const struct metadata_method *method, struct il_memo *memo,
+                          const struct il_instruction *in, bool *returns)
 {
     struct clr_metadata *import = method->module ? method->module->import : NULL;
     struct signature_shape shape;
 
-    if (!import || !signature_shape_of(import, in->token, &shape))
+    if (!import || !il_memo_shape(memo, import, in->token, &shape))
         return 0;
     *returns = shape.returns;
     if (in->opcode == OP_NEWOBJ)
@@ -123,12 +123,12 @@ static int64_t reach_all(const struct il_code *il, const struct il_instruction *
 }
 
 /* Also whether the JIT starts a statement after it: after a call that returns nothing. */
-static int depth_after(const struct metadata_method *method, const struct il_instruction *in,
-                       int depth, bool *breaks)
+static int depth_after(const struct metadata_method *method, struct il_memo *memo,
+                       const struct il_instruction *in, int depth, bool *breaks)
 {
     bool returns = true;
 
-    depth += il_calls(in) ? effect_of_call(method, in, &returns) : effect_of(in->opcode);
+    depth += il_calls(in) ? effect_of_call(method, memo, in, &returns) : effect_of(in->opcode);
     *breaks = !returns;
     return depth < 0 ? 0 : depth; /* a handler begins with the exception on the stack */
 }
@@ -139,8 +139,9 @@ static struct il_piece *last_piece(const struct buffer *pieces)
 }
 
 /* Walks the code once: at branches back the depth is 0, or known from before. */
-static void walk(const struct metadata_method *method, const struct il_code *il, uint16_t *known,
-                 struct buffer *pieces, struct buffer *reach)
+static void walk(const struct metadata_method *method, struct il_memo *memo,
+                 const struct il_code *il, uint16_t *known, struct buffer *pieces,
+                 struct buffer *reach)
 {
     uint32_t next = 0;
     bool ended = true, breaks = false, prefixed = false;
@@ -166,7 +167,7 @@ static void walk(const struct metadata_method *method, const struct il_code *il,
             buffer_append(reach, &in, sizeof(in));
         if (pieces->failed || reach->failed)
             return;
-        depth = depth_after(method, &in, depth, &breaks);
+        depth = depth_after(method, memo, &in, depth, &breaks);
         target = reach_all(il, &in, next, known, depth);
         ended = ends_flow(in.opcode);
         prefixed = is_prefix(in.opcode);
@@ -216,7 +217,8 @@ static void pieces_set(struct il_pieces *out, const struct il_piece *piece, uint
 #define KNOWN_SMALL 512 /* bytes of IL that need no memory to be walked */
 
 int il_pieces_new(const struct metadata_method *method, const struct il_code *il,
-                  const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out)
+                  const uint32_t *mapped, uint32_t mapped_count, struct il_memo *memo,
+                  struct il_pieces *out)
 {
     uint16_t known_room[KNOWN_SMALL] = {0}, *known = known_room;
     struct il_piece piece_room[32];
@@ -230,7 +232,7 @@ int il_pieces_new(const struct metadata_method *method, const struct il_code *il
         if (mapped[i] < il->size)
             known[mapped[i]] |= AT_MAPPED;
     if (known)
-        walk(method, il, known, &pieces, &reach);
+        walk(method, memo, il, known, &pieces, &reach);
     if (known && !pieces.failed && !reach.failed)
         pieces_set(out, (const struct il_piece *)(void *)pieces.data,
                    (uint32_t)(pieces.size / sizeof(*out->piece)),

@@ -3,6 +3,7 @@
 #define SHADOWTRACE_CODE_IL_PIECES_H
 
 #include "code/il_decode.h"
+#include "code/il_match.h"
 
 #include "metadata/metadata.h"
 
@@ -33,12 +34,13 @@ struct il_pieces {
 
 /*
  * il_pieces_new - the pieces of a method's IL. mapped: offsets that the map has entries for, in any
- * order; those that are no instruction's are ignored.
+ * order; those that are no instruction's are ignored. memo: the calling thread's, or NULL.
  * Returns: 0 and pieces for il_pieces_free(); -ENOMEM, and none.
  * Threads: as il_find.
  */
 int il_pieces_new(const struct metadata_method *method, const struct il_code *il,
-                  const uint32_t *mapped, uint32_t mapped_count, struct il_pieces *out);
+                  const uint32_t *mapped, uint32_t mapped_count, struct il_memo *memo,
+                  struct il_pieces *out);
 void il_pieces_free(struct il_pieces *pieces);
 
 /*

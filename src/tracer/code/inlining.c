@@ -69,7 +69,7 @@ static const struct il_pieces *pieces_of(struct metadata *metadata, struct metad
     pieces = memory_zalloc(1, sizeof(*pieces));
     if (!pieces)
         return NULL;
-    if (il_pieces_new(method, &il, NULL, 0, pieces)) {
+    if (il_pieces_new(method, &il, NULL, 0, code_memo(metadata), pieces)) {
         memory_free(pieces);
         return NULL;
     }

@@ -72,6 +72,9 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
 uint32_t code_inlined_number(struct metadata *metadata, const struct metadata_method *method,
                              int32_t il, uint32_t parent);
 
+/* The resolver's memo; NULL: another thread, or no memory. */
+struct il_memo *code_memo(struct metadata *metadata);
+
 /* The IL of a method. Returns: whether it is known, and has any. */
 bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
                 struct il_code *out);

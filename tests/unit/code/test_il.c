@@ -79,7 +79,7 @@ static int32_t find(const uint8_t *code, uint32_t size, const uint32_t *mapped, 
     struct il_pieces pieces;
     int32_t found;
 
-    assert_int_equal(il_pieces_new(caller, &il, mapped, count, &pieces), 0);
+    assert_int_equal(il_pieces_new(caller, &il, mapped, count, NULL, &pieces), 0);
     found = il_find(caller, &pieces, from, target);
     il_pieces_free(&pieces);
     return found;
@@ -92,7 +92,7 @@ static int32_t find_lost(const uint8_t *code, uint32_t size, const struct il_tar
     struct il_pieces pieces;
     int32_t found;
 
-    assert_int_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+    assert_int_equal(il_pieces_new(caller, &il, NULL, 0, NULL, &pieces), 0);
     found = il_find_lost(caller, &pieces, target);
     il_pieces_free(&pieces);
     return found;
@@ -318,7 +318,9 @@ TEST(damaged_il_is_not_read_past)
             }
             if (il_parse(copy, size, &il)) {
                 assert_int_equal(
-                    il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, &pieces), 0);
+                    il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, NULL,
+                                  &pieces),
+                    0);
                 for (uint32_t from = 0; from < il.size + 2; from++)
                     within(il_find(caller, &pieces, from, &target), il.size);
                 within(il_find_first(caller, &pieces, &target), il.size);
@@ -404,6 +406,26 @@ TEST(any_text_is_taken_apart)
                      12);
 }
 
+/* A body's calls name the same few methods again and again. */
+TEST(what_a_call_does_to_the_stack_is_asked_once)
+{
+    static const struct fake_blob none[] = {{0, 0, NULL, NULL, 0}};
+    struct il_memo *memo = il_memo_new();
+    struct signature_shape shape = {0};
+
+    assert_true(il_memo_shape(memo, &fake.base, 0x06000004, &shape));
+    fake.blobs = none;
+    shape = (struct signature_shape){0};
+    assert_true(il_memo_shape(memo, &fake.base, 0x06000004, &shape));
+    assert_int_equal(shape.parameters, 1);
+    assert_false(shape.has_this || shape.returns);
+    assert_false(il_memo_shape(memo, &fake.base, 0x06000003, &shape)); /* not met before */
+    assert_false(il_memo_shape(NULL, &fake.base, 0x06000004, &shape));
+    fake.blobs = blobs;
+    assert_true(il_memo_shape(memo, &fake.base, 0x06000003, &shape)); /* that was no answer */
+    memory_free(memo);
+}
+
 TEST(without_memory_nothing_is_found_and_nothing_leaks)
 {
     static const uint8_t code[] = {CALL(2), CALL(3), RET}, call[] = {CALL(2)};
@@ -415,21 +437,21 @@ TEST(without_memory_nothing_is_found_and_nothing_leaks)
     int32_t found = IL_UNKNOWN;
 
     memory_fail_after(0);
-    assert_int_not_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+    assert_int_not_equal(il_pieces_new(caller, &il, NULL, 0, NULL, &pieces), 0);
     assert_null(pieces.piece);
     for (size_t at = 0; at < sizeof(calls); at += sizeof(call))
         memcpy(calls + at, call, sizeof(call));
     for (long n = 0; n < 4;
          n++) { /* what leads there, pieces, instructions, and the block of both */
         memory_fail_after(n);
-        assert_int_not_equal(il_pieces_new(caller, &large, NULL, 0, &pieces), 0);
+        assert_int_not_equal(il_pieces_new(caller, &large, NULL, 0, NULL, &pieces), 0);
         memory_fail_after(-1);
         assert_null(pieces.piece);
     }
-    assert_int_equal(il_pieces_new(caller, &large, NULL, 0, &pieces), 0);
+    assert_int_equal(il_pieces_new(caller, &large, NULL, 0, NULL, &pieces), 0);
     assert_int_equal(pieces.reaches, 200);
     il_pieces_free(&pieces);
-    assert_int_equal(il_pieces_new(caller, &il, NULL, 0, &pieces), 0);
+    assert_int_equal(il_pieces_new(caller, &il, NULL, 0, NULL, &pieces), 0);
     for (long n = 0; n < 100 && found == IL_UNKNOWN; n++) {
         memory_fail_after(n);
         found = il_find(caller, &pieces, 0, &target);
