@@ -200,6 +200,7 @@ static struct il_target target_of(struct metadata *metadata, const struct site_h
         .unnamed = hint->unnamed,
         .sure = hint->sure,
         .memo = code_memo(metadata),
+        .names = metadata_names(metadata),
         .rank = rank,
     };
 }

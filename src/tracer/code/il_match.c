@@ -173,7 +173,7 @@ static bool owner_is(struct il_match *match, struct operand *operand)
 
 static bool parameters_are(struct il_match *match, struct operand *operand)
 {
-    struct signature_scope own = {.import = match->scope.import};
+    struct signature_scope own = {.import = match->scope.import, .names = match->scope.names};
     struct parts *callee = &match->callee;
     char room[BUFFER_TEXT_ROOM];
     struct buffer text = BUFFER_ON(room);
@@ -487,7 +487,7 @@ void il_match_init(struct il_match *match, const struct metadata_method *method,
     *match = (struct il_match){.method = method, .target = target};
     if (!method->module || !method->module->import)
         return;
-    name_scope(method, &match->scope);
+    name_scope(method, target->names, &match->scope);
     if (target->callee) {
         match->callee = parts_of(target->callee);
         match->helper = helper_of(&match->callee);

@@ -45,6 +45,7 @@ struct il_target {
     bool unnamed;                         /* what a delegate, or a pointer, led to */
     bool sure;                            /* only an operand that names it counts */
     struct il_memo *memo;                 /* the calling thread's, or NULL */
+    struct signature_names *names;        /* the same */
     struct il_rank *rank;                 /* NULL: not known */
 };
 

@@ -94,6 +94,7 @@ struct metadata {
     _Atomic(uintptr_t) resolver;            /* pthread_self(), once it runs */
     _Atomic(struct code_inlines *) inlines; /* of code/: inlined frames; NULL: none */
     struct rich *rich;                      /* of rich/, borrowed; NULL: no session for it */
+    struct signature_names *names;          /* the resolver's own; NULL: none yet */
     void *memo;                             /* of code/, the resolver's own; memory_free ends it */
     void *callees;                          /* the same: where calls go */
     _Atomic(struct steps *) steps;          /* the same, of all threads; NULL: not needed yet */
@@ -160,8 +161,13 @@ void metadata_failed(struct metadata *metadata, hresult hr);
 
 #define TEXT_MAX 4096 /* bytes of a name, at the most */
 
+struct signature_names;
 struct signature_scope;
-/* What the type variables in a method's code and signature stand for. */
-void name_scope(const struct metadata_method *method, struct signature_scope *out);
+/* What the type variables in a method's code and signature stand for. names: may be NULL. */
+void name_scope(const struct metadata_method *method, struct signature_names *names,
+                struct signature_scope *out);
+
+/* The resolver's; NULL: another thread, or no memory. */
+struct signature_names *metadata_names(struct metadata *metadata);
 
 #endif

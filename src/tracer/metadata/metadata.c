@@ -972,6 +972,7 @@ void metadata_free(struct metadata *metadata)
     metadata_table_fini(&metadata->modules.table);
     metadata_release_all(metadata);
     memory_pool_free(&metadata->pool);
+    memory_free(metadata->names);
     memory_free(metadata->memo);
     memory_free(metadata->callees);
     memory_free(load_relaxed(&metadata->steps));

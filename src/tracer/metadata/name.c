@@ -47,7 +47,17 @@ static char *class_text(struct metadata *metadata, const struct metadata_class *
     return finish(metadata, &out, class->collectible);
 }
 
-void name_scope(const struct metadata_method *method, struct signature_scope *out)
+struct signature_names *metadata_names(struct metadata *metadata)
+{
+    if (!metadata_is_resolver(metadata))
+        return NULL;
+    if (!metadata->names)
+        metadata->names = signature_names_new();
+    return metadata->names;
+}
+
+void name_scope(const struct metadata_method *method, struct signature_names *names,
+                struct signature_scope *out)
 {
     const struct metadata_class *owner = method->owner;
 
@@ -56,6 +66,7 @@ void name_scope(const struct metadata_method *method, struct signature_scope *ou
         .method = method->token,
         .method_args = method->args,
         .method_arg = method->arg,
+        .names = names,
     };
     if (owner && !owner->rank) {
         out->type = owner->token;
@@ -76,7 +87,7 @@ static char *method_text(struct metadata *metadata, const struct metadata_method
     const uint8_t *blob;
     uint32_t size, type;
 
-    name_scope(method, &scope);
+    name_scope(method, metadata_names(metadata), &scope);
     if (!scope.import ||
         !signature_append_member_name(&name, scope.import, method->token, &type, &blob, &size)) {
         buffer_free(&name);

@@ -2,6 +2,7 @@
 
 #include "metadata/internal.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "clr/blob.h"
 #include "clr/utf16.h"
@@ -289,14 +290,68 @@ static bool put_reference(struct buffer *out, struct clr_metadata *import, uint3
     return true;
 }
 
+/* ---- names that are kept ---- */
+
+#define NAMES_KEPT 4096 /* a power of two */
+#define NAME_BYTES 82   /* longer ones are not kept */
+
+struct signature_names {
+    struct kept_name {
+        const struct clr_metadata *import;
+        uint32_t token;
+        uint16_t size;
+        char text[NAME_BYTES];
+    } name[NAMES_KEPT];
+};
+
+struct signature_names *signature_names_new(void)
+{
+    return memory_zalloc(1, sizeof(struct signature_names));
+}
+
+/* Where the name of a TypeDef or a TypeRef is kept, or would be; NULL: nowhere. */
+static struct kept_name *kept_name(const struct signature_scope *scope, uint32_t token)
+{
+    uint64_t hash = hash_word((uintptr_t)scope->import ^ token);
+
+    return scope->names ? &scope->names->name[hash >> 32 & (NAMES_KEPT - 1)] : NULL;
+}
+
+static bool put_kept(struct buffer *out, const struct kept_name *kept,
+                     const struct clr_metadata *import, uint32_t token)
+{
+    if (!kept || kept->import != import || kept->token != token || full(out))
+        return false;
+    buffer_append(out, kept->text, kept->size);
+    return true;
+}
+
+/* What stands at the end of a text that is whole. */
+static void keep_name(struct kept_name *kept, const struct clr_metadata *import, uint32_t token,
+                      const struct buffer *out, size_t from)
+{
+    size_t size = out->size - from;
+
+    if (!kept || size > NAME_BYTES || full(out) || out->failed)
+        return;
+    kept->import = import;
+    kept->token = token;
+    kept->size = (uint16_t)size;
+    memcpy(kept->text, out->data + from, size);
+}
+
 /* The name of a TypeDefOrRef token. */
 static void put_token(struct cursor *c, struct buffer *out, uint32_t token, struct arguments *args)
 {
     struct clr_metadata *import = c->scope->import;
+    struct kept_name *kept = args ? NULL : kept_name(c->scope, token);
     const uint8_t *blob = NULL;
+    size_t from = out->size;
     uint32_t size = 0;
     bool known = false;
 
+    if (put_kept(out, kept, import, token))
+        return;
     if (clr_token_type(token) == mdtTypeDef) {
         known = put_definition(out, import, token, args, 0);
     } else if (clr_token_type(token) == mdtTypeRef) {
@@ -308,9 +363,12 @@ static void put_token(struct cursor *c, struct buffer *out, uint32_t token, stru
         read_type(&inner, out);
         c->blob.bad |= inner.blob.bad;
         known = true;
+        kept = NULL; /* what it means depends on the scope */
     }
     if (!known)
         put(out, "?");
+    else
+        keep_name(kept, import, token, out, from);
     if (args && !c->blob.bad)
         put_arguments(out, args, args->count); /* those that no name laid claim to */
 }

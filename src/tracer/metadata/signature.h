@@ -17,6 +17,13 @@
 
 struct metadata_class;
 
+/*
+ * Names of types that have no arguments, by token: a few are in most signatures. One thread's own,
+ * for metadata that is never released; memory_free ends it. Returns: NULL: no memory.
+ */
+struct signature_names;
+struct signature_names *signature_names_new(void);
+
 /* What type variables stand for: exact arguments if known, else the names of the parameters. */
 struct signature_scope {
     struct clr_metadata *import;
@@ -25,6 +32,7 @@ struct signature_scope {
     uint32_t type_args, method_args;        /* how many exact arguments; 0 where none are known */
     struct metadata_class *const *type_arg; /* entries may be NULL or canonical */
     struct metadata_class *const *method_arg;
+    struct signature_names *names; /* NULL: none are kept */
 };
 
 /* Parameter list of a method's signature in its parentheses: "(System.Int32, T[])". */

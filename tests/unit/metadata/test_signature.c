@@ -298,6 +298,23 @@ TEST(a_definition_shows_each_types_own_parameters)
     scope = old;
 }
 
+TEST(names_that_are_kept_are_what_they_were)
+{
+    static const uint8_t blob[] = {0, 2, 1, 0x12, DEF(2), 0x11, REF(1)};
+    static const struct fake_type none[] = {{0, NULL, 0}};
+
+    scope.names = signature_names_new();
+    for (unsigned round = 0; round < 2; round++)
+        for (size_t i = 0; i < COUNT_OF(samples); i++)
+            check(samples[i].blob, samples[i].size, samples[i].text);
+    metadata.types = none; /* the metadata is not asked again */
+    check(blob, sizeof(blob), "(Ns.Plain, System.Collections.Generic.List`1)");
+    memory_free(scope.names);
+    scope.names = NULL;
+    check(blob, sizeof(blob), "(?, System.Collections.Generic.List`1)");
+    metadata.types = types;
+}
+
 TEST(running_out_of_memory_marks_the_buffer)
 {
     static const uint8_t blob[] = {0, 1, 1, 0x15, 0x12, REF(1), 1, 8};
