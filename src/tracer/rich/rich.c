@@ -311,11 +311,15 @@ const struct rich_body *rich_body_find(struct metadata *metadata,
                                        const struct metadata_method *method,
                                        const struct rich_code *code, bool *lost)
 {
-    struct metadata_method *shared = metadata_method_find(metadata, method->function_id);
-    const struct rich_body *body = shared ? find(shared, code->start) : NULL;
     struct rich *rich = metadata->rich;
+    struct metadata_method *shared;
+    const struct rich_body *body;
 
     *lost = false;
+    if (load_relaxed(&method->rich_none) == code->start && !load_relaxed(&method->rich_lost))
+        return NULL; /* most are precompiled */
+    shared = metadata_method_find(metadata, method->function_id);
+    body = shared ? find(shared, code->start) : NULL;
     if (body || !shared || !rich)
         return body;
     if (!rich->stored)

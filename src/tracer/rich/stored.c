@@ -1,5 +1,6 @@
 #include "rich/stored.h"
 
+#include "base/load.h"
 #include "base/memory.h"
 #include "base/peek.h"
 
@@ -145,16 +146,28 @@ uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t
     return out;
 }
 
-static enum rich_stored read_packed(uintptr_t from, uint32_t packed_size, uintptr_t function,
-                                    uint8_t **out, size_t *size)
-{
-    bool damaged = !packed_size || packed_size > PACKED_MOST;
-    uint8_t *packed = damaged ? NULL : memory_alloc(packed_size);
+/* What the runtime keeps: flags, the size of the rest, and the rest. */
+#define INFO_HEAD 5
+#define INFO_READ 512 /* bytes that are read at once: most are smaller */
 
-    if (packed && !peek(packed, from, packed_size))
+/* read: INFO_READ bytes at `from`, or as many of them as there are, `there`. */
+static enum rich_stored read_packed(uintptr_t from, const uint8_t *read, size_t there,
+                                    uintptr_t function, uint8_t **out, size_t *size)
+{
+    uint32_t packed_size = load_u32(read + 1);
+    bool damaged = !packed_size || packed_size > PACKED_MOST, whole;
+    uint8_t *packed = NULL;
+
+    if (damaged)
+        return RICH_STORED_DAMAGED;
+    whole = packed_size <= there - INFO_HEAD;
+    if (!whole && !(packed = memory_alloc(packed_size)))
+        return RICH_STORED_NO_MEMORY;
+    if (!whole && !peek(packed, from + INFO_HEAD, packed_size))
         damaged = true;
-    else if (packed)
-        *out = rich_stored_expand(packed, packed_size, function, size, &damaged);
+    else
+        *out = rich_stored_expand(whole ? read + INFO_HEAD : packed, packed_size, function, size,
+                                  &damaged);
     memory_free(packed);
     return *out ? RICH_STORED : damaged ? RICH_STORED_DAMAGED : RICH_STORED_NO_MEMORY;
 }
@@ -177,24 +190,24 @@ static bool may_be_header(uintptr_t at)
 enum rich_stored rich_stored_read(uintptr_t start, bool stays, uintptr_t function, uint8_t **out,
                                   size_t *size)
 {
+    uint8_t info[INFO_READ], flags;
     struct code_header header;
     uintptr_t at = 0;
-    uint32_t packed_size;
-    uint8_t flags;
+    size_t there;
 
     *out = NULL;
     if (!word_before(start, stays, &at) || !may_be_header(at) ||
         !peek(&header, at, sizeof(header)) || header.method != function || !header.debug_info)
         return RICH_STORED_NONE;
-    if (!peek(&flags, (uintptr_t)header.debug_info, 1) ||
-        (flags & ~(FLAG_PATCHPOINT | FLAG_RICH)) != 0)
+    there = peek_some(info, (uintptr_t)header.debug_info, sizeof(info));
+    flags = there ? info[0] : 0xff;
+    if ((flags & ~(FLAG_PATCHPOINT | FLAG_RICH)) != 0)
         return RICH_STORED_DAMAGED;
     if (flags & FLAG_PATCHPOINT)
         return RICH_STORED_TIER0;
     if (!flags)
         return RICH_STORED_NONE;
-    if (!peek(&packed_size, (uintptr_t)header.debug_info + 1, sizeof(packed_size)))
+    if (there < INFO_HEAD)
         return RICH_STORED_DAMAGED;
-    return read_packed((uintptr_t)header.debug_info + 1 + sizeof(packed_size), packed_size,
-                       function, out, size);
+    return read_packed((uintptr_t)header.debug_info, info, there, function, out, size);
 }

@@ -14,7 +14,7 @@
 static struct {
     uint8_t code[64];
     uint64_t header[4]; /* debug info, EH info, GC info, method */
-    uint8_t info[256];
+    uint8_t info[1024];
 } memory;
 static size_t half; /* nibbles written */
 
@@ -212,8 +212,14 @@ TEST(a_record_that_is_not_wholly_understood_is_damaged)
 
 TEST(running_out_of_memory_for_a_record_is_no_damage)
 {
+    uint32_t large = 600; /* more than is read at once */
+
+    put_all();
+    memory_fail_after(0);
+    assert_int_equal(read_all(), RICH_STORED_NO_MEMORY);
+    memory_fail_after(-1);
+    memcpy(memory.info + 1, &large, sizeof(large));
     for (long n = 0; n < 2; n++) {
-        put_all();
         memory_fail_after(n);
         assert_int_equal(read_all(), RICH_STORED_NO_MEMORY);
         memory_fail_after(-1);
