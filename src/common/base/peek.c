@@ -2,10 +2,25 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define PAGE 4096 /* the smallest: pages may be larger */
+
+static pid_t self; /* or its parent, if it is one that was made without fork() */
+
+static void self_ask(void)
+{
+    self = getpid();
+}
+
+/* Once for each process: the kernel would have to be asked as often as for what is read. */
+__attribute__((constructor)) static void self_start(void)
+{
+    self_ask();
+    pthread_atfork(NULL, NULL, self_ask);
+}
 
 /* Where the system call is missing (emulators) or forbidden (seccomp). */
 static ssize_t copy_by_file(uint8_t *to, const struct iovec *from, size_t parts)
@@ -28,7 +43,7 @@ static size_t copy(void *to, size_t size, const struct iovec *from, size_t parts
 {
     const struct iovec here = {to, size};
     int saved = errno;
-    ssize_t got = process_vm_readv(getpid(), &here, 1, from, parts, 0);
+    ssize_t got = process_vm_readv(self, &here, 1, from, parts, 0);
 
     if (got < 0 && (errno == ENOSYS || errno == EPERM))
         got = copy_by_file(to, from, parts);

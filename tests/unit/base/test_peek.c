@@ -50,6 +50,23 @@ TEST(what_is_not_there_does_no_harm)
     assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
+TEST(a_forked_process_reads_its_own_memory)
+{
+    static volatile int value = 1;
+    int status, copy = 0;
+    pid_t child;
+
+    assert_true(peek(&copy, (uintptr_t)&value, sizeof(copy)));
+    child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        value = 2;
+        _exit(peek(&copy, (uintptr_t)&value, sizeof(copy)) && copy == 2 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 TEST(some_is_as_much_as_there_is)
 {
     static char copy[3 * 65536];
