@@ -11,7 +11,7 @@
 
 #define STUBS      8 /* one after the other, at the most */
 #define STUB_SIZE  64
-#define KNOWN_BITS 12
+#define KNOWN_BITS 14
 
 /*
  * Where calls go, by what they name: code, a stub, or a word that leads there. Many calls name the

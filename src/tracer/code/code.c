@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define NAME_UNITS 32
-#define MAP_SMALL \
-    128 /* entries of a map that are asked for at once: the runtime is slow to find it */
+#define MAP_SMALL 128
+#define MAP_MOST 1024 /* entries of a map that are asked for at once: the runtime is slow */
 #define CODE_MAX 65536 /* bytes of one piece of IL that are read; more is hardly one statement */
 
 static bool body_offset(const struct code_body *body, uintptr_t ip, uint32_t *offset)
@@ -478,7 +478,7 @@ static hresult ask_ranges(struct metadata *metadata, struct code_body *body)
 static hresult ask_map(struct metadata *metadata, struct code_body *body)
 {
     struct clr_info *info = metadata->config.info;
-    struct clr_debug_il_to_native_map small[MAP_SMALL];
+    struct clr_debug_il_to_native_map small[MAP_MOST];
     uint32_t count = 0, max = COUNT_OF(small);
     hresult hr = info->vtbl->get_il_to_native_mapping3(info, body->start, max, &count, small);
 
