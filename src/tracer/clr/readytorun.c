@@ -15,11 +15,13 @@
 
 enum {
     SIGNATURE = 0x00525452, /* "RTR" */
-    HEADER_SECTIONS = 12,   /* offset of the number of sections; they follow */
-    SECTION_BYTES = 12,     /* type, address, size */
+    HEADER_VERSION = 4,
+    HEADER_SECTIONS = 12, /* offset of the number of sections; they follow */
+    SECTION_BYTES = 12,   /* type, address, size */
     IMPORTS = 101,
     FUNCTIONS = 102,
     METHOD_ENTRY_POINTS = 103,
+    DEBUG_INFO = 105,
     INSTANCE_ENTRY_POINTS = 109,
     SECTIONS_MAX = 256,
     BLOCK = 16, /* elements of a native array in one of its trees */
@@ -54,10 +56,13 @@ struct place {
 struct readytorun {
     const uint8_t *image;
     bool flat;
-    struct bytes methods, instances, functions, imports;
-    uint8_t *begins;     /* a bit per function: is it a method? Else a handler of the one before */
+    uint32_t version;
+    struct bytes methods, instances, functions, imports, debug;
+    /* Made when they are first asked for: most images are asked for debug info only. */
+    bool places_known;
     struct place *place; /* by row */
     uint32_t places;
+    uint8_t *begins; /* a bit per function: is it a method? Else a handler of the one before */
 };
 
 /* The number in `size` bytes (1, 2 or 4) at an offset; 0 past the end. */
@@ -127,10 +132,9 @@ static bool entry_read(const struct bytes *b, uint32_t offset, uint32_t *code)
 }
 
 /* A native array: a table of trees, one per 16 elements; only what exists has a leaf. */
-static bool method_find(const struct readytorun *r, uint32_t row, uint32_t *at)
+static bool array_find(const struct bytes *b, uint32_t index, uint32_t *at)
 {
-    const struct bytes *b = &r->methods;
-    uint32_t index = row - 1, base = 0, count, offset, value, next;
+    uint32_t base = 0, count, offset, value, next;
     unsigned width;
 
     if (!b->start || !read_unsigned(b, &base, &count) || index >= count >> 2)
@@ -159,7 +163,7 @@ bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code)
 {
     uint32_t at;
 
-    return method_find(r, row, &at) && entry_read(&r->methods, at, code);
+    return array_find(&r->methods, row - 1, &at) && entry_read(&r->methods, at, code);
 }
 
 /* The signature at an offset, up to its token. Returns: whether it is of this module's method. */
@@ -278,6 +282,18 @@ static bool places_read(struct readytorun *r)
     return true;
 }
 
+/* Returns: false: no memory. */
+static bool places_find(struct readytorun *r)
+{
+    if (!r->places_known) {
+        r->places = 0;
+        memory_free(r->place);
+        r->place = NULL;
+        r->places_known = places_read(r);
+    }
+    return r->places_known;
+}
+
 static struct bytes *section_of(struct readytorun *r, uint32_t type)
 {
     switch (type) {
@@ -287,6 +303,8 @@ static struct bytes *section_of(struct readytorun *r, uint32_t type)
         return &r->functions;
     case METHOD_ENTRY_POINTS:
         return &r->methods;
+    case DEBUG_INFO:
+        return &r->debug;
     case INSTANCE_ENTRY_POINTS:
         return &r->instances;
     default:
@@ -303,11 +321,13 @@ static void begins_add(struct readytorun *r, uint32_t code)
 static bool code_of(const struct readytorun *r, struct readytorun_instance *instance,
                     uint32_t *code);
 
-/* Where methods begin: what is between two of them are handlers. */
-static bool begins_read(struct readytorun *r)
+/* Where methods begin: what is between two of them are handlers. Returns: false: no memory. */
+static bool begins_find(struct readytorun *r)
 {
     uint32_t base = 0, count = 0, code;
 
+    if (r->begins || !places_find(r))
+        return r->begins;
     r->begins = memory_zalloc(r->functions.size / FUNCTION_BYTES / 8 + 1, 1);
     if (!r->begins)
         return false;
@@ -339,6 +359,7 @@ struct readytorun *readytorun_new(const uint8_t *image, bool flat)
         return NULL;
     r->image = image;
     r->flat = flat;
+    r->version = load_u16(header + HEADER_VERSION);
     for (uint32_t i = 0; i < count; i++) {
         const uint8_t *section = header + HEADER_SECTIONS + 4 + (size_t)i * SECTION_BYTES;
         const uint8_t *start = clr_pe_place(image, flat, load_u32(section + 4));
@@ -347,11 +368,54 @@ struct readytorun *readytorun_new(const uint8_t *image, bool flat)
         if (known && start)
             *known = (struct bytes){start, load_u32(section + 8)};
     }
-    if (!r->functions.start || !places_read(r) || !begins_read(r)) {
+    if (!r->functions.start) {
         readytorun_free(r);
         return NULL;
     }
     return r;
+}
+
+/* The function that begins at an address; they lie in order. */
+static bool function_find(const struct readytorun *r, uint32_t address, uint32_t *function)
+{
+    uint32_t low = 0, high = r->functions.size / FUNCTION_BYTES;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        uint32_t begin = load_u32(r->functions.start + (size_t)middle * FUNCTION_BYTES);
+
+        if (begin == address) {
+            *function = middle;
+            return true;
+        }
+        if (begin < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+uint32_t readytorun_version(const struct readytorun *r)
+{
+    return r->version;
+}
+
+const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size_t *left)
+{
+    const struct bytes *b = &r->debug;
+    uint32_t function, at, back, next;
+
+    if (r->flat || code - (uintptr_t)r->image > UINT32_MAX ||
+        !function_find(r, (uint32_t)(code - (uintptr_t)r->image), &function) ||
+        !array_find(b, function, &at))
+        return NULL;
+    next = at;
+    if (!read_unsigned(b, &next, &back) || back > at)
+        return NULL;
+    at = back ? at - back : next; /* functions may share one */
+    *left = b->size - at;
+    return b->start + at;
 }
 
 void readytorun_free(struct readytorun *r)
@@ -381,12 +445,12 @@ static bool code_of(const struct readytorun *r, struct readytorun_instance *inst
     return entry_read(&r->instances, (uint32_t)(from->at - r->instances.start), code);
 }
 
-bool readytorun_instance(const struct readytorun *r, uint32_t row,
+bool readytorun_instance(struct readytorun *r, uint32_t row,
                          bool (*match)(void *context, struct readytorun_instance *instance),
                          void *context, uint32_t *code)
 {
     struct readytorun_instance instance;
-    uint32_t low = 0, high = r->places;
+    uint32_t low = 0, high = places_find(r) ? r->places : 0;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
@@ -423,13 +487,15 @@ static bool cell_at(const struct readytorun *r, uint32_t address, struct readyto
     return false;
 }
 
-bool readytorun_cells(const struct readytorun *r, uint32_t code,
+bool readytorun_cells(struct readytorun *r, uint32_t code,
                       bool (*match)(void *context, enum readytorun_fixup fixup,
                                     struct readytorun_signature type),
                       void *context)
 {
     uint32_t functions = r->functions.size / FUNCTION_BYTES;
 
+    if (!begins_find(r))
+        return true;
     for (uint32_t i = code; i < functions && (i == code || !(r->begins[i / 8] >> i % 8 & 1)); i++) {
         const uint8_t *function = r->functions.start + (size_t)i * FUNCTION_BYTES;
         uint32_t begin = load_u32(function), end = clr_function_end(function, r->image, r->flat);

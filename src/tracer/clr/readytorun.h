@@ -9,6 +9,7 @@
 #define SHADOWTRACE_CLR_READYTORUN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct readytorun;
@@ -55,18 +56,27 @@ bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code)
  * readytorun_instance - the code of an instantiation of a generic method, or of a method of a
  * generic type: the first for which `match`, having read the signature to its end, returns true.
  */
-bool readytorun_instance(const struct readytorun *r, uint32_t row,
+bool readytorun_instance(struct readytorun *r, uint32_t row,
                          bool (*match)(void *context, struct readytorun_instance *instance),
                          void *context, uint32_t *code);
 
 /*
  * readytorun_cells - calls `match` with each cell that the code, with its handlers, may refer to,
- * until it returns true. Bytes that look like a reference count as one. Returns: whether it did.
+ * until it returns true. Bytes that look like a reference count as one. Returns: whether it did;
+ * true too without memory.
  */
-bool readytorun_cells(const struct readytorun *r, uint32_t code,
+bool readytorun_cells(struct readytorun *r, uint32_t code,
                       bool (*match)(void *context, enum readytorun_fixup fixup,
                                     struct readytorun_signature type),
                       void *context);
+
+/*
+ * readytorun_debug - the debug info (debug_map.h) of the function that begins at `code`.
+ * Returns: its first byte, and how many may be read; NULL: none begins there, or it has none.
+ * readytorun_version - the major version of the image's header.
+ */
+const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size_t *left);
+uint32_t readytorun_version(const struct readytorun *r);
 
 /* readytorun_number - a compressed integer (ECMA-335 II.23.2). Returns: false at the end. */
 bool readytorun_number(struct readytorun_signature *from, uint32_t *out);

@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define NAME_UNITS 32
-#define MAP_SMALL 128
-#define MAP_MOST 1024 /* entries of a map that are asked for at once: the runtime is slow */
-#define CODE_MAX 65536 /* bytes of one piece of IL that are read; more is hardly one statement */
+#define MAP_SMALL  128
+#define MAP_MOST   1024  /* entries of a map that are asked for at once: the runtime is slow */
+#define CODE_MAX   65536 /* bytes of one piece of IL that are read; more is hardly one statement */
 
 static bool body_offset(const struct code_body *body, uintptr_t ip, uint32_t *offset)
 {
@@ -30,6 +30,15 @@ static bool body_offset(const struct code_body *body, uintptr_t ip, uint32_t *of
         before += range->size;
     }
     return false;
+}
+
+static uint32_t body_size(const struct code_body *body)
+{
+    uintptr_t size = 0;
+
+    for (uint32_t i = 0; i < body->ranges; i++)
+        size += body->range[i].size;
+    return (uint32_t)size;
 }
 
 /* What a site is asked for: who was called, or what was made; both NULL when that is not known. */
@@ -551,7 +560,8 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
     if (hr >= 0) {
         if (!whole && is_sole(metadata, method, body))
             return body;
-        hr = ask_map(metadata, body);
+        hr = code_stored_map(metadata, method, body_size(body), body) ? S_OK
+                                                                      : ask_map(metadata, body);
         if (hr >= 0)
             hr = ask_pieces(metadata, method, body) ? hr : E_OUTOFMEMORY;
         if (hr >= 0)

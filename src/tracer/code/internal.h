@@ -86,6 +86,13 @@ enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
 bool code_precompiled(struct metadata *metadata, const struct metadata_method *method,
                       uintptr_t start);
 
+/*
+ * The map of precompiled code, of that size, from its image. Returns: false: the runtime is to be
+ * asked. Threads: the resolver; others get false.
+ */
+bool code_stored_map(struct metadata *metadata, const struct metadata_method *method, uint32_t size,
+                     struct code_body *body);
+
 /* Is there precompiled code of the method that does without a `class`? Threads: the resolver. */
 bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,
                               enum code_spared what, struct metadata_class *class);

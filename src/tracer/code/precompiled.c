@@ -7,6 +7,7 @@
 
 #include "metadata/signature.h"
 
+#include "clr/debug_map.h"
 #include "clr/pe.h"
 #include "clr/readytorun.h"
 #include "clr/scope.h"
@@ -157,7 +158,7 @@ static bool may_make(void *context, enum readytorun_fixup fixup, struct readytor
     }
 }
 
-static bool code_find(const struct readytorun *ready, struct wanted *wanted, uint32_t *code)
+static bool code_find(struct readytorun *ready, struct wanted *wanted, uint32_t *code)
 {
     const struct metadata_method *m = wanted->method;
     uint32_t row = m->token & 0x00ffffff;
@@ -178,6 +179,20 @@ bool code_precompiled(struct metadata *metadata, const struct metadata_method *m
     image = clr_scope_image(metadata->config.info, method->module->module_id, &flat);
     return image && !flat && start - (uintptr_t)image < UINT32_MAX &&
            clr_pe_raw(image, (uint32_t)(start - (uintptr_t)image));
+}
+
+bool code_stored_map(struct metadata *metadata, const struct metadata_method *method, uint32_t size,
+                     struct code_body *body)
+{
+    struct readytorun *ready;
+    const uint8_t *info;
+    size_t left;
+
+    return metadata->config.maps_stored && metadata_is_resolver(metadata) && method->module &&
+           !method->collectible && (ready = ready_of(metadata, method->module)) &&
+           (info = readytorun_debug(ready, body->start, &left)) &&
+           debug_map_read(debug_map_format(readytorun_version(ready)), info, left, size, &body->map,
+                          &body->entries);
 }
 
 bool code_precompiled_without(struct metadata *metadata, const struct metadata_method *method,

@@ -1,6 +1,7 @@
 #include "profiler/wire.h"
 
 #include "base/cpu.h"
+#include "clr/debug_map.h"
 #include "code/code.h"
 #include "hooks/calls.h"
 #include "hooks/elt.h"
@@ -135,6 +136,7 @@ static int metadata_open(struct profiler *p)
     const struct metadata_config config = {.tiers = tiers(p),
                                            .forget = code_bodies_free,
                                            .rich_trusted = rich_trusted(p->runtime.major),
+                                           .maps_stored = p->runtime.major <= DEBUG_MAP_NEWEST,
                                            .info = p->runtime.info,
                                            .info_version = p->runtime.info_version,
                                            .native_low = p->runtime.low,

@@ -3,6 +3,7 @@
 #include "base/load.h"
 #include "base/memory.h"
 #include "base/peek.h"
+#include "clr/nibbles.h"
 
 #include <string.h>
 
@@ -14,7 +15,6 @@
 #define PACKED_MOST     (4u << 20)     /* bytes */
 #define NODE_NIBBLES    19             /* at least: a method has 16, each number has one */
 #define MAP_NIBBLES     4
-#define MOST_NIBBLES    11 /* of one number */
 #define NODE_SIZE       20 /* of the payload */
 #define MAP_SIZE        13
 
@@ -23,45 +23,10 @@ struct code_header {
     uint64_t debug_info, eh_info, gc_info, method;
 };
 
-/* Half bytes, the low one of each byte first. */
-struct nibbles {
-    const uint8_t *at;
-    size_t next, count;
-    bool bad;
-};
-
-static uint32_t nibble(struct nibbles *in)
-{
-    uint8_t byte;
-
-    if (in->next >= in->count) {
-        in->bad = true;
-        return 0;
-    }
-    byte = in->at[in->next / 2];
-    return in->next++ % 2 ? byte >> 4 : byte & 15;
-}
-
-/* Three bits a nibble, the highest first; the fourth: more follow. */
-static uint32_t read_number(struct nibbles *in)
-{
-    uint32_t value = 0, part = 8;
-
-    for (unsigned i = 0; part & 8; i++) {
-        if (i == MOST_NIBBLES) {
-            in->bad = true;
-            return 0;
-        }
-        part = nibble(in);
-        value = value << 3 | (part & 7);
-    }
-    return value;
-}
-
 /* The lowest bit is the sign. */
 static uint32_t read_delta(struct nibbles *in)
 {
-    uint32_t value = read_number(in);
+    uint32_t value = nibbles_number(in);
 
     return value & 1 ? 0u - (value >> 1) : value >> 1;
 }
@@ -71,7 +36,7 @@ static uint64_t read_method(struct nibbles *in)
     uint64_t value = 0;
 
     for (unsigned i = 0; i < 16; i++)
-        value |= (uint64_t)nibble(in) << (4 * i);
+        value |= (uint64_t)nibbles_one(in) << (4 * i);
     return value;
 }
 
@@ -105,10 +70,10 @@ static void expand_maps(struct nibbles *in, uint32_t count, uint8_t *to)
     for (uint32_t i = 0; i < count; i++) {
         uint8_t source;
 
-        native += read_number(in);
+        native += nibbles_number(in);
         node += read_delta(in);
         il += read_delta(in);
-        source = (uint8_t)read_number(in);
+        source = (uint8_t)nibbles_number(in);
         to = put(to, &il, sizeof(il));
         to = put(to, &node, sizeof(node));
         to = put(to, &native, sizeof(native));
@@ -125,8 +90,8 @@ uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t
     uint8_t *out = NULL;
 
     *damaged = true;
-    head[0] = read_number(&in);
-    head[1] = read_number(&in);
+    head[0] = nibbles_number(&in);
+    head[1] = nibbles_number(&in);
     if (in.bad || !head[0] ||
         (uint64_t)head[0] * NODE_NIBBLES + (uint64_t)head[1] * MAP_NIBBLES > in.count)
         return NULL;

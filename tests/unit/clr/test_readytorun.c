@@ -19,6 +19,7 @@ enum {
     CELLS = 0x740,
     SIGNATURES = 0x780,
     CODE = 0x800,
+    DEBUG = 0x900,
     SIZE = 0x1000,
 };
 
@@ -37,8 +38,11 @@ static void put_bytes(size_t at, const char *bytes, size_t size)
 /* Code of two methods, the second with a handler; a generic instance; one cell for `new` of a class. */
 static int make_image(void **state)
 {
-    static const uint32_t sections[][3] = {
-        {101, IMPORTS, 20}, {102, FUNCTIONS, 48}, {103, METHODS, 32}, {109, INSTANCES, 64}};
+    static const uint32_t sections[][3] = {{101, IMPORTS, 20},
+                                           {102, FUNCTIONS, 48},
+                                           {103, METHODS, 32},
+                                           {105, DEBUG, 16},
+                                           {109, INSTANCES, 64}};
 
     (void)state;
     memset(image, 0, sizeof(image));
@@ -51,10 +55,11 @@ static int make_image(void **state)
     put(OPTIONAL + 112 + 14 * 8, CLI, 4);
     put(SECTION + 8, SIZE, 4);
     put(CLI + 64, READY, 4);
-    put(CLI + 68, 16 + 4 * 12, 4);
+    put(CLI + 68, 16 + 5 * 12, 4);
     put(READY, 0x00525452, 4);
-    put(READY + 12, 4, 4);
-    for (size_t i = 0; i < 4; i++)
+    put(READY + 4, 16, 2);
+    put(READY + 12, 5, 4);
+    for (size_t i = 0; i < 5; i++)
         for (size_t j = 0; j < 3; j++)
             put(READY + 16 + i * 12 + j * 4, sections[i][j], 4);
 
@@ -70,6 +75,9 @@ static int make_image(void **state)
      */
     put_bytes(INSTANCES, "\x00\x02\x04\x99\x02", 5);
     put_bytes(INSTANCES + 5, "\x40\x15\x12\x0c\x01\x3e\x07\x0c", 8);
+
+    /* As the methods, of function 1: how far before the entry its debug info is; 0: behind. */
+    put_bytes(DEBUG, "\x20\x01\x08\x00", 4);
 
     for (uint32_t i = 0; i < 4; i++) {
         put(FUNCTIONS + i * 12, CODE + i * 16, 4);
@@ -167,6 +175,31 @@ TEST(cells_of_a_method_are_its_handlers_too)
     readytorun_free(r);
 }
 
+TEST(debug_info_is_found_by_where_code_begins)
+{
+    struct readytorun *r = readytorun_new(image, false);
+    uintptr_t code = (uintptr_t)image + CODE;
+    size_t left = 0;
+
+    assert_non_null(r);
+    assert_int_equal(readytorun_version(r), 16);
+    assert_ptr_equal(readytorun_debug(r, code + 16, &left), image + DEBUG + 4);
+    assert_int_equal(left, 12);
+    assert_null(readytorun_debug(r, code, &left));      /* it has none */
+    assert_null(readytorun_debug(r, code + 17, &left)); /* none begins there */
+    assert_null(readytorun_debug(r, code + SIZE, &left));
+    assert_null(readytorun_debug(r, (uintptr_t)image - 16, &left));
+    image[DEBUG + 3] = 1 << 1; /* shared: it lies before */
+    assert_ptr_equal(readytorun_debug(r, code + 16, &left), image + DEBUG + 2);
+    assert_int_equal(left, 14);
+    image[DEBUG + 3] = 4 << 1; /* damaged: before the beginning */
+    assert_null(readytorun_debug(r, code + 16, &left));
+    readytorun_free(r);
+    r = readytorun_new(image, true);
+    assert_true(!r || !readytorun_debug(r, code + 16, &left)); /* such code does not run */
+    readytorun_free(r);
+}
+
 TEST(an_image_without_such_code_is_none)
 {
     put(CLI + 64, 0, 4);
@@ -178,9 +211,10 @@ TEST(an_image_without_such_code_is_none)
 
 TEST(damaged_tables_are_read_within_their_bounds)
 {
-    static const size_t tables[] = {METHODS, INSTANCES, FUNCTIONS, IMPORTS, SIGNATURES};
+    static const size_t tables[] = {METHODS, INSTANCES, FUNCTIONS, IMPORTS, SIGNATURES, DEBUG};
     uint32_t code;
     int asked = 0;
+    size_t left;
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
         for (size_t at = 0; at < 16; at++)
@@ -196,6 +230,8 @@ TEST(damaged_tables_are_read_within_their_bounds)
                     readytorun_method(r, row, &code);
                     readytorun_instance(r, row, refuses, &asked, &code);
                 }
+                if (r)
+                    readytorun_debug(r, (uintptr_t)image + CODE + 16, &left);
                 readytorun_free(r);
             }
 }

@@ -1,6 +1,7 @@
 /* Rich debug info where the runtime keeps it, and memory that only looks like it. */
 #include "rich/stored.h"
 #include "support/test.h"
+#include "unit/clr/put_nibbles.h"
 
 #include "base/memory.h"
 
@@ -18,23 +19,9 @@ static struct {
 } memory;
 static size_t half; /* nibbles written */
 
-static void put_nibble(uint32_t value)
-{
-    uint8_t *at = &memory.info[PACKED + half / 2];
-
-    *at = half % 2 ? (uint8_t)(*at | value << 4) : (uint8_t)value;
-    half++;
-}
-
 static void put_number(uint32_t value)
 {
-    unsigned shift = 0;
-
-    while (shift < 30 && value >> (shift + 3))
-        shift += 3;
-    for (; shift; shift -= 3)
-        put_nibble((value >> shift & 7) | 8);
-    put_nibble(value & 7);
+    put_number_at(memory.info + PACKED, &half, value);
 }
 
 static void put_delta(int32_t value)
@@ -45,7 +32,7 @@ static void put_delta(int32_t value)
 static void put_method(uint64_t value)
 {
     for (unsigned i = 0; i < 16; i++)
-        put_nibble(value >> (4 * i) & 15);
+        put_nibble_at(memory.info + PACKED, &half, value >> (4 * i) & 15);
 }
 
 static void put_node(uint64_t method, int32_t il, int32_t child, int32_t sibling)
