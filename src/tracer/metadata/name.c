@@ -99,7 +99,8 @@ static char *method_text(struct metadata *metadata, const struct metadata_method
         buffer_text(&out, "<Module>"); /* global methods have no owner in the metadata interface */
     buffer_char(&out, '.');
     buffer_append(&out, name.data, name.size);
-    signature_append_method_arguments(&out, &scope);
+    if (size && blob[0] & IMAGE_CEE_CS_CALLCONV_GENERIC)
+        signature_append_method_arguments(&out, &scope);
     signature_append_parameters(&out, &scope, blob, size);
     out.failed |= name.failed;
     buffer_free(&name);

@@ -145,17 +145,88 @@ static uint32_t generic_parameters(struct clr_metadata *import, uint32_t owner, 
     return total;
 }
 
-static void put_parameter_name(struct buffer *out, struct clr_metadata *import, uint32_t owner,
-                               uint32_t index)
-{
-    uint32_t token = 0, number;
+/* ---- names that are kept ---- */
 
-    if (full(out))
+#define NAMES_KEPT 4096 /* a power of two */
+#define NAME_BYTES 108  /* longer ones are not kept */
+
+/* What is kept for a token: its name; its name before its arguments; its parameters, by index. */
+enum { KEPT_NAME, KEPT_BARE, KEPT_PARAMETER };
+
+struct signature_names {
+    struct kept_name {
+        const struct clr_metadata *import;
+        uint32_t token;
+        uint16_t what;      /* KEPT_ */
+        uint8_t size, args; /* args: that the bare name takes */
+        char text[NAME_BYTES];
+    } name[NAMES_KEPT];
+};
+
+_Static_assert(NAME_BYTES <= UINT8_MAX, "a size has one byte");
+
+struct signature_names *signature_names_new(void)
+{
+    return memory_zalloc(1, sizeof(struct signature_names));
+}
+
+/* A name that is looked for. */
+struct wanted_name {
+    struct kept_name *kept; /* its place; NULL: nowhere */
+    const struct clr_metadata *import;
+    uint32_t token, what;
+};
+
+static struct wanted_name wanted(const struct signature_scope *scope, uint32_t token, uint32_t what)
+{
+    uint64_t hash = hash_word((uintptr_t)scope->import ^ token ^ (uint64_t)what << 40);
+    struct kept_name *kept = NULL;
+
+    if (scope->names && what <= UINT16_MAX)
+        kept = &scope->names->name[hash >> 32 & (NAMES_KEPT - 1)];
+    return (struct wanted_name){kept, scope->import, token, what};
+}
+
+static bool put_kept(struct buffer *out, const struct wanted_name *name)
+{
+    const struct kept_name *kept = name->kept;
+
+    if (!kept || kept->import != name->import || kept->token != name->token ||
+        kept->what != name->what || full(out))
+        return false;
+    buffer_append(out, kept->text, kept->size);
+    return true;
+}
+
+/* The text from `from` to `end`; what was put is whole. */
+static void keep(const struct wanted_name *name, const struct buffer *out, size_t from, size_t end,
+                 uint32_t args)
+{
+    if (!name->kept || end - from > NAME_BYTES || args > UINT8_MAX || full(out) || out->failed)
+        return;
+    *name->kept = (struct kept_name){.import = name->import,
+                                     .token = name->token,
+                                     .what = (uint16_t)name->what,
+                                     .size = (uint8_t)(end - from),
+                                     .args = (uint8_t)args};
+    memcpy(name->kept->text, out->data + from, end - from);
+}
+
+static void put_parameter_name(struct buffer *out, const struct signature_scope *scope,
+                               uint32_t owner, uint32_t index)
+{
+    struct wanted_name name = wanted(scope, owner, KEPT_PARAMETER + index);
+    uint32_t token = 0, number;
+    size_t from = out->size;
+
+    if (full(out) || put_kept(out, &name))
         return;
     if (clr_token_row(owner))
-        generic_parameters(import, owner, index, &token);
-    if (token && put_name(out, import, NAME_PARAMETER, token, &number))
+        generic_parameters(scope->import, owner, index, &token);
+    if (token && put_name(out, scope->import, NAME_PARAMETER, token, &number)) {
+        keep(&name, out, from, out->size, 0);
         return;
+    }
     put(out, clr_token_type(owner) == mdtMethodDef ? "!!" : "!"); /* as IL assemblers write it */
     buffer_unsigned(out, index);
 }
@@ -172,7 +243,7 @@ static void put_argument(struct buffer *out, const struct signature_scope *scope
     if (exact && !exact->canon)
         signature_append_class(out, exact);
     else
-        put_parameter_name(out, scope->import, owner, index);
+        put_parameter_name(out, scope, owner, index);
 }
 
 /* ---- types with their arguments ---- */
@@ -182,12 +253,18 @@ struct arguments {
     uint32_t count, taken;
     struct cursor *blob;                 /* from the rest of a GENERICINST, */
     const struct signature_scope *scope; /* or, when NULL, those of scope->type */
+    uint32_t of;    /* the type that `count` is the number of parameters of; 0: not known */
+    uint32_t takes; /* how many the type itself takes */
+    size_t bare;    /* where the text ended before the first of them; 0: they are not put yet */
+    bool nested;    /* the type lies in another one, which may take some */
 };
 
 static void put_arguments(struct buffer *out, struct arguments *args, uint32_t upto)
 {
     if (args->taken >= upto)
         return;
+    if (!args->bare)
+        args->bare = out->size;
     put(out, "<");
     for (bool first = true; args->taken < upto; first = false) {
         if (!first)
@@ -237,6 +314,8 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
     if ((flags & tdVisibilityMask) >= tdNestedPublic &&
         import->vtbl->get_nested_class_props(import, token, &enclosing) >= 0 &&
         clr_token_row(enclosing)) {
+        if (args)
+            args->nested = true;
         if (!put_definition(out, import, enclosing, args, depth + 1))
             return false;
         put(out, ".");
@@ -248,14 +327,16 @@ static bool put_definition(struct buffer *out, struct clr_metadata *import, uint
     }
     if (!find_arity(out, from, &end) && !(args && args->count))
         return true; /* nothing to show or to cut, however many it has */
-    own = generic_parameters(import, token, 0, NULL);
+    own = args && args->of == token ? args->count : generic_parameters(import, token, 0, NULL);
     if (clr_token_row(enclosing))
         outer = generic_parameters(import, enclosing, 0, NULL);
     if (own > outer) { /* otherwise, what looks like an arity belongs to the name */
         if (find_arity(out, from, &end) == own - outer)
             cut_back(out, end);
-        if (args)
+        if (args) {
+            args->takes = own;
             put_arguments(out, args, own < args->count ? own : args->count);
+        }
     }
     return true;
 }
@@ -271,6 +352,8 @@ static bool put_reference(struct buffer *out, struct clr_metadata *import, uint3
         import->vtbl->get_type_ref_props(import, token, &scope, NULL, 0, NULL) < 0)
         return false;
     if (clr_token_type(scope) == mdtTypeRef && clr_token_row(scope)) {
+        if (args)
+            args->nested = true;
         if (!put_reference(out, import, scope, args, depth + 1))
             return false;
         put(out, ".");
@@ -285,90 +368,69 @@ static bool put_reference(struct buffer *out, struct clr_metadata *import, uint3
         uint32_t left = args->count - args->taken;
 
         cut_back(out, end);
+        args->takes = arity;
         put_arguments(out, args, args->taken + (arity < left ? arity : left));
     }
     return true;
 }
 
-/* ---- names that are kept ---- */
-
-#define NAMES_KEPT 4096 /* a power of two */
-#define NAME_BYTES 82   /* longer ones are not kept */
-
-struct signature_names {
-    struct kept_name {
-        const struct clr_metadata *import;
-        uint32_t token;
-        uint16_t size;
-        char text[NAME_BYTES];
-    } name[NAMES_KEPT];
-};
-
-struct signature_names *signature_names_new(void)
+/* A TypeDef or a TypeRef, whose own name may be kept. Returns: as put_definition. */
+static bool put_type(struct cursor *c, struct buffer *out, uint32_t token, struct arguments *args)
 {
-    return memory_zalloc(1, sizeof(struct signature_names));
+    struct clr_metadata *import = c->scope->import;
+    struct wanted_name name = wanted(c->scope, token, args ? KEPT_BARE : KEPT_NAME);
+    size_t from = out->size;
+    bool known;
+
+    if (put_kept(out, &name)) {
+        if (args && name.kept->args)
+            put_arguments(out, args, name.kept->args < args->count ? name.kept->args : args->count);
+        return true;
+    }
+    known = clr_token_type(token) == mdtTypeDef ? put_definition(out, import, token, args, 0)
+                                                : put_reference(out, import, token, args, 0);
+    if (known && !c->blob.bad && !(args && (args->nested || (args->takes && !args->bare))))
+        keep(&name, out, from, args && args->bare ? args->bare : out->size, args ? args->takes : 0);
+    return known;
 }
 
-/* Where the name of a TypeDef or a TypeRef is kept, or would be; NULL: nowhere. */
-static struct kept_name *kept_name(const struct signature_scope *scope, uint32_t token)
+/* What it means depends on the scope if it speaks of type variables: else it is kept as well. */
+static bool put_spec(struct cursor *c, struct buffer *out, uint32_t token)
 {
-    uint64_t hash = hash_word((uintptr_t)scope->import ^ token);
+    struct clr_metadata *import = c->scope->import;
+    struct wanted_name name = wanted(c->scope, token, KEPT_NAME);
+    struct cursor inner = {.scope = c->scope, .depth = c->depth, .all = c->all};
+    bool variables = c->all->variables;
+    const uint8_t *blob = NULL;
+    size_t from = out->size;
+    uint32_t size = 0;
 
-    return scope->names ? &scope->names->name[hash >> 32 & (NAMES_KEPT - 1)] : NULL;
-}
-
-static bool put_kept(struct buffer *out, const struct kept_name *kept,
-                     const struct clr_metadata *import, uint32_t token)
-{
-    if (!kept || kept->import != import || kept->token != token || full(out))
+    if (put_kept(out, &name))
+        return true;
+    if (!clr_token_row(token) ||
+        import->vtbl->get_type_spec_from_token(import, token, &blob, &size) < 0 || !blob)
         return false;
-    buffer_append(out, kept->text, kept->size);
+    inner.blob = clr_blob_of(blob, size);
+    c->all->variables = false;
+    read_type(&inner, out);
+    if (!inner.blob.bad && !c->all->variables)
+        keep(&name, out, from, out->size, 0);
+    c->all->variables |= variables;
+    c->blob.bad |= inner.blob.bad;
     return true;
-}
-
-/* What stands at the end of a text that is whole. */
-static void keep_name(struct kept_name *kept, const struct clr_metadata *import, uint32_t token,
-                      const struct buffer *out, size_t from)
-{
-    size_t size = out->size - from;
-
-    if (!kept || size > NAME_BYTES || full(out) || out->failed)
-        return;
-    kept->import = import;
-    kept->token = token;
-    kept->size = (uint16_t)size;
-    memcpy(kept->text, out->data + from, size);
 }
 
 /* The name of a TypeDefOrRef token. */
 static void put_token(struct cursor *c, struct buffer *out, uint32_t token, struct arguments *args)
 {
-    struct clr_metadata *import = c->scope->import;
-    struct kept_name *kept = args ? NULL : kept_name(c->scope, token);
-    const uint8_t *blob = NULL;
-    size_t from = out->size;
-    uint32_t size = 0;
     bool known = false;
 
-    if (put_kept(out, kept, import, token))
-        return;
-    if (clr_token_type(token) == mdtTypeDef) {
-        known = put_definition(out, import, token, args, 0);
-    } else if (clr_token_type(token) == mdtTypeRef) {
-        known = put_reference(out, import, token, args, 0);
-    } else if (clr_token_type(token) == mdtTypeSpec && clr_token_row(token) &&
-               import->vtbl->get_type_spec_from_token(import, token, &blob, &size) >= 0 && blob) {
-        struct cursor inner = {clr_blob_of(blob, size), c->scope, c->depth, c->all};
-
-        read_type(&inner, out);
-        c->blob.bad |= inner.blob.bad;
-        known = true;
-        kept = NULL; /* what it means depends on the scope */
-    }
+    if (clr_token_type(token) == mdtTypeDef || clr_token_type(token) == mdtTypeRef)
+        known = put_type(c, out, token, args);
+    else if (clr_token_type(token) == mdtTypeSpec)
+        known = put_spec(c, out, token);
     if (!known)
         put(out, "?");
-    else
-        keep_name(kept, import, token, out, from);
     if (args && !c->blob.bad)
         put_arguments(out, args, args->count); /* those that no name laid claim to */
 }
@@ -388,7 +450,7 @@ static void skip_address(struct cursor *c)
 static void read_generic_instance(struct cursor *c, struct buffer *out)
 {
     uint32_t kind = clr_blob_byte(&c->blob);
-    struct arguments args = {0, 0, c, NULL};
+    struct arguments args = {.blob = c};
     uint32_t token = 0;
 
     if (kind == ELEMENT_TYPE_INTERNAL)
@@ -618,7 +680,8 @@ void signature_append_parameters(struct buffer *out, const struct signature_scop
 bool signature_append_definition(struct buffer *out, const struct signature_scope *scope,
                                  uint32_t type)
 {
-    struct arguments args = {generic_parameters(scope->import, type, 0, NULL), 0, NULL, scope};
+    struct arguments args = {
+        .count = generic_parameters(scope->import, type, 0, NULL), .scope = scope, .of = type};
 
     return put_definition(out, scope->import, type, &args, 0);
 }
