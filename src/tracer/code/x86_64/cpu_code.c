@@ -1,6 +1,8 @@
 /* x86-64. Source: Intel SDM volume 2, chapter 2 and appendix A. */
 #include "code/cpu_code.h"
 
+#include "base/atomics.h"
+
 #include <string.h>
 
 enum map { MAP_ONE, MAP_0F, MAP_0F38, MAP_0F3A };
@@ -168,8 +170,56 @@ static size_t immediate_size(const struct instruction *in)
     }
 }
 
+/*
+ * What follows opcodes of one byte, of which most code is made: bytes of an immediate, and a bit if
+ * there is a ModRM. COMMON_NOT: a prefix, or what needs a closer look.
+ */
+#define COMMON_MODRM 0x10
+#define COMMON_NOT   0xff
+#define COMMON_SIZE  16 /* at least as long as any of them, with REX */
+static uint8_t common[256];
+
+__attribute__((constructor)) static void common_make(void)
+{
+    for (unsigned op = 0; op < COUNT_OF(common); op++) {
+        struct instruction in = {.opcode = (uint8_t)op, .map = MAP_ONE};
+        bool special = is_prefix(in.opcode) || (op & 0xF0) == 0x40 || op == 0x0F || op == 0x62 ||
+                       between(in.opcode, 0xA0, 0xA3) || between(in.opcode, 0xB8, 0xBF) ||
+                       between(in.opcode, 0xC4, 0xC5) || between(in.opcode, 0xF6, 0xF7);
+
+        common[op] = special ? COMMON_NOT
+                             : (uint8_t)(immediate_one(&in) | (has_modrm(&in) ? COMMON_MODRM : 0));
+    }
+}
+
+/* Returns: false: it is another one; nothing is read. */
+static inline bool read_common(struct instruction *in, const uint8_t *code, size_t left)
+{
+    uint8_t rex = left >= COMMON_SIZE && (code[0] & 0xF0) == 0x40 ? code[0] : 0, kind, op, base;
+    size_t size = rex ? 1 : 0;
+
+    if (left < COMMON_SIZE || (kind = common[op = code[size++]]) == COMMON_NOT)
+        return false;
+    *in = (struct instruction){.at = code, .left = left, .map = MAP_ONE, .opcode = op};
+    in->wide = rex & 8;
+    in->extended = rex & 1;
+    in->extended_reg = rex & 4;
+    if (kind & COMMON_MODRM) {
+        uint8_t modrm = in->modrm = code[size++], mode = modrm >> 6;
+
+        if (mode != 3) {
+            base = (modrm & 7) == 4 ? code[size++] & 7 : modrm & 7;
+            size += mode == 1 ? 1 : mode == 2 || base == 5 ? 4 : 0;
+        }
+    }
+    in->size = size + (kind & 7);
+    return true;
+}
+
 static bool read_instruction(struct instruction *in, const uint8_t *code, size_t left)
 {
+    if (read_common(in, code, left))
+        return true;
     *in = (struct instruction){.at = code, .left = left};
     read_opcode(in);
     if (has_modrm(in))
@@ -384,8 +434,15 @@ struct neighbour {
     bool sure;
 };
 
+#define LINE_JUMPS 128 /* that are remembered, while the calls are looked for */
+
 /* The nearest on each side; before: a ring, of which `count` were put in. */
 struct neighbours {
+    struct {
+        size_t from;
+        int64_t to;
+    } jump[LINE_JUMPS];
+    size_t jumps; /* how many there are */
     struct neighbour before[CPU_LINE], after[CPU_LINE];
     size_t count, afters;
     size_t mine, ret; /* where the call in question begins and ends; 0: not met yet */
@@ -418,10 +475,18 @@ static bool read_neighbours(const uint8_t *code, size_t size, struct neighbours 
 {
     struct instruction in;
     bool there = false;
+    int64_t target;
 
     for (size_t at = 0; at < size; at += in.size) {
         if (!read_instruction(&in, code + at, size - at) || goes_anywhere(&in))
             return false;
+        if (is_jump(&in, &target)) {
+            if (n->jumps < LINE_JUMPS) {
+                n->jump[n->jumps].from = at;
+                n->jump[n->jumps].to = (int64_t)at + target;
+            }
+            n->jumps++;
+        }
         if (!is_any_call(&in))
             continue;
         there |= at + in.size == n->ret;
@@ -444,18 +509,30 @@ static void judge_jump(struct neighbours *n, size_t from, int64_t to)
         n->after[i].sure &= !leads_between(n->ret, n->after[i].at, from, to);
 }
 
-bool cpu_line(const uint8_t *code, size_t size, size_t ret, struct cpu_line *out)
+/* Too many to be remembered. */
+static void judge_jumps(struct neighbours *n, const uint8_t *code, size_t size)
 {
-    struct neighbours n = {.ret = ret};
     struct instruction in;
     int64_t target;
 
+    for (size_t at = 0; at < size && read_instruction(&in, code + at, size - at); at += in.size)
+        if (is_jump(&in, &target))
+            judge_jump(n, at, (int64_t)at + target);
+}
+
+bool cpu_line(const uint8_t *code, size_t size, size_t ret, struct cpu_line *out)
+{
+    struct neighbours n; /* large: its jumps are not cleared */
+
+    n.count = n.afters = n.mine = n.jumps = 0;
+    n.ret = ret;
     out->before = out->after = 0;
     if (!read_neighbours(code, size, &n))
         return false;
-    for (size_t at = 0; at < size && read_instruction(&in, code + at, size - at); at += in.size)
-        if (is_jump(&in, &target))
-            judge_jump(&n, at, (int64_t)at + target);
+    for (size_t i = 0; i < n.jumps && i < LINE_JUMPS; i++)
+        judge_jump(&n, n.jump[i].from, n.jump[i].to);
+    if (n.jumps > LINE_JUMPS)
+        judge_jumps(&n, code, size);
     for (size_t i = n.count; i > 0 && n.count - i < CPU_LINE; i--)
         if (n.before[(i - 1) % CPU_LINE].sure)
             out->before_at[out->before++] = n.before[(i - 1) % CPU_LINE].end;

@@ -199,6 +199,26 @@ TEST(calls_in_a_line_run_one_after_the_other)
     assert_false(line_of(0, 0, 0xFF, 0xE0, &line));
 }
 
+/* With more jumps than are remembered: to the next instruction, but for the last one. */
+TEST(many_jumps_do_not_hide_one)
+{
+    enum { JUMPS = 300, FIRST = 5 + 2 * JUMPS, SECOND = FIRST + 5, END = SECOND + 2 };
+    uint8_t code[END];
+    struct cpu_line line;
+
+    memset(code, 0, sizeof(code));
+    code[0] = code[FIRST] = 0xE8;
+    for (size_t i = 0; i < JUMPS; i++)
+        code[5 + 2 * i] = 0x74;
+    code[SECOND] = 0x74;
+    assert_true(cpu_line(code, sizeof(code), SECOND, &line));
+    assert_int_equal(line.before, 1);
+    assert_int_equal(line.before_at[0], 5);
+    code[SECOND + 1] = (uint8_t)(FIRST - END); /* to right before the call */
+    assert_false(cpu_line(code, sizeof(code), SECOND, &line));
+    assert_int_equal(line.before + line.after, 0);
+}
+
 /* The helper gets the class in rdi. */
 TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
 {
