@@ -187,10 +187,10 @@ static void mark_joins(const struct il_code *il, const uint16_t *known, struct i
     uint32_t index = 0;
 
     for (uint32_t at = 0; at < il->size; at++) {
-        while (index + 1 < pieces->count && pieces->piece[index + 1].at <= at)
-            index++;
         if (!(known[at] & AT_TARGET))
             continue;
+        while (index + 1 < pieces->count && pieces->piece[index + 1].at <= at)
+            index++;
         if (pieces->piece[index].at == at)
             pieces->piece[index].joins = true;
         else

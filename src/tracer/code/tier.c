@@ -11,6 +11,7 @@
 
 #include <shadowtrace/clr/constants.h>
 #include <shadowtrace/clr/metadata.h>
+#include <shadowtrace/log_reader.h>
 
 #include <string.h>
 
@@ -153,6 +154,8 @@ static enum code_spared spared(struct metadata *metadata, const struct metadata_
     if (made->module && made->module->corelib &&
         strcmp(metadata_class_resolve(metadata, made), "System.RuntimeFieldInfoStub") == 0)
         return CODE_SPARED_HANDLE;
+    if (metadata_class_text(made) && load_relaxed(&made->sort) == SST_SORT_NONE)
+        return CODE_SPARED_NONE; /* as most: no value */
     if (il < 0 || il > IL_MOST || !code_il_of(metadata, method, &code))
         return CODE_SPARED_NONE;
     while (at <= (uint32_t)il && il_next(&code, &at, &in) && in.at < (uint32_t)il)

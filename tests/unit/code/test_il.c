@@ -318,9 +318,7 @@ TEST(damaged_il_is_not_read_past)
             }
             if (il_parse(copy, size, &il)) {
                 assert_int_equal(
-                    il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, NULL,
-                                  &pieces),
-                    0);
+                    il_pieces_new(caller, &il, (const uint32_t[]){0, 2, 900}, 3, NULL, &pieces), 0);
                 for (uint32_t from = 0; from < il.size + 2; from++)
                     within(il_find(caller, &pieces, from, &target), il.size);
                 within(il_find_first(caller, &pieces, &target), il.size);
