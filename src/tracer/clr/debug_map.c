@@ -1,9 +1,12 @@
 #include "clr/debug_map.h"
 
+#include "base/load.h"
 #include "base/memory.h"
 #include "clr/nibbles.h"
 
 #include <shadowtrace/clr/constants.h>
+
+#include <string.h>
 
 #define HEAD_MOST     12 /* bytes of two numbers */
 #define ENTRY_NIBBLES 3  /* at least: native offset, IL offset, source */
@@ -50,16 +53,23 @@ struct entries {
     uint32_t count;
     uint32_t native_bits, il_bits; /* of DEBUG_MAP_BITS */
     const uint8_t *bits;
+    size_t bytes;
     uint64_t next; /* bit */
 };
 
+/* The lowest bit of the lowest byte comes first. width: 32 at most. */
 static uint32_t take_bits(struct entries *e, uint32_t width)
 {
-    uint32_t value = 0;
+    size_t at = (size_t)(e->next / 8), left = e->bytes - at;
+    uint64_t word = 0;
 
-    for (uint32_t i = 0; i < width; i++, e->next++)
-        value |= (uint32_t)(e->bits[e->next / 8] >> e->next % 8 & 1) << i;
-    return value;
+    if (left >= sizeof(word))
+        word = load_u64(e->bits + at);
+    else
+        memcpy(&word, e->bits + at, left);
+    word >>= e->next % 8;
+    e->next += width;
+    return (uint32_t)(word & ((UINT64_C(1) << width) - 1));
 }
 
 /* bytes: of all entries, with what stands before them. Returns: whether they fill these bytes. */
@@ -75,6 +85,7 @@ static bool entries_open(struct entries *e, const uint8_t *at, uint32_t bytes)
     e->il_bits = nibbles_number(&e->in) + 1;
     head = (e->in.next + 1) / 2;
     e->bits = at + head;
+    e->bytes = bytes - head;
     e->next = 0;
     return !e->in.bad && e->count && e->native_bits <= 32 && e->il_bits <= 32 &&
            ((uint64_t)e->count * (SOURCE_BITS + e->native_bits + e->il_bits) + 7) / 8 ==

@@ -9,6 +9,7 @@ enum {
     PE_OPTIONAL_SIZE = 20,
     PE_OPTIONAL = 24,
     OPTIONAL_MAGIC_64 = 0x20b,
+    OPTIONAL_IMAGE_SIZE = 56,
     DIRECTORIES_32 = 96, /* in the optional header */
     DIRECTORIES_64 = 112,
     DEBUG_DIRECTORY = 6,
@@ -42,6 +43,11 @@ uint64_t clr_pe_raw(const uint8_t *image, uint32_t address)
             return (uint64_t)load_u32(section + SECTION_RAW) + (address - start);
     }
     return 0;
+}
+
+uint32_t clr_pe_size(const uint8_t *image)
+{
+    return load_u32(image + load_u32(image + DOS_PE_OFFSET) + PE_OPTIONAL + OPTIONAL_IMAGE_SIZE);
 }
 
 const uint8_t *clr_pe_place(const uint8_t *image, bool flat, uint32_t address)

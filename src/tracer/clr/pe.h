@@ -30,6 +30,9 @@ struct clr_pe_pdb {
 };
 void clr_pe_find_pdb(const uint8_t *image, bool flat, struct clr_pe_pdb *out);
 
+/* clr_pe_size - bytes of the loaded image. */
+uint32_t clr_pe_size(const uint8_t *image);
+
 /* clr_pe_raw - where the file has what the loaded image has at `address`; 0: nowhere. */
 uint64_t clr_pe_raw(const uint8_t *headers, uint32_t address);
 

@@ -401,6 +401,11 @@ uint32_t readytorun_version(const struct readytorun *r)
     return r->version;
 }
 
+bool readytorun_holds(const struct readytorun *r, uintptr_t address)
+{
+    return !r->flat && address - (uintptr_t)r->image < clr_pe_size(r->image);
+}
+
 const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size_t *left)
 {
     const struct bytes *b = &r->debug;

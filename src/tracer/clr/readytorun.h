@@ -74,9 +74,11 @@ bool readytorun_cells(struct readytorun *r, uint32_t code,
  * readytorun_debug - the debug info (debug_map.h) of the function that begins at `code`.
  * Returns: its first byte, and how many may be read; NULL: none begins there, or it has none.
  * readytorun_version - the major version of the image's header.
+ * readytorun_holds - does an address lie in the image, if it is mapped by section?
  */
 const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size_t *left);
 uint32_t readytorun_version(const struct readytorun *r);
+bool readytorun_holds(const struct readytorun *r, uintptr_t address);
 
 /* readytorun_number - a compressed integer (ECMA-335 II.23.2). Returns: false at the end. */
 bool readytorun_number(struct readytorun_signature *from, uint32_t *out);

@@ -12,6 +12,8 @@
 #define STUBS      8 /* one after the other, at the most */
 #define STUB_SIZE  64
 #define KNOWN_BITS 14
+#define PAGE_BITS  12 /* of the smallest: pages may be larger */
+#define PAGES_BITS 8
 
 /*
  * Where calls go, by what they name: code, a stub, or a word that leads there. Many calls name the
@@ -24,7 +26,34 @@ struct callees {
         uintptr_t named;    /* the address, times 2; + 1: of a word; 0: free */
         uintptr_t function; /* 0: a helper */
     } known[1 << KNOWN_BITS];
+    /* Pages of images that stay, in which a word was read: numbers, by hash; 0: free. */
+    uintptr_t page[1 << PAGES_BITS];
 };
+
+/* Whose call it is. */
+struct caller {
+    struct metadata *metadata;
+    const struct metadata_method *method;
+    struct callees *callees; /* NULL: nothing is kept */
+};
+
+/* The word at an address. What lies in the method's own image is read through the kernel once. */
+static bool word_read(const struct caller *caller, uintptr_t at, uintptr_t *out)
+{
+    uintptr_t page = at >> PAGE_BITS, *known = NULL;
+
+    if (caller->callees && at % sizeof(*out) == 0)
+        known = &caller->callees->page[hash_word(page) >> (64 - PAGES_BITS)];
+    if (known && *known == page) {
+        *out = load_relaxed((const _Atomic(uintptr_t) *)at); /* NOLINT: an address */
+        return true;
+    }
+    if (!peek(out, at, sizeof(*out)))
+        return false;
+    if (known && code_image_holds(caller->metadata, caller->method, at))
+        *known = page;
+    return true;
+}
 
 static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
 {
@@ -38,23 +67,22 @@ static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
  * The function whose code a target leads to; 0: none, or one without metadata. A method's stub
  * sometimes leads to the runtime instead: until its code is compiled, and while its calls are
  * counted again. Then the stub itself identifies the method. *helper: the call itself goes to the
- * runtime.
+ * runtime, or by a stub that calls a helper.
  */
-static uintptr_t function_of(const struct metadata_config *config, struct cpu_target target,
-                             bool *helper)
+static uintptr_t function_of(const struct caller *caller, struct cpu_target target, bool *helper)
 {
+    const struct metadata_config *config = &caller->metadata->config;
     struct clr_info *info = config->info;
     uint8_t stub[STUB_SIZE];
     uintptr_t function = 0, rejit, owner = 0;
+    size_t size = 0;
 
     for (unsigned i = 0; i < STUBS; i++) {
-        size_t size;
-
         if ((target.way != CPU_TO && target.way != CPU_THROUGH) ||
-            (target.way == CPU_THROUGH && !peek(&target.at, target.at, sizeof(target.at))))
+            (target.way == CPU_THROUGH && !word_read(caller, target.at, &target.at)))
             break;
         if (target.at - config->native_low < config->native_high - config->native_low) {
-            *helper = !i;
+            *helper = !i || (i == 1 && cpu_stub_helps(stub, size));
             break;
         }
         if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)target.at, &function,
@@ -86,9 +114,9 @@ static struct callees *callees_of(struct metadata *metadata)
     return callees;
 }
 
-static uintptr_t function_called(struct metadata *metadata, struct cpu_target target)
+static uintptr_t function_called(const struct caller *caller, struct cpu_target target)
 {
-    struct callees *callees = callees_of(metadata);
+    struct callees *callees = caller->callees;
     uintptr_t named = target.at << 1 | (target.way == CPU_THROUGH), function;
     size_t at = hash_word(named) >> (64 - KNOWN_BITS);
     bool helper = false;
@@ -97,7 +125,7 @@ static uintptr_t function_called(struct metadata *metadata, struct cpu_target ta
         return 0;
     if (callees && callees->known[at].named == named)
         return callees->known[at].function;
-    function = function_of(&metadata->config, target, &helper);
+    function = function_of(caller, target, &helper);
     if (callees && (function || helper)) {
         callees->known[at].named = named;
         callees->known[at].function = function;
@@ -105,11 +133,12 @@ static uintptr_t function_called(struct metadata *metadata, struct cpu_target ta
     return function;
 }
 
-struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *code, size_t size,
-                                    uintptr_t address)
+struct metadata_method *code_callee(struct metadata *metadata, const struct metadata_method *method,
+                                    const uint8_t *code, size_t size, uintptr_t address)
 {
-    uintptr_t function = function_called(metadata, cpu_call_target(code, size, address));
-    struct metadata_method *method;
+    const struct caller caller = {metadata, method, callees_of(metadata)};
+    uintptr_t function = function_called(&caller, cpu_call_target(code, size, address));
+    struct metadata_method *callee;
 
-    return function && metadata_method_map(metadata, function, &method) == 0 ? method : NULL;
+    return function && metadata_method_map(metadata, function, &callee) == 0 ? callee : NULL;
 }

@@ -123,7 +123,7 @@ static struct metadata_method *callee_at(struct metadata *metadata,
         return NULL;
     view_open(&view, method, address, size);
     if (view.code)
-        callee = code_callee(metadata, view.code, size, address);
+        callee = code_callee(metadata, method, view.code, size, address);
     view_close(&view);
     return callee;
 }

@@ -69,6 +69,14 @@ struct cpu_target cpu_jump_target(const uint8_t *code, size_t size, uintptr_t ad
  */
 uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address);
 
+/*
+ * cpu_stub_helps - does stub code[0, size) put a constant in place of the first argument? It calls
+ * a helper of the runtime then, with a class or the like; no stub of a method does so right before
+ * it jumps to the runtime. Source: dotnet/runtime (8.0 to 10.0), DynamicHelpers of
+ * src/coreclr/vm/amd64/cgenamd64.cpp.
+ */
+bool cpu_stub_helps(const uint8_t *code, size_t size);
+
 /* What a piece of jitted code does to the stack before anything else. */
 struct cpu_prolog {
     bool framed; /* rbp points to the saved rbp; the return address is the word above */

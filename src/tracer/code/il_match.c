@@ -77,9 +77,12 @@ struct il_memo *il_memo_new(void)
     return memory_zalloc(1, sizeof(struct il_memo));
 }
 
+/* Side by side as in their table: what is called near each other is defined so. */
 static size_t memo_place(const struct clr_metadata *import, uint32_t token)
 {
-    return hash_word((uintptr_t)import ^ token) >> 32 & (MEMO_ENTRIES - 1);
+    uint64_t hash = hash_word((uintptr_t)import ^ clr_token_type(token));
+
+    return ((hash >> 32) + clr_token_row(token)) & (MEMO_ENTRIES - 1);
 }
 
 bool il_memo_shape(struct il_memo *memo, struct clr_metadata *import, uint32_t token,

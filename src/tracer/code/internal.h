@@ -32,13 +32,13 @@ const struct code_body *code_body_find(const struct metadata *metadata,
                                        uint32_t *offset);
 
 /*
- * code_callee - the method that a call goes to, hooked or not, by the machine code: the call ends
- * at code[size], and code[0] begins an instruction and lies, or lay, at `address`.
+ * code_callee - the method that a call in `method` goes to, hooked or not, by the machine code: the
+ * call ends at code[size], and code[0] begins an instruction and lies, or lay, at `address`.
  * Returns: its record; NULL: nothing with metadata, or what is only found when the call runs.
  * Threads: as metadata_method_map.
  */
-struct metadata_method *code_callee(struct metadata *metadata, const uint8_t *code, size_t size,
-                                    uintptr_t address);
+struct metadata_method *code_callee(struct metadata *metadata, const struct metadata_method *method,
+                                    const uint8_t *code, size_t size, uintptr_t address);
 
 /*
  * inlining.c: code_rich - rich debug info of a body, if methods were inlined there.
@@ -85,6 +85,13 @@ enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
 /* Was the method's code at `start` compiled ahead of time: does it lie in its module's image? */
 bool code_precompiled(struct metadata *metadata, const struct metadata_method *method,
                       uintptr_t start);
+
+/*
+ * Does an address lie in the image of the method's module, which has precompiled code and stays?
+ * Threads: the resolver; others get false.
+ */
+bool code_image_holds(struct metadata *metadata, const struct metadata_method *method,
+                      uintptr_t address);
 
 /*
  * The map of precompiled code, of that size, from its image. Returns: false: the runtime is to be

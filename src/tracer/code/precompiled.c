@@ -181,6 +181,15 @@ bool code_precompiled(struct metadata *metadata, const struct metadata_method *m
            clr_pe_raw(image, (uint32_t)(start - (uintptr_t)image));
 }
 
+bool code_image_holds(struct metadata *metadata, const struct metadata_method *method,
+                      uintptr_t address)
+{
+    const struct readytorun *ready;
+
+    return metadata_is_resolver(metadata) && method->module && !method->collectible &&
+           (ready = ready_of(metadata, method->module)) && readytorun_holds(ready, address);
+}
+
 bool code_stored_map(struct metadata *metadata, const struct metadata_method *method, uint32_t size,
                      struct code_body *body)
 {

@@ -52,6 +52,7 @@ static int make_image(void **state)
     put(PE + 6, 1, 2);
     put(PE + 20, 240, 2);
     put(OPTIONAL, 0x20b, 2);
+    put(OPTIONAL + 56, SIZE, 4);
     put(OPTIONAL + 112 + 14 * 8, CLI, 4);
     put(SECTION + 8, SIZE, 4);
     put(CLI + 64, READY, 4);
@@ -197,6 +198,18 @@ TEST(debug_info_is_found_by_where_code_begins)
     readytorun_free(r);
     r = readytorun_new(image, true);
     assert_true(!r || !readytorun_debug(r, code + 16, &left)); /* such code does not run */
+    readytorun_free(r);
+}
+
+TEST(what_lies_in_the_image_is_told)
+{
+    struct readytorun *r = readytorun_new(image, false);
+
+    assert_non_null(r);
+    assert_true(readytorun_holds(r, (uintptr_t)image));
+    assert_true(readytorun_holds(r, (uintptr_t)image + SIZE - 1));
+    assert_false(readytorun_holds(r, (uintptr_t)image + SIZE));
+    assert_false(readytorun_holds(r, (uintptr_t)image - 1));
     readytorun_free(r);
 }
 

@@ -369,6 +369,13 @@ struct cpu_target cpu_jump_target(const uint8_t *code, size_t size, uintptr_t ad
  * FixupPrecode: ldr x11, target; br x11; ldr x12, owner; ldr x11, thunk; br x11.
  * Source: dotnet/runtime src/coreclr/vm/arm64/thunktemplates.S.
  */
+bool cpu_stub_helps(const uint8_t *code, size_t size)
+{
+    (void)code;
+    (void)size;
+    return false;
+}
+
 uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
 {
     struct known known[REGISTERS + 1] = {{NOTHING, 0}};

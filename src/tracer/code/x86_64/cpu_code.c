@@ -672,6 +672,14 @@ uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
     return target && owner == target + 8 && thunk == target + 16 ? owner : 0;
 }
 
+bool cpu_stub_helps(const uint8_t *code, size_t size)
+{
+    static const uint8_t moves[] = {0x48, 0x8B, 0xF7}; /* rsi, rdi: an array's length */
+    size_t at = size > sizeof(moves) && memcmp(code, moves, sizeof(moves)) == 0 ? sizeof(moves) : 0;
+
+    return size >= at + 10 && code[at] == 0x48 && code[at + 1] == 0xBF; /* mov rdi, imm64 */
+}
+
 bool cpu_returns(const uint8_t *ip)
 {
     if (ip[-5] == 0xE8)

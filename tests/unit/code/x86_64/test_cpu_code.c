@@ -143,6 +143,19 @@ TEST(a_stub_says_whose_it_is)
     assert_int_equal(owner_of(19, 0x3A, 0x3B, 0x3C), 0);
 }
 
+TEST(a_stub_that_makes_the_first_argument_is_a_helpers)
+{
+    static const uint8_t object[] = {0x48, 0xBF, CONSTANT, 0xE9, 0, 0, 0, 0},
+                         array[] = {0x48, 0x8B, 0xF7, 0x48, 0xBF, CONSTANT, 0xE9, 0, 0, 0, 0},
+                         second[] = {0x48, 0xBE, CONSTANT, 0xE9, 0, 0, 0, 0};
+
+    assert_true(cpu_stub_helps(object, sizeof(object)));
+    assert_true(cpu_stub_helps(array, sizeof(array)));
+    assert_false(cpu_stub_helps(second, sizeof(second)));
+    for (size_t size = 0; size < 10; size++)
+        assert_false(cpu_stub_helps(object, size) || cpu_stub_helps(array, size));
+}
+
 /* call; [2 bytes]; call; [2 bytes]; call; nop; [2 bytes]. */
 static bool line_of(uint8_t first, uint8_t second, uint8_t last, uint8_t to, struct cpu_line *out)
 {
