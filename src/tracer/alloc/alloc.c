@@ -466,6 +466,21 @@ static enum tree_outside outside(struct alloc *a, uint32_t site)
     return (enum tree_outside)tree_site_at(a->config.sites, site)->outside; /* 0 is inside */
 }
 
+/* Are own methods inlined at a place in code without hooks? */
+static bool has_guests(struct alloc *a, uint32_t site)
+{
+    return outside(a, site) == TREE_OUTSIDE_UNHOOKED &&
+           tree_site_at(a->config.sites, site)->inlined;
+}
+
+/* The call that led to such a place. */
+static __attribute__((noinline)) uint32_t site_from(struct alloc *a, uintptr_t method, uintptr_t ip,
+                                                    const struct metadata_class *class,
+                                                    uint32_t from)
+{
+    return tree_site_alloc_from(a->config.sites, method, ip, (uintptr_t) class, from);
+}
+
 /*
  * Id of the allocating instruction; in a dynamic method, or one without hooks, of the call in the
  * method that led there, if it is found: its return address is left in places->call.
@@ -476,12 +491,13 @@ INTO_CALLER uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t 
 {
     const struct code_place *inside = &places->call;
     enum tree_outside found;
-    uint32_t site = 0;
+    uint32_t site = 0, from = 0;
     uintptr_t ip;
 
     if (UNLIKELY(places->first.ip)) {
         inside = &places->first;
         site = site_at(a, t, method, inside->ip, class);
+        from = has_guests(a, site) ? site : 0;
         if (outside(a, site) != TREE_OUTSIDE_DYNAMIC)
             inside = &places->call;
     }
@@ -490,13 +506,17 @@ INTO_CALLER uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t 
             site_at(a, t, method, places->fault ? inside->ip | TREE_IP_FAULT : inside->ip, class);
     found = outside(a, site);
     if (LIKELY(found == TREE_INSIDE) || (places->fault && found == TREE_OUTSIDE_UNHOOKED))
-        return site;
+        return UNLIKELY(from) ? site_from(a, method, inside->ip, class, from) : site;
     ip = code_caller(a->config.metadata, (const struct metadata_method *)method, inside, limit);
+    if (!from && has_guests(a, site))
+        from = site;
     if (!ip && found == TREE_OUTSIDE_UNHOOKED)
-        return site;
+        return from ? from : site;
     places->call.ip = ip;
     if (found == TREE_OUTSIDE_DYNAMIC && ip)
         ip |= TREE_IP_DYNAMIC;
+    else if (ip && from)
+        return site_from(a, method, ip, class, from);
     return ip ? site_at(a, t, method, ip, class) : site;
 }
 

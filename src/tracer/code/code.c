@@ -721,6 +721,23 @@ static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t functio
     return CODE_IL_STUB;
 }
 
+/* The own methods that are inlined at an address in code without hooks: *hint->inlined. */
+static void host_frames(struct metadata *metadata, uintptr_t function, uintptr_t rejit,
+                        uintptr_t ip, struct site_hint *hint)
+{
+    struct code_body body = {.ranges = 1, .range = &body.only_range};
+    struct metadata_method *host = NULL;
+    struct rich_code code;
+    int32_t il;
+
+    if (hint->inlined)
+        host = rich_host(metadata, function, rejit, ip, &code);
+    if (!host)
+        return;
+    body.only_range = (struct clr_code_info){code.start, code.size};
+    rich_il(metadata, host, &body, (uint32_t)(ip - code.start), hint, &il);
+}
+
 static int32_t site(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
                     struct site_hint *hint)
 {
@@ -749,6 +766,7 @@ static int32_t site(struct metadata *metadata, struct metadata_method *method, u
     }
     if (info->vtbl->is_function_dynamic(info, function, &dynamic) >= 0 && dynamic)
         return kind_of_dynamic(metadata, function);
+    host_frames(metadata, function, rejit, ip, hint);
     return CODE_IL_OTHER;
 }
 

@@ -17,7 +17,8 @@
  * have been by a method without hooks: then the machine code tells whom the instruction calls, or
  * which calls run right before and after it.
  * inlined: NULL, or what gets the innermost frame of those that were inlined into `method` there
- *          (code/inlined.h), 0: none; the offset is that of the call of the outermost.
+ *          (code/inlined.h), 0: none; the offset is that of the call of the outermost. Of
+ *          CODE_IL_OTHER: those that were inlined into the code without hooks.
  * Returns: the offset, or several (base/il.h), >= 0; or one of enum code_il: CODE_IL_UNMAPPED if
  *          nothing tells.
  * Threads: as metadata_method_resolve. Asks the runtime for ranges and maps, once per body of code;

@@ -85,3 +85,12 @@ uint32_t code_inlined_number(struct metadata *metadata, const struct metadata_me
     pthread_mutex_unlock(&all->lock);
     return number;
 }
+
+uint32_t code_inlined_below(struct metadata *metadata, uint32_t above, uint32_t number)
+{
+    const struct code_inlined *frame = code_inlined_at(metadata, number);
+
+    return frame ? code_inlined_number(metadata, frame->method, frame->il,
+                                       code_inlined_below(metadata, above, frame->parent))
+                 : above;
+}

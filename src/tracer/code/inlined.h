@@ -18,6 +18,12 @@ struct code_inlined {
 /* The frame of a number that a site has. Threads: any. */
 struct code_inlined *code_inlined_at(const struct metadata *metadata, uint32_t number);
 
+/*
+ * code_inlined_below - the frame of a number, of which nothing was known above, with `above` there.
+ * Returns: its number; 0: as code_inlined_number. Threads: any.
+ */
+uint32_t code_inlined_below(struct metadata *metadata, uint32_t above, uint32_t number);
+
 /* Frees all: with metadata_free(). */
 void code_inlined_free(struct metadata *metadata);
 

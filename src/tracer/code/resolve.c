@@ -1,5 +1,6 @@
 #include "code/resolve.h"
 
+#include "code/inlined.h"
 #include "stack/stack.h"
 
 /* A call that led on through a dynamic method. */
@@ -32,6 +33,7 @@ void code_resolve_alloc(struct metadata *metadata, struct tree_site *alloc)
 {
     struct metadata_method *inside = (struct metadata_method *)alloc->method;
     struct metadata_class *class = (struct metadata_class *)alloc->target;
+    uint32_t below = alloc->under ? alloc->inlined : 0;
     int32_t il;
 
     if (alloc->ip & TREE_IP_DYNAMIC) {
@@ -40,9 +42,12 @@ void code_resolve_alloc(struct metadata *metadata, struct tree_site *alloc)
         il = code_il_fault(metadata, inside, alloc->ip & ~TREE_IP_FAULT, &alloc->inlined);
     } else {
         il = code_il_alloc(metadata, inside, alloc->ip, class, &alloc->inlined);
-        if (!alloc->inlined && code_unoptimised_alloc(metadata, inside, alloc->ip, il, class))
+        if (!alloc->inlined && !below &&
+            code_unoptimised_alloc(metadata, inside, alloc->ip, il, class))
             il |= CODE_IL_UNOPTIMISED;
     }
+    if (below)
+        alloc->inlined = code_inlined_below(metadata, alloc->inlined, below);
     store_release(&alloc->il, il);
 }
 

@@ -186,6 +186,11 @@ static void alloc_created(void *context, struct tree_site *alloc)
     int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : code_il_outside(p->metadata, inside, ip);
 
     alloc->outside = outside_of(kind);
+    if (alloc->under)
+        alloc->inlined = tree_site_at(p->sites, alloc->under)->inlined;
+    else if (kind == CODE_IL_OTHER && p->has_rich && ip == alloc->ip)
+        code_il_alloc(p->metadata, inside, ip, (struct metadata_class *)alloc->target,
+                      &alloc->inlined); /* own methods that are inlined there */
     if (kind) {
         store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
     } else if (inside->collectible) {

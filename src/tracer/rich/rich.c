@@ -30,6 +30,7 @@
 #define LAST_CHUNK    0x80000000u
 #define MOST_BYTES    (16u << 20) /* of one body's info */
 #define NAME_UNITS    64
+#define BODIES        8   /* of a function that are looked at */
 #define WAIT_MS       200 /* for the info of a body that runs already */
 #define MOST_LATE     10  /* bodies whose info never came: then none is waited for */
 
@@ -211,7 +212,7 @@ static uintptr_t module_of(struct rich *rich, uintptr_t function)
 /* May a function be own code? The others are remembered: most that are inlined are so again. */
 static bool may_be_own(struct rich *rich, uintptr_t function)
 {
-    _Atomic(uintptr_t) *others = &rich->others[hash_word(function) >> (64 - RICH_OTHERS_BITS)];
+    _Atomic(uintptr_t) *others = &rich->others[hash_word(function) >> (64 - RICH_KNOWN_BITS)];
     uintptr_t module = load_relaxed(others) == function ? 0 : module_of(rich, function);
 
     if (module && !metadata_module_is_others(rich->metadata, module))
@@ -328,6 +329,83 @@ const struct rich_body *rich_body_find(struct metadata *metadata,
         body = find_stored(rich, shared, code);
     *lost = !body && load_relaxed(&shared->rich_lost);
     return body;
+}
+
+/* Where the body of a function begins that holds an address; 0: not known. */
+static uintptr_t start_of(struct clr_info *info, uintptr_t function, uintptr_t rejit, uintptr_t ip)
+{
+    uintptr_t start[BODIES], found = 0;
+    uint32_t count = 0;
+
+    if (info->vtbl->get_native_code_start_addresses(info, function, rejit, BODIES, &count, start) <
+        0)
+        return 0;
+    for (uint32_t i = 0; i < count && i < BODIES; i++)
+        if (start[i] <= ip && start[i] > found)
+            found = start[i];
+    return found;
+}
+
+/* Reads the body of code without hooks at an address. NULL: nothing own is inlined there. */
+static struct rich_body *read_host(struct rich *rich, uintptr_t function, uintptr_t start)
+{
+    struct rich_body *body = NULL;
+    uint8_t *data;
+    size_t size;
+    bool damaged;
+
+    if (rich_stored_read(start, false, function, &data, &size) == RICH_STORED) {
+        body = body_of(rich, false, data, size, &damaged);
+        memory_free(data);
+    }
+    if (body && body->nodes > 1)
+        return body;
+    memory_free(body);
+    store_relaxed(&rich->plain[hash_word(start) >> (64 - RICH_KNOWN_BITS)], start);
+    return NULL;
+}
+
+/* The body begins where it is said to, and is in one piece, or it is not used. */
+static struct metadata_method *find_host(struct rich *rich, uintptr_t function, uintptr_t rejit,
+                                         uintptr_t ip)
+{
+    struct clr_info *info = rich->runtime->info;
+    uintptr_t start = start_of(info, function, rejit, ip);
+    struct metadata_method *method = NULL;
+    struct clr_code_info range;
+    struct rich_body *body;
+    uint32_t pieces;
+
+    if (!start || load_relaxed(&rich->plain[hash_word(start) >> (64 - RICH_KNOWN_BITS)]) == start)
+        return NULL;
+    body = read_host(rich, function, start);
+    if (!body)
+        return NULL;
+    if (info->vtbl->get_code_info4(info, start, 1, &pieces, &range) < 0 || pieces != 1 ||
+        range.start_address != start || ip - start >= range.size ||
+        metadata_method_map(rich->metadata, function, &method)) {
+        memory_free(body);
+        return NULL;
+    }
+    list_body(rich, method, body, start, (uint32_t)range.size);
+    return method;
+}
+
+struct metadata_method *rich_host(struct metadata *metadata, uintptr_t function, uintptr_t rejit,
+                                  uintptr_t ip, struct rich_code *code)
+{
+    struct rich *rich = metadata->rich;
+    struct metadata_method *method = rich ? metadata_method_find(metadata, function) : NULL;
+    const struct rich_body *body = method ? find(method, ip) : NULL;
+
+    if (!body && rich && rich->stored) {
+        method = find_host(rich, function, rejit, ip);
+        body = method ? find(method, ip) : NULL;
+    }
+    if (!body || body->nodes < 2)
+        return NULL;
+    *code = (struct rich_code){body->start, body->size};
+    return method;
 }
 
 /* ---- events ---- */

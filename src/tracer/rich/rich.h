@@ -72,7 +72,7 @@ struct rich_load {
 };
 #define RICH_LOADS 64 /* threads that compile at the same time */
 
-#define RICH_OTHERS_BITS 11 /* of functions that are known to be no own code, by hash */
+#define RICH_KNOWN_BITS 11 /* of what is known to be of no use, by hash */
 
 struct rich {
     struct metadata *metadata;
@@ -88,7 +88,8 @@ struct rich {
     pthread_mutex_t lock; /* of loads */
     struct rich_load load[RICH_LOADS];
     uint64_t uses;
-    _Atomic(uintptr_t) others[1 << RICH_OTHERS_BITS]; /* FunctionIDs; their modules never go */
+    _Atomic(uintptr_t) others[1 << RICH_KNOWN_BITS]; /* functions that are no own code */
+    _Atomic(uintptr_t) plain[1 << RICH_KNOWN_BITS];  /* code that holds nothing own: its start */
     struct rich_counts counts;
 };
 
@@ -135,6 +136,14 @@ void rich_leave_out(struct rich *rich, uintptr_t object); /* counts one of them 
 const struct rich_body *rich_body_find(struct metadata *metadata,
                                        const struct metadata_method *method,
                                        const struct rich_code *code, bool *lost);
+
+/*
+ * rich_host - of other code, which need have no hooks: the body at an address, if own methods are
+ * inlined there. Returns: its method, and *code; NULL: none, or not known.
+ * Threads: any, in a callback; the address's code has to stay.
+ */
+struct metadata_method *rich_host(struct metadata *metadata, uintptr_t function, uintptr_t rejit,
+                                  uintptr_t ip, struct rich_code *code);
 
 /* rich_bodies_free - those of a method that is forgotten. */
 void rich_bodies_free(struct metadata_method *method);

@@ -135,7 +135,14 @@ uint32_t tree_site_call(struct tree_sites *sites, uintptr_t method, uintptr_t ip
 
 uint32_t tree_site_alloc(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t class)
 {
-    return find_or_make(sites, &(struct key){method, ip, class, 0, !sites->config.by_target, true});
+    return tree_site_alloc_from(sites, method, ip, class, 0);
+}
+
+uint32_t tree_site_alloc_from(struct tree_sites *sites, uintptr_t method, uintptr_t ip,
+                              uintptr_t class, uint32_t from)
+{
+    return find_or_make(sites,
+                        &(struct key){method, ip, class, from, !sites->config.by_target, true});
 }
 
 struct tree_site *tree_site_by_id(const struct tree_sites *sites, uint32_t id)

@@ -38,7 +38,8 @@ struct tree_site {
     _Atomic(int32_t) il;    /* TREE_IL_PENDING until resolved (release) */
     uint32_t inlined;       /* the resolver's, with il: frames of methods that were inlined; or 0 */
     _Atomic(uint32_t) next; /* on its chain, see sites.c; changed by tree_sites_prune; 0 ends it */
-    uint32_t under;         /* 0; or a call that only the children of one node share: 1 + its id */
+    uint32_t under; /* of a call that only the children of one node share: 1 + its id; else 0. Of an
+                       allocation: 0, or tree_site_alloc_from() */
     _Atomic(uint8_t) state; /* enum tree_state */
     uint8_t outside;        /* enum tree_outside; `created` says so */
 };
@@ -72,6 +73,9 @@ void tree_sites_free(struct tree_sites *sites);
 uint32_t tree_site_call(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t target,
                         uint32_t under);
 uint32_t tree_site_alloc(struct tree_sites *sites, uintptr_t method, uintptr_t ip, uintptr_t class);
+/* For what was allocated at `from`, a site outside of the method, which the call at `ip` led to. */
+uint32_t tree_site_alloc_from(struct tree_sites *sites, uintptr_t method, uintptr_t ip,
+                              uintptr_t class, uint32_t from);
 
 /* The site with that id, of any state. */
 static inline struct tree_site *tree_site_at(const struct tree_sites *sites, uint32_t id)
