@@ -618,6 +618,32 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
     return count == 1 && found->fit >= FIT_NAME ? node : RICH_NONE;
 }
 
+/*
+ * In other code, where it is not certain which instruction it was: the frame of the only own method
+ * that it can have been in, without an instruction. Else it would count for a caller's line.
+ */
+static uint32_t guest_frame(const struct inlining *in, const struct il_target *targets,
+                            size_t count)
+{
+    const struct metadata_method *guest = NULL;
+
+    for (uint32_t i = 1; i < in->body->nodes; i++) {
+        struct metadata_method *method = method_of(in, i);
+        uint32_t node = i;
+
+        if (!method || !may_be_in(in, method, targets, count))
+            continue;
+        while (method && node && is_others(in, method)) {
+            node = in->body->node[node].parent;
+            method = node == RICH_NONE ? NULL : method_of(in, node);
+        }
+        if (!method || (guest && node && guest != method))
+            return 0;
+        guest = node ? method : guest;
+    }
+    return guest ? code_inlined_number(in->metadata, guest, IL_UNKNOWN, 0) : 0;
+}
+
 const struct rich_body *code_rich(struct metadata *metadata, const struct metadata_method *method,
                                   const struct rich_code *code, uint32_t offset, uint32_t *native,
                                   bool *lost)
@@ -665,5 +691,7 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
         node = find_elsewhere(&in, &targets[i], &found);
     if (node != RICH_NONE)
         il = several(&found);
+    if (il < 0 && is_others(&in, method))
+        *inlined = guest_frame(&in, targets, count);
     return il < 0 ? CODE_IL_UNMAPPED : frames_of(&in, node, il, inlined);
 }
