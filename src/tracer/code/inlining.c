@@ -27,6 +27,7 @@ struct inlining {
     uint32_t entry; /* of the map */
     bool trusted;   /* offsets of nodes are right */
     const struct il_target *target;
+    struct metadata_method **known; /* of nodes; NULL: no memory */
 };
 
 /* Instructions that fit as well as any. */
@@ -42,7 +43,23 @@ struct range {
 
 static bool stays(const struct metadata_method *method)
 {
-    return !method->collectible && !metadata_method_entry(method)->recheck && method->module;
+    return !method->collectible && method->module;
+}
+
+/*
+ * The record of a node's method. The runtime is asked about one of shared generic code each time,
+ * so it is kept meanwhile.
+ */
+static int map_method(const struct inlining *in, uint32_t node, struct metadata_method **method)
+{
+    int err = 0;
+
+    *method = in->known ? in->known[node] : NULL;
+    if (!*method)
+        err = metadata_method_map(in->metadata, in->body->node[node].function, method);
+    if (!err && in->known)
+        in->known[node] = *method;
+    return err;
 }
 
 /* The method of a node; NULL: none that stays. */
@@ -52,7 +69,7 @@ static struct metadata_method *method_of(const struct inlining *in, uint32_t nod
 
     if (!node)
         return in->root;
-    if (metadata_method_map(in->metadata, in->body->node[node].function, &method) || !stays(method))
+    if (map_method(in, node, &method) || !stays(method))
         return NULL;
     metadata_method_resolve(in->metadata, method);
     return method;
@@ -504,9 +521,7 @@ static bool in_own_code(const struct inlining *in, uint32_t node)
     for (unsigned depth = 0; node && depth < MOST_DEPTH; depth++) {
         struct metadata_method *method;
 
-        if (node == RICH_NONE ||
-            metadata_method_map(in->metadata, in->body->node[node].function, &method) ||
-            !is_others(in, method))
+        if (node == RICH_NONE || map_method(in, node, &method) || !is_others(in, method))
             return true;
         node = in->body->node[node].parent;
     }
@@ -661,6 +676,32 @@ const struct rich_body *code_rich(struct metadata *metadata, const struct metada
     return rich;
 }
 
+static int32_t find_il(struct inlining *in, const struct il_target *targets, size_t count,
+                       uint32_t *inlined, enum code_by *by)
+{
+    struct found found = {.count = 0};
+    uint32_t node = RICH_NONE;
+    int32_t il = IL_UNKNOWN;
+
+    if (count && !may_be_own(in, targets, count)) {
+        *by = is_others(in, in->root) || is_roots(in) ? CODE_BY_MAP : CODE_BY_NAME;
+        return *by == CODE_BY_MAP ? call_around(in) : CODE_IL_UNMAPPED;
+    }
+    if (in->entry != RICH_NONE && !count) { /* the statement itself */
+        found = (struct found){.count = 1, .at = {in->body->map[in->entry].il}};
+        node = in->body->map[in->entry].node;
+    } else if (in->entry != RICH_NONE) {
+        node = find_target(in, targets, count, &found);
+    }
+    for (size_t i = 0; i < count && node == RICH_NONE; i++)
+        node = find_elsewhere(in, &targets[i], &found);
+    if (node != RICH_NONE)
+        il = several(&found);
+    if (il < 0 && is_others(in, in->root))
+        *inlined = guest_frame(in, targets, count);
+    return il < 0 ? CODE_IL_UNMAPPED : frames_of(in, node, il, inlined);
+}
+
 int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
                      size_t count, uint32_t *inlined, enum code_by *by)
@@ -670,28 +711,13 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                           .body = rich,
                           .entry = entry_at(rich, offset),
                           .trusted = metadata->config.rich_trusted,
-                          .target = targets};
-    struct found found = {.count = 0};
-    uint32_t node = RICH_NONE;
-    int32_t il = IL_UNKNOWN;
+                          .target = targets,
+                          .known = memory_zalloc(rich->nodes, sizeof(*in.known))};
+    int32_t il;
 
     *inlined = 0;
     *by = CODE_BY_RICH;
-    if (count && !may_be_own(&in, targets, count)) {
-        *by = is_others(&in, method) || is_roots(&in) ? CODE_BY_MAP : CODE_BY_NAME;
-        return *by == CODE_BY_MAP ? call_around(&in) : CODE_IL_UNMAPPED;
-    }
-    if (in.entry != RICH_NONE && !count) { /* the statement itself */
-        found = (struct found){.count = 1, .at = {rich->map[in.entry].il}};
-        node = rich->map[in.entry].node;
-    } else if (in.entry != RICH_NONE) {
-        node = find_target(&in, targets, count, &found);
-    }
-    for (size_t i = 0; i < count && node == RICH_NONE; i++)
-        node = find_elsewhere(&in, &targets[i], &found);
-    if (node != RICH_NONE)
-        il = several(&found);
-    if (il < 0 && is_others(&in, method))
-        *inlined = guest_frame(&in, targets, count);
-    return il < 0 ? CODE_IL_UNMAPPED : frames_of(&in, node, il, inlined);
+    il = find_il(&in, targets, count, inlined, by);
+    memory_free(in.known);
+    return il;
 }

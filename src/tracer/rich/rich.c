@@ -165,6 +165,13 @@ static const struct rich_body *find(const struct metadata_method *method, uintpt
     return body;
 }
 
+/* As body_current() of code/code.c: code that may be unloaded may be another's by now. */
+static bool is_current(const struct rich *rich, const struct metadata_method *method,
+                       const struct rich_body *body)
+{
+    return !metadata_method_entry(method)->recheck || body->epoch == metadata_epoch(rich->metadata);
+}
+
 /* method: NULL: one without a record. */
 static void lose(struct rich *rich, struct metadata_method *method, enum rich_lost reason)
 {
@@ -174,7 +181,7 @@ static void lose(struct rich *rich, struct metadata_method *method, enum rich_lo
 }
 
 static void list_body(struct rich *rich, struct metadata_method *method, struct rich_body *body,
-                      uintptr_t start, uint32_t size)
+                      uint32_t epoch, const struct rich_code *code)
 {
     size_t bytes = sizeof(*body);
 
@@ -187,8 +194,9 @@ static void list_body(struct rich *rich, struct metadata_method *method, struct 
     } else {
         bytes += body->nodes * sizeof(*body->node) + body->maps * sizeof(*body->map);
     }
-    body->start = start;
-    body->size = size;
+    body->start = code->start;
+    body->size = code->size;
+    body->epoch = epoch;
     add_relaxed(&rich->counts.bodies, 1);
     add_relaxed(&rich->counts.bytes, bytes);
     list_push(&method->rich, body, next);
@@ -256,7 +264,8 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
     struct rich_body *body = NULL;
     uint8_t *data;
     size_t size;
-    bool damaged = false, stays = !method->collectible;
+    bool damaged = false, stays = !metadata_method_entry(method)->recheck;
+    uint32_t epoch = metadata_epoch(rich->metadata);
 
     if (!method->module)
         return NULL;
@@ -270,8 +279,9 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
         if (body)
             body->nodes = 1;
         break;
-    case RICH_STORED_NONE: /* stays so: what is precompiled has no header */
-        store_relaxed(&method->rich_none, code->start);
+    case RICH_STORED_NONE: /* stays so if the code does: what is precompiled has no header */
+        if (stays)
+            store_relaxed(&method->rich_none, code->start);
         return NULL;
     case RICH_STORED_DAMAGED:
         damaged = true;
@@ -280,22 +290,25 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
         break;
     }
     if (body)
-        list_body(rich, method, body, code->start, code->size);
+        list_body(rich, method, body, epoch, code);
     else
         lose(rich, method, damaged ? RICH_DAMAGED : RICH_NO_MEMORY);
     return body ? find(method, code->start) : NULL;
 }
 
-static const struct rich_body *
-await(struct rich_counts *counts, const struct metadata_method *method, uintptr_t start, bool *lost)
+static const struct rich_body *await(struct rich *rich, const struct metadata_method *method,
+                                     uintptr_t start, bool *lost)
 {
     static const struct timespec step = {.tv_nsec = 1000000};
+    struct rich_counts *counts = &rich->counts;
     const struct rich_body *body;
     bool due;
 
     for (unsigned ms = 0;; ms++) {
         due = load_acquire(&method->rich_due); /* pairs with due_end(): then the body is listed */
         body = find(method, start);
+        if (body && due && !is_current(rich, method, body))
+            body = NULL;
         if (body || !due || ms == WAIT_MS || load_relaxed(&counts->lost[RICH_LATE]) >= MOST_LATE)
             break;
         if (!ms)
@@ -320,11 +333,14 @@ const struct rich_body *rich_body_find(struct metadata *metadata,
     if (load_relaxed(&method->rich_none) == code->start && !load_relaxed(&method->rich_lost))
         return NULL; /* most are precompiled */
     shared = metadata_method_find(metadata, method->function_id);
-    body = shared ? find(shared, code->start) : NULL;
-    if (body || !shared || !rich)
-        return body;
+    if (!shared || !rich)
+        return NULL;
+    body = find(shared, code->start);
     if (!rich->stored)
-        return await(&rich->counts, shared, code->start, lost);
+        return await(rich, shared, code->start, lost);
+    if (body && is_current(rich, shared, body))
+        return body;
+    body = NULL;
     if (!load_relaxed(&shared->rich_lost) && load_relaxed(&shared->rich_none) != code->start)
         body = find_stored(rich, shared, code);
     *lost = !body && load_relaxed(&shared->rich_lost);
@@ -372,9 +388,9 @@ static struct metadata_method *find_host(struct rich *rich, uintptr_t function, 
     struct clr_info *info = rich->runtime->info;
     uintptr_t start = start_of(info, function, rejit, ip);
     struct metadata_method *method = NULL;
+    uint32_t epoch = metadata_epoch(rich->metadata), pieces;
     struct clr_code_info range;
     struct rich_body *body;
-    uint32_t pieces;
 
     if (!start || load_relaxed(&rich->plain[hash_word(start) >> (64 - RICH_KNOWN_BITS)]) == start)
         return NULL;
@@ -387,7 +403,7 @@ static struct metadata_method *find_host(struct rich *rich, uintptr_t function, 
         memory_free(body);
         return NULL;
     }
-    list_body(rich, method, body, start, (uint32_t)range.size);
+    list_body(rich, method, body, epoch, &(struct rich_code){start, (uint32_t)range.size});
     return method;
 }
 
@@ -498,13 +514,14 @@ static void on_load(struct rich *rich, const uint8_t *data, uint32_t size)
 static void keep(struct rich *rich, const struct rich_load *load, const uint8_t *data, size_t size)
 {
     bool damaged = false;
+    uint32_t epoch = metadata_epoch(rich->metadata);
     struct rich_body *body = load->lost ? NULL : body_of(rich, load->own, data, size, &damaged);
     struct metadata_method *method = metadata_method_find(rich->metadata, load->function);
 
     if (!method && body && body->nodes > 1)
         metadata_method_map(rich->metadata, load->function, &method);
     if (method && body)
-        list_body(rich, method, body, load->start, load->size);
+        list_body(rich, method, body, epoch, &(struct rich_code){load->start, load->size});
     else
         memory_free(body);
     if (!body && !load->lost)

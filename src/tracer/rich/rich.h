@@ -37,6 +37,7 @@ struct rich_body {
     struct rich_body *next;
     uintptr_t start;
     uint32_t size, nodes, maps;
+    uint32_t epoch;       /* metadata_epoch() before it was read */
     struct rich_map *map; /* by native; behind the nodes */
     struct rich_node node[];
 };

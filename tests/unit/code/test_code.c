@@ -544,6 +544,25 @@ TEST(a_body_without_a_header_is_looked_at_once)
     assert_true(lost);
 }
 
+TEST(code_shared_by_instantiations_is_looked_at_again_since_other_code_may_be_there)
+{
+    static const struct clr_runtime ten = {.info = &info.base, .info_version = 15, .major = 10};
+    static const uint8_t damaged[] = {0xFF};
+    const uint64_t header[4] = {(uintptr_t)damaged, 0, 0, MAIN}, at = (uintptr_t)header;
+    bool lost = true;
+
+    setenv(RICH_VARIABLE, "1", 1);
+    assert_true(rich_init(&rich, metadata, &ten, false));
+    metadata_method_entry(caller)->recheck = true;
+    assert_int_equal(mprotect((void *)CODE, END_OF_CODE - CODE, PROT_READ | PROT_WRITE), 0);
+    memset((void *)(OSR - sizeof(at)), 0, sizeof(at));
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
+    assert_false(lost);
+    memcpy((void *)(OSR - sizeof(at)), &at, sizeof(at));
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
+    assert_true(lost);
+}
+
 static void *find_rich(void *lost)
 {
     return (void *)(uintptr_t)rich_body_find(metadata, caller, &osr, lost);
@@ -659,4 +678,27 @@ TEST(what_is_inlined_into_other_code_and_can_be_nothing_own_leaves_the_map_to_te
     body_of_others(GUEST);
     assert_int_equal(code_il_alloc(metadata, caller, OSR + 0x10, class_of(WIDGET), &inlined), 70);
     assert_int_equal(inlined, 0);
+}
+
+TEST(what_is_inlined_into_code_shared_by_instantiations_is_known)
+{
+    uint32_t native;
+    bool lost;
+
+    body_of_others(GUEST);
+    metadata_method_entry(caller)->recheck = true; /* as of a class that the runtime does not say */
+    assert_non_null(code_rich(metadata, caller, &osr, 0x10, &native, &lost));
+}
+
+TEST(what_was_inlined_before_an_unloading_does_not_count_for_code_that_is_being_compiled)
+{
+    bool lost = false;
+
+    body_of_others(GUEST);
+    metadata_method_entry(caller)->recheck = true;
+    metadata->epoch++;
+    assert_non_null(rich_body_find(metadata, caller, &osr, &lost));
+    jitting();
+    assert_null(rich_body_find(metadata, caller, &osr, &lost));
+    assert_true(lost);
 }

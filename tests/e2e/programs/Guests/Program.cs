@@ -89,7 +89,7 @@ static class Values
 {
     static readonly Dictionary<Key, int> table = new();
     static readonly Dictionary<Deep, int> deep = new();
-    static readonly Dictionary<T0124, int> plain = new() { [new T0124 { Text = "1" }] = 1 };
+    static readonly Dictionary<T0124, int> plain = new();
     static readonly List<Key> list = new();
     static readonly Weight[] weights = new Weight[6];
     static readonly int[] numbers = new int[6];
@@ -119,9 +119,9 @@ static class Values
         return s;
     }
 
-    // Without IEquatable the framework boxes keys.
+    // Without IEquatable the framework boxes keys. The last call is not a tail call: that would leave no frame.
     static bool IsPlain(int i) =>
-        plain.ContainsKey(new T0124 { N = i & 3, Text = "1" });
+        (plain.Count == 0 ? plain.TryAdd(new T0124 { Text = "1" }, i) : plain.ContainsKey(new T0124 { N = i & 3, Text = "1" })) & i >= 0;
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int Count<T>(T walk) where T : struct, IEnumerator<int>
