@@ -466,13 +466,6 @@ static enum tree_outside outside(struct alloc *a, uint32_t site)
     return (enum tree_outside)tree_site_at(a->config.sites, site)->outside; /* 0 is inside */
 }
 
-/* Are own methods inlined at a place in code without hooks? */
-static bool has_guests(struct alloc *a, uint32_t site)
-{
-    return outside(a, site) == TREE_OUTSIDE_UNHOOKED &&
-           tree_site_at(a->config.sites, site)->inlined;
-}
-
 /* The call that led to such a place. */
 static __attribute__((noinline)) uint32_t site_from(struct alloc *a, uintptr_t method, uintptr_t ip,
                                                     const struct metadata_class *class,
@@ -497,8 +490,9 @@ INTO_CALLER uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t 
     if (UNLIKELY(places->first.ip)) {
         inside = &places->first;
         site = site_at(a, t, method, inside->ip, class);
-        from = has_guests(a, site) ? site : 0;
-        if (outside(a, site) != TREE_OUTSIDE_DYNAMIC)
+        found = outside(a, site);
+        from = found == TREE_OUTSIDE_HOST ? site : 0;
+        if (found != TREE_OUTSIDE_DYNAMIC)
             inside = &places->call;
     }
     if (LIKELY(inside == &places->call))
@@ -508,9 +502,9 @@ INTO_CALLER uint32_t site_of(struct alloc *a, struct alloc_thread *t, uintptr_t 
     if (LIKELY(found == TREE_INSIDE) || (places->fault && found == TREE_OUTSIDE_UNHOOKED))
         return UNLIKELY(from) ? site_from(a, method, inside->ip, class, from) : site;
     ip = code_caller(a->config.metadata, (const struct metadata_method *)method, inside, limit);
-    if (!from && has_guests(a, site))
+    if (!from && found == TREE_OUTSIDE_HOST)
         from = site;
-    if (!ip && found == TREE_OUTSIDE_UNHOOKED)
+    if (!ip && found != TREE_OUTSIDE_DYNAMIC)
         return from ? from : site;
     places->call.ip = ip;
     if (found == TREE_OUTSIDE_DYNAMIC && ip)

@@ -770,19 +770,27 @@ static int32_t site(struct metadata *metadata, struct metadata_method *method, u
     return CODE_IL_OTHER;
 }
 
-int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip)
+int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                        bool *hosts)
 {
     struct clr_info *info = metadata->config.info;
     uintptr_t function = 0, rejit = 0;
+    struct rich_code code;
     int32_t dynamic = 0;
     uint32_t offset;
 
+    if (hosts)
+        *hosts = false;
     if (metadata->config.info_version < 9 || code_body_find(metadata, method, ip - 1, &offset) ||
         info->vtbl->get_function_from_ip3(info, (const uint8_t *)(ip - 1), &function, &rejit) < 0 ||
         function == method->function_id ||
         info->vtbl->is_function_dynamic(info, function, &dynamic) < 0)
         return 0;
-    return dynamic ? kind_of_dynamic(metadata, function) : CODE_IL_OTHER;
+    if (dynamic)
+        return kind_of_dynamic(metadata, function);
+    if (hosts)
+        *hosts = rich_host(metadata, function, rejit, ip - 1, &code);
+    return CODE_IL_OTHER;
 }
 
 int32_t code_il_call(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,

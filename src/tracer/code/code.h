@@ -63,9 +63,11 @@ enum code_il {
 
 /*
  * code_il_outside - does the call that returns to `ip` lie in jitted code that is not of `method`?
+ * hosts: NULL, or of _OTHER: whether own methods are inlined there. The code stays then.
  * Returns: CODE_IL_DYNAMIC, _STUB, _OTHER; 0: no, or not known. Threads: any; callbacks.
  */
-int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip);
+int32_t code_il_outside(struct metadata *metadata, struct metadata_method *method, uintptr_t ip,
+                        bool *hosts);
 
 /* A place on the calling thread's stack: return address, stack pointer then, frame pointer. */
 struct code_place {

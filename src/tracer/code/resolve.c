@@ -29,11 +29,22 @@ void code_resolve_call(struct metadata *metadata, struct tree_site *call)
     store_release(&call->il, il); /* after the method's text; pairs with the writer's acquire */
 }
 
-void code_resolve_alloc(struct metadata *metadata, struct tree_site *alloc)
+/* The frames that were inlined at the place that a call led to. */
+static uint32_t frames_below(struct metadata *metadata, const struct tree_site *from)
+{
+    uint32_t inlined = 0;
+
+    code_il_alloc(metadata, (struct metadata_method *)from->method, from->ip,
+                  (struct metadata_class *)from->target, &inlined);
+    return inlined;
+}
+
+void code_resolve_alloc(struct metadata *metadata, const struct tree_sites *sites,
+                        struct tree_site *alloc)
 {
     struct metadata_method *inside = (struct metadata_method *)alloc->method;
     struct metadata_class *class = (struct metadata_class *)alloc->target;
-    uint32_t below = alloc->under ? alloc->inlined : 0;
+    uint32_t below = alloc->under ? frames_below(metadata, tree_site_at(sites, alloc->under)) : 0;
     int32_t il;
 
     if (alloc->ip & TREE_IP_DYNAMIC) {
@@ -78,7 +89,7 @@ bool code_resolve(struct code_resolver *r)
     /* Allocating ones are fewer: those met meanwhile go first, so that no event waits long. */
     do {
         while ((alloc = next_open(r->allocs, &r->allocs_done))) {
-            code_resolve_alloc(r->metadata, alloc);
+            code_resolve_alloc(r->metadata, r->allocs, alloc);
             some = true;
         }
         call = next_open(r->calls, &r->calls_done);

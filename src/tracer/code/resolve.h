@@ -28,6 +28,7 @@ bool code_resolve(struct code_resolver *resolver);
 
 /* One site, at once: code that may be unloaded. Threads: any, in a callback. */
 void code_resolve_call(struct metadata *metadata, struct tree_site *call);
-void code_resolve_alloc(struct metadata *metadata, struct tree_site *alloc);
+void code_resolve_alloc(struct metadata *metadata, const struct tree_sites *sites,
+                        struct tree_site *alloc);
 
 #endif

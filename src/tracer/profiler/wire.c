@@ -159,11 +159,12 @@ static bool unloads(uintptr_t from, uintptr_t to)
     return (method && method->collectible) || (inside && inside->collectible);
 }
 
-static uint8_t outside_of(int32_t kind)
+static uint8_t outside_of(int32_t kind, bool hosts)
 {
-    return kind == CODE_IL_DYNAMIC ? TREE_OUTSIDE_DYNAMIC
-           : kind == CODE_IL_OTHER ? TREE_OUTSIDE_UNHOOKED
-                                   : TREE_INSIDE;
+    return hosts                     ? TREE_OUTSIDE_HOST
+           : kind == CODE_IL_DYNAMIC ? TREE_OUTSIDE_DYNAMIC
+           : kind == CODE_IL_OTHER   ? TREE_OUTSIDE_UNHOOKED
+                                     : TREE_INSIDE;
 }
 
 /* Code that may be unloaded before the resolver comes to it is resolved at once. */
@@ -173,7 +174,7 @@ static void call_created(void *context, struct tree_site *call)
     struct metadata_method *inside = (struct metadata_method *)call->method;
 
     if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
-        call->outside = outside_of(code_il_outside(p->metadata, inside, call->ip));
+        call->outside = outside_of(code_il_outside(p->metadata, inside, call->ip, NULL), false);
     if (unloads(call->method, call->target))
         code_resolve_call(p->metadata, call);
 }
@@ -183,18 +184,16 @@ static void alloc_created(void *context, struct tree_site *alloc)
     struct profiler *p = context;
     struct metadata_method *inside = (struct metadata_method *)alloc->method;
     uintptr_t ip = alloc->ip & TREE_IP_FAULT ? (alloc->ip & ~TREE_IP_FAULT) + 1 : alloc->ip;
-    int32_t kind = ip & TREE_IP_DYNAMIC ? 0 : code_il_outside(p->metadata, inside, ip);
+    bool asks = p->has_rich && !alloc->under && ip == alloc->ip, hosts = false;
+    int32_t kind = 0;
 
-    alloc->outside = outside_of(kind);
-    if (alloc->under)
-        alloc->inlined = tree_site_at(p->sites, alloc->under)->inlined;
-    else if (kind == CODE_IL_OTHER && p->has_rich && ip == alloc->ip)
-        code_il_alloc(p->metadata, inside, ip, (struct metadata_class *)alloc->target,
-                      &alloc->inlined); /* own methods that are inlined there */
-    if (kind) {
+    if (!(ip & TREE_IP_DYNAMIC))
+        kind = code_il_outside(p->metadata, inside, ip, asks ? &hosts : NULL);
+    alloc->outside = outside_of(kind, hosts);
+    if (kind && !hosts) {
         store_release(&alloc->il, kind); /* that code may be gone when it is asked for */
     } else if (inside->collectible) {
-        code_resolve_alloc(p->metadata, alloc);
+        code_resolve_alloc(p->metadata, p->sites, alloc);
     }
 }
 

@@ -414,11 +414,13 @@ struct metadata_method *rich_host(struct metadata *metadata, uintptr_t function,
     struct metadata_method *method = rich ? metadata_method_find(metadata, function) : NULL;
     const struct rich_body *body = method ? find(method, ip) : NULL;
 
+    if (body && !is_current(rich, method, body))
+        body = NULL;
     if (!body && rich && rich->stored) {
         method = find_host(rich, function, rejit, ip);
         body = method ? find(method, ip) : NULL;
     }
-    if (!body || body->nodes < 2)
+    if (!body || body->nodes < 2 || method->collectible)
         return NULL;
     *code = (struct rich_code){body->start, body->size};
     return method;

@@ -28,6 +28,7 @@ enum tree_outside {
     TREE_INSIDE, /* it is, or nothing is known of it */
     TREE_OUTSIDE_DYNAMIC,
     TREE_OUTSIDE_UNHOOKED, /* in a method that has no hooks */
+    TREE_OUTSIDE_HOST,     /* in one into which own methods are inlined */
 };
 
 struct tree_site {
