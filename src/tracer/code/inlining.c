@@ -20,6 +20,11 @@
 #define MOST_DEPTH 64
 #define MOST_CALLS 64
 
+struct range {
+    uint32_t from, to;
+    uint32_t hole, hole_to; /* a part that is not in it; the same: none */
+};
+
 struct inlining {
     struct metadata *metadata;
     struct metadata_method *root;
@@ -28,17 +33,15 @@ struct inlining {
     bool trusted;   /* offsets of nodes are right */
     const struct il_target *target;
     struct metadata_method **known; /* of nodes; NULL: no memory */
+    uint32_t doubtful; /* where find_up() ended: the node that has several instructions, or whose
+                          callees have, in `part`; or RICH_NONE */
+    struct range part;
 };
 
 /* Instructions that fit as well as any. */
 struct found {
     unsigned fit;
     uint32_t count, at[MOST_CALLS];
-};
-
-struct range {
-    uint32_t from, to;
-    uint32_t hole, hole_to; /* a part that is not in it; the same: none */
 };
 
 static bool stays(const struct metadata_method *method)
@@ -387,7 +390,7 @@ static bool any_above(const struct inlining *in, uint32_t node)
 }
 
 /* From the statement of the entry up. Returns: the node, or RICH_NONE; *found is in its method. */
-static uint32_t find_up(const struct inlining *in, struct found *found)
+static uint32_t find_up(struct inlining *in, struct found *found)
 {
     const struct rich_map *map = &in->body->map[in->entry];
     struct metadata_method *method = method_of(in, map->node);
@@ -397,6 +400,7 @@ static uint32_t find_up(const struct inlining *in, struct found *found)
     struct found inside, inlined;
     uint32_t node = map->node, below, count;
 
+    in->doubtful = RICH_NONE;
     for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
         int32_t call;
 
@@ -416,6 +420,10 @@ static uint32_t find_up(const struct inlining *in, struct found *found)
             return node;
         if (!depth && found->count && found->count <= MOST_CALLS && !count && !any_above(in, node))
             return node; /* in statements next to it, whose code it has */
+        if (found->count || count) {
+            in->doubtful = node;
+            in->part = extent;
+        }
         if (!node || in->body->node[node].parent == RICH_NONE || found->count || count)
             return RICH_NONE;
         call = call_of(in, node);
@@ -633,6 +641,88 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
     return count == 1 && found->fit >= FIT_NAME ? node : RICH_NONE;
 }
 
+/* Instructions of own code, in one node, below which an object can have been made. */
+struct common {
+    uint32_t node; /* RICH_NONE: none yet */
+    uint32_t first, last;
+};
+
+/* The own code that led to an instruction. Returns: false: not known, or another node's. */
+static bool common_add(const struct inlining *in, uint32_t node, uint32_t at, struct common *common)
+{
+    int32_t il = (int32_t)at;
+
+    while (node && node != RICH_NONE) {
+        const struct metadata_method *method = method_of(in, node);
+
+        if (!method)
+            return false;
+        if (!is_others(in, method))
+            break;
+        il = call_of(in, node);
+        node = in->body->node[node].parent;
+    }
+    if (node == RICH_NONE || il < 0 || (common->node != RICH_NONE && common->node != node))
+        return false;
+    if (common->node == RICH_NONE || (uint32_t)il < common->first)
+        common->first = (uint32_t)il;
+    if (common->node == RICH_NONE || (uint32_t)il > common->last)
+        common->last = (uint32_t)il;
+    common->node = node;
+    return true;
+}
+
+/* Those of a node that can have made it: all, or where find_up() has doubts. */
+static void common_in(const struct inlining *in, uint32_t node, const struct il_pieces *pieces,
+                      struct found *found)
+{
+    const struct metadata_method *method = method_of(in, node);
+
+    found->count = 0;
+    if (in->doubtful == RICH_NONE)
+        find_fits(in, method, pieces, WHOLE, in->target, least_of(in->target), found);
+    else if (in->doubtful == node)
+        find_fits(in, method, pieces, in->part, in->target, least_of(in->target), found);
+    else if (is_below(in, node, in->doubtful, &in->part))
+        find_unmapped(in, node, found);
+}
+
+/*
+ * It is not certain which instruction made an object; but all that can have lie below one statement
+ * of own code, where others' methods were inlined. Returns: the node, and *il; or RICH_NONE.
+ */
+static uint32_t find_common(struct inlining *in, const struct il_target *target, int32_t *il)
+{
+    struct common common = {.node = RICH_NONE};
+    const struct il_pieces *pieces;
+    struct metadata_method *method;
+    unsigned fit = 0;
+
+    in->target = target;
+    for (uint32_t i = 0; i < in->body->nodes; i++) {
+        struct found found = {.count = 0};
+
+        method = method_of(in, i);
+        pieces = method ? pieces_of(in->metadata, method) : NULL;
+        if (pieces)
+            common_in(in, i, pieces, &found);
+        if (!method || found.count > MOST_CALLS)
+            return RICH_NONE;
+        for (uint32_t k = 0; k < found.count; k++)
+            if (!common_add(in, i, found.at[k], &common))
+                return RICH_NONE;
+        if (found.count && found.fit > fit)
+            fit = found.fit;
+    }
+    method = fit < FIT_NAME ? NULL : method_of(in, common.node);
+    pieces = method && !is_others(in, method) ? pieces_of(in->metadata, method) : NULL;
+    if (!pieces || statement_end(pieces, common.first) != statement_end(pieces, common.last))
+        return RICH_NONE;
+    *il =
+        common.first == common.last ? (int32_t)common.first : il_several(common.first, common.last);
+    return common.node;
+}
+
 /*
  * In other code, where it is not certain which instruction it was: the frame of the only own method
  * that it can have been in, without an instruction. Else it would count for a caller's line.
@@ -697,6 +787,8 @@ static int32_t find_il(struct inlining *in, const struct il_target *targets, siz
         node = find_elsewhere(in, &targets[i], &found);
     if (node != RICH_NONE)
         il = several(&found);
+    else if (count && targets[count - 1].made)
+        node = find_common(in, &targets[count - 1], &il);
     if (il < 0 && is_others(in, in->root))
         *inlined = guest_frame(in, targets, count);
     return il < 0 ? CODE_IL_UNMAPPED : frames_of(in, node, il, inlined);
@@ -712,7 +804,8 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                           .entry = entry_at(rich, offset),
                           .trusted = metadata->config.rich_trusted,
                           .target = targets,
-                          .known = memory_zalloc(rich->nodes, sizeof(*in.known))};
+                          .known = memory_zalloc(rich->nodes, sizeof(*in.known)),
+                          .doubtful = RICH_NONE};
     int32_t il;
 
     *inlined = 0;
