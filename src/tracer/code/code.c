@@ -368,8 +368,14 @@ static int32_t by_map(struct metadata *metadata, struct metadata_method *method,
             return by_callee(metadata, method, body, from, &through, &rank.rank, finder);
     }
     rank.made = hint->made;
-    if (il < 0)
+    if (il < 0) {
+        const struct il_target made = target_of(metadata, hint, NULL);
+
         il = instruction(metadata, method, body, from, hint, &rank.rank, finder);
+        if (il >= 0 && hint->made && il_doubtful(method, &body->pieces, il, &made) &&
+            !code_is_unoptimised(metadata, method, body))
+            return CODE_IL_UNMAPPED;
+    }
     return il >= 0 ? il : CODE_IL_UNMAPPED;
 }
 

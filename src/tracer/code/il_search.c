@@ -561,6 +561,25 @@ int32_t il_find_lost(const struct metadata_method *method, const struct il_piece
     return look(method, pieces, pieces->count, target, find_lost);
 }
 
+bool il_doubtful(const struct metadata_method *method, const struct il_pieces *pieces, int32_t il,
+                 const struct il_target *target)
+{
+    struct il_match match;
+    bool elsewhere = false;
+
+    il_match_init(&match, method, target);
+    for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
+        struct il_instruction *in = &pieces->reach[i];
+
+        if (il_match_fit(&match, in, false) < FIT_NAME)
+            continue;
+        if (in->at >= il_first(il) && in->at <= il_last(il))
+            return false;
+        elsewhere = true;
+    }
+    return elsewhere;
+}
+
 /* The only one in the whole method. */
 static int32_t only_fit(struct near *near)
 {

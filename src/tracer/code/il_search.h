@@ -36,6 +36,13 @@ int32_t il_find_lost(const struct metadata_method *method, const struct il_piece
                      const struct il_target *target);
 
 /*
+ * il_doubtful - does another instruction make the target's object, and none of those in `il`? Where
+ * optimised code is moved, or is there several times, the map may give it to another statement.
+ */
+bool il_doubtful(const struct metadata_method *method, const struct il_pieces *pieces, int32_t il,
+                 const struct il_target *target);
+
+/*
  * il_search - the same if the map has no entry: `from` is that of the native code before,
  * IL_NOWHERE behind an epilog. The instruction there whose operand names the target, or the only
  * one in the method that does, or that calls another method of the target's type; else IL_UNKNOWN.

@@ -79,6 +79,11 @@ struct il_memo *code_memo(struct metadata *metadata);
 bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
                 struct il_code *out);
 
+/* Is a body surely not optimised? Threads: false for all but the resolver. */
+struct code_body;
+bool code_is_unoptimised(const struct metadata *metadata, struct metadata_method *method,
+                         const struct code_body *body);
+
 /* Objects that optimised code may do without; see tier.c. */
 enum code_spared { CODE_SPARED_NONE, CODE_SPARED_BOX, CODE_SPARED_HANDLE };
 

@@ -137,6 +137,13 @@ static bool unoptimised(const struct metadata *metadata, struct metadata_method 
            !(metadata_method_flags(method) & miAggressiveOptimization);
 }
 
+bool code_is_unoptimised(const struct metadata *metadata, struct metadata_method *method,
+                         const struct code_body *body)
+{
+    return metadata->config.tiers.tiered && !method->collectible &&
+           metadata_is_resolver(metadata) && unoptimised(metadata, method, body);
+}
+
 /*
  * What optimised code may do without: a box (made by `box`, or by a call behind `constrained.`),
  * and the object that stands for a field, if only the field's data is wanted (a span over

@@ -702,3 +702,10 @@ TEST(what_was_inlined_before_an_unloading_does_not_count_for_code_that_is_being_
     assert_null(rich_body_find(metadata, caller, &osr, &lost));
     assert_true(lost);
 }
+
+TEST(a_call_in_optimised_code_did_not_make_what_another_statement_makes)
+{
+    assert_int_equal(code_il_alloc(metadata, caller, CODE + 0x48, class_of(STRING), NULL), 33);
+    assert_int_equal(code_il_alloc(metadata, caller, CODE + 0x48, class_of(WIDGET), NULL),
+                     CODE_IL_UNMAPPED);
+}

@@ -458,3 +458,28 @@ TEST(without_memory_nothing_is_found_and_nothing_leaks)
     assert_int_equal(found, 5);
     il_pieces_free(&pieces);
 }
+
+/* Optimised code: the map gives the end of a loop to its condition, which calls something. */
+TEST(a_call_is_doubtful_if_another_instruction_makes_the_object)
+{
+    static const uint8_t code[] = {0x17, NEWARR(3), POP, CALL(2), RET};
+    static const uint8_t only[] = {CALL(2), RET};
+    static struct metadata_class_entry made;
+    const struct il_target target = {.made = &made.record};
+    struct il_pieces pieces;
+
+    store_relaxed(&made.record.text, "App.Widget[]");
+    made.record.rank = 1;
+    assert_int_equal(il_pieces_new(caller, &(struct il_code){.code = code, .size = sizeof(code)},
+                                   (uint32_t[]){0, 7}, 2, NULL, &pieces),
+                     0);
+    assert_true(il_doubtful(caller, &pieces, 7, &target));
+    assert_false(il_doubtful(caller, &pieces, 1, &target));
+    assert_false(il_doubtful(caller, &pieces, il_several(1, 7), &target));
+    il_pieces_free(&pieces);
+    assert_int_equal(il_pieces_new(caller, &(struct il_code){.code = only, .size = sizeof(only)},
+                                   (uint32_t[]){0}, 1, NULL, &pieces),
+                     0);
+    assert_false(il_doubtful(caller, &pieces, 0, &target));
+    il_pieces_free(&pieces);
+}
