@@ -203,7 +203,7 @@ static int32_t in_last_statement(const struct inlining *in, uint32_t parent,
     int32_t il = IL_UNKNOWN;
     uint32_t from = IL_NOWHERE, to, count = 0;
 
-    for (uint32_t i = 0; i <= in->entry; i++)
+    for (uint32_t i = 0; in->entry != RICH_NONE && i <= in->entry; i++)
         if (in->body->map[i].node == parent)
             from = in->body->map[i].il;
     if (from == IL_NOWHERE)
@@ -301,7 +301,7 @@ static bool is_newobj(const struct il_pieces *pieces, uint32_t at)
 static bool has_begun(const struct inlining *in, uint32_t parent, const struct il_pieces *pieces,
                       uint32_t call)
 {
-    for (uint32_t i = 0; i < in->entry; i++) {
+    for (uint32_t i = 0; in->entry != RICH_NONE && i < in->entry; i++) {
         const struct rich_map *map = &in->body->map[i];
 
         if (map->node == parent && map->il <= call && call < statement_end(pieces, map->il))
