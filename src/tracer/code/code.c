@@ -386,24 +386,18 @@ static int32_t by_map(struct metadata *metadata, struct metadata_method *method,
 static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t il)
 {
     const struct clr_debug_il_to_native_map *entry = entry_of(body, offset);
-    uint32_t from = 0, to = IL_NOWHERE, end = IL_NOWHERE;
+    uint32_t end = IL_NOWHERE;
 
     if (!entry || !is_real(entry) || il < entry->il_offset)
         return false;
-    for (uint32_t i = body->pieces.count; i-- > 0;) {
-        const struct il_piece *piece = &body->pieces.piece[i];
-
-        if (piece->mapped && piece->at > entry->il_offset)
-            end = piece->at;
-        if (piece->statement && piece->at > il)
-            to = piece->at;
-        else if (piece->statement && !from)
-            from = piece->at;
-    }
+    for (uint32_t i = body->pieces.count; i-- > 0;)
+        if (body->pieces.piece[i].mapped && body->pieces.piece[i].at > entry->il_offset)
+            end = body->pieces.piece[i].at;
     for (uint32_t i = 0; i < body->pieces.reaches; i++) {
         uint32_t at = body->pieces.reach[i].at;
 
-        if (at >= entry->il_offset && at < end && (at < from || at >= to))
+        if (at >= entry->il_offset && at < end &&
+            il_statement_end(&body->pieces, at) != il_statement_end(&body->pieces, il))
             return false;
     }
     return il < end;

@@ -263,6 +263,14 @@ bool il_pieces_sole(const struct il_code *il, struct il_pieces *out)
     return out->piece;
 }
 
+uint32_t il_statement_end(const struct il_pieces *pieces, uint32_t il)
+{
+    for (uint32_t i = 0; i < pieces->count; i++)
+        if (pieces->piece[i].statement && pieces->piece[i].at > il)
+            return pieces->piece[i].at;
+    return IL_NOWHERE;
+}
+
 void il_pieces_free(struct il_pieces *pieces)
 {
     memory_free(pieces->piece); /* and reach */

@@ -43,6 +43,9 @@ int il_pieces_new(const struct metadata_method *method, const struct il_code *il
                   struct il_pieces *out);
 void il_pieces_free(struct il_pieces *pieces);
 
+/* il_statement_end - where the statement that holds an offset ends; IL_NOWHERE: with the method. */
+uint32_t il_statement_end(const struct il_pieces *pieces, uint32_t il);
+
 /*
  * il_pieces_sole - one piece, of a body with one instruction that can reach anything: needs no map.
  * Returns: whether it is such a body, and there is memory; if not, out is empty.

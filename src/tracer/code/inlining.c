@@ -100,15 +100,6 @@ static const struct il_pieces *pieces_of(struct metadata *metadata, struct metad
     return known;
 }
 
-/* Where the statement that holds an offset ends. */
-static uint32_t statement_end(const struct il_pieces *pieces, uint32_t il)
-{
-    for (uint32_t i = 0; i < pieces->count; i++)
-        if (pieces->piece[i].statement && pieces->piece[i].at > il)
-            return pieces->piece[i].at;
-    return IL_NOWHERE;
-}
-
 static bool in_range(const struct range *range, uint32_t at)
 {
     return at >= range->from && at < range->to && !(at >= range->hole && at < range->hole_to);
@@ -208,7 +199,7 @@ static int32_t in_last_statement(const struct inlining *in, uint32_t parent,
             from = in->body->map[i].il;
     if (from == IL_NOWHERE)
         return IL_UNKNOWN;
-    to = statement_end(pieces, from);
+    to = il_statement_end(pieces, from);
     for (uint32_t i = 0; i < found->count && i < MOST_CALLS; i++)
         if (found->at[i] >= from && found->at[i] < to) {
             il = (int32_t)found->at[i];
@@ -247,10 +238,10 @@ static int32_t call_of(const struct inlining *in, uint32_t node)
 static bool is_mapped(const struct inlining *in, uint32_t node, const struct il_pieces *pieces,
                       uint32_t il)
 {
-    uint32_t end = statement_end(pieces, il);
+    uint32_t end = il_statement_end(pieces, il);
 
     for (uint32_t i = 0; i < in->body->maps; i++)
-        if (in->body->map[i].node == node && statement_end(pieces, in->body->map[i].il) == end)
+        if (in->body->map[i].node == node && il_statement_end(pieces, in->body->map[i].il) == end)
             return true;
     return false;
 }
@@ -265,7 +256,7 @@ static struct range extent_of(const struct inlining *in, uint32_t node,
     struct range range = {0, part.to, 0, part.from};
 
     for (uint32_t i = 0; i < pieces->count && pieces->piece[i].at <= part.from; i++) {
-        uint32_t at = pieces->piece[i].at, end = statement_end(pieces, at);
+        uint32_t at = pieces->piece[i].at, end = il_statement_end(pieces, at);
 
         if (!pieces->piece[i].statement)
             continue;
@@ -274,7 +265,7 @@ static struct range extent_of(const struct inlining *in, uint32_t node,
             range.from = end;
     }
     while (range.to != IL_NOWHERE && !is_mapped(in, node, pieces, range.to))
-        range.to = statement_end(pieces, range.to);
+        range.to = il_statement_end(pieces, range.to);
     return range;
 }
 
@@ -304,7 +295,7 @@ static bool has_begun(const struct inlining *in, uint32_t parent, const struct i
     for (uint32_t i = 0; in->entry != RICH_NONE && i < in->entry; i++) {
         const struct rich_map *map = &in->body->map[i];
 
-        if (map->node == parent && map->il <= call && call < statement_end(pieces, map->il))
+        if (map->node == parent && map->il <= call && call < il_statement_end(pieces, map->il))
             return true;
     }
     return false;
@@ -395,7 +386,7 @@ static uint32_t find_up(struct inlining *in, struct found *found)
     const struct rich_map *map = &in->body->map[in->entry];
     struct metadata_method *method = method_of(in, map->node);
     const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
-    struct range range = {map->il, pieces ? statement_end(pieces, map->il) : 0, 0, 0};
+    struct range range = {map->il, pieces ? il_statement_end(pieces, map->il) : 0, 0, 0};
     struct range extent;
     struct found inside, inlined;
     uint32_t node = map->node, below, count;
@@ -435,7 +426,7 @@ static uint32_t find_up(struct inlining *in, struct found *found)
         range.from = (uint32_t)call;
         if (!is_newobj(pieces, range.from) || has_begun(in, node, pieces, range.from))
             range.from++;
-        range.to = statement_end(pieces, (uint32_t)call);
+        range.to = il_statement_end(pieces, (uint32_t)call);
     }
     return RICH_NONE;
 }
@@ -593,7 +584,7 @@ static struct range part_of_root(const struct inlining *in, const struct il_piec
     if (node == RICH_NONE || il < 0)
         return part;
     part.from = (uint32_t)il;
-    part.to = statement_end(pieces, part.from);
+    part.to = il_statement_end(pieces, part.from);
     part = extent_of(in, 0, pieces, part);
     part.hole = part.hole_to;
     return part;
@@ -716,7 +707,7 @@ static uint32_t find_common(struct inlining *in, const struct il_target *target,
     }
     method = fit < FIT_NAME ? NULL : method_of(in, common.node);
     pieces = method && !is_others(in, method) ? pieces_of(in->metadata, method) : NULL;
-    if (!pieces || statement_end(pieces, common.first) != statement_end(pieces, common.last))
+    if (!pieces || il_statement_end(pieces, common.first) != il_statement_end(pieces, common.last))
         return RICH_NONE;
     *il =
         common.first == common.last ? (int32_t)common.first : il_several(common.first, common.last);

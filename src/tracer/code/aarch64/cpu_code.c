@@ -365,10 +365,6 @@ struct cpu_target cpu_jump_target(const uint8_t *code, size_t size, uintptr_t ad
     return (struct cpu_target){CPU_UNREAD, 0};
 }
 
-/*
- * FixupPrecode: ldr x11, target; br x11; ldr x12, owner; ldr x11, thunk; br x11.
- * Source: dotnet/runtime src/coreclr/vm/arm64/thunktemplates.S.
- */
 bool cpu_stub_helps(const uint8_t *code, size_t size)
 {
     (void)code;
@@ -376,6 +372,10 @@ bool cpu_stub_helps(const uint8_t *code, size_t size)
     return false;
 }
 
+/*
+ * FixupPrecode: ldr x11, target; br x11; ldr x12, owner; ldr x11, thunk; br x11.
+ * Source: dotnet/runtime src/coreclr/vm/arm64/thunktemplates.S.
+ */
 uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
 {
     struct known known[REGISTERS + 1] = {{NOTHING, 0}};
