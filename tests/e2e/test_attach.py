@@ -273,7 +273,9 @@ def test_walked_stacks_are_those_of_snapshots(t, program):
         t.equal(result.status, 0, 'attach\n%s' % result)
         end = whole(t, path).end
         t.note('%d compared, fallbacks %s' % (end['snapshots']['compared'], end['walks']['fallbacks_by']))
-        t.equal((end['snapshots']['mismatched'], end['walks']['fallbacks']), (0, 0), 'differences, walks that were not certain')
+        t.equal((end['snapshots']['mismatched'], set(end['walks']['fallbacks_by']) - {'unproven'}), (0, set()),
+                'differences, walks that were not certain')
+        t.true(end['walks']['fallbacks'] <= end['threads'], 'more than the first walk of each thread: %s' % end['walks'])
         t.true(end['snapshots']['compared'] >= 50, end)
 
 
