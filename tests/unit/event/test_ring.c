@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -264,7 +265,7 @@ TEST(a_freed_ring_gives_its_pages_back)
 struct race {
     struct event_hub hub;
     struct event_ring *ring;
-    uint64_t events, posted, dropped, waited_in_vain;
+    uint64_t events, posted, dropped, refused_early;
     _Atomic(bool) done;
 };
 
@@ -273,18 +274,31 @@ static uint64_t mix(uint64_t sum, uint64_t number)
     return (sum ^ number) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 31);
 }
 
+/* Post it, however long the consumer does not run. A refusal is early unless it waited as long as the contract says, or
+ * the consumer has not moved since the last wait in vain. */
+static void post_in_the_end(struct race *race, uint64_t number)
+{
+    for (;;) {
+        const uint64_t stuck_at = race->ring->stuck_at, start = clock_ns();
+
+        if (!post(race->ring, number))
+            return;
+        if (race->ring->stuck_at != stuck_at && clock_ns() - start < WAIT_NS)
+            race->refused_early++;
+        sched_yield();
+    }
+}
+
 static void *produce(void *context)
 {
     struct race *race = context;
     uint64_t next = 0;
 
     for (uint64_t i = 0; i < race->events; i++) {
-        int err = post(race->ring, next);
-
-        if (err && race->hub.drop)
+        if (!race->hub.drop)
+            post_in_the_end(race, next++);
+        else if (post(race->ring, next))
             race->dropped++;
-        else if (err)
-            race->waited_in_vain++;
         else
             next++;
     }
@@ -319,7 +333,8 @@ static void run_race(struct race *race)
     pthread_join(producer, NULL);
     assert_int_equal(wrong, 0);
     assert_int_equal(next, race->posted);
-    assert_int_equal(race->posted + race->dropped + race->waited_in_vain, race->events);
+    assert_int_equal(race->posted + race->dropped, race->events);
+    assert_int_equal(race->refused_early, 0);
     for (uint64_t i = 0; i < race->posted; i++)
         expected = mix(expected, i);
     assert_true(sum == expected);
@@ -331,7 +346,6 @@ TEST(a_full_ring_waits_while_a_consumer_drains)
     struct race race = {.hub = {.slots = 8}, .events = 2000};
 
     run_race(&race);
-    assert_int_equal(race.waited_in_vain, 0);
 }
 
 TEST(nothing_is_torn_or_reordered_between_two_threads)
@@ -339,7 +353,6 @@ TEST(nothing_is_torn_or_reordered_between_two_threads)
     struct race race = {.hub = {.slots = 4096}, .events = 500000};
 
     run_race(&race);
-    assert_int_equal(race.waited_in_vain, 0);
 }
 
 TEST(windows_are_used_again)
@@ -372,7 +385,6 @@ TEST(windows_are_used_again)
     assert_int_equal(load_relaxed(&ring->head) - load_relaxed(&ring->tail), ring->room);
     event_ring_free(ring);
     run_race(&race);
-    assert_int_equal(race.waited_in_vain, 0);
 }
 
 TEST(what_is_dropped_is_refused_and_nothing_else_is_missing)
