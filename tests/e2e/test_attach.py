@@ -282,6 +282,7 @@ def test_walked_stacks_are_those_of_snapshots(t, program):
 def sampled_in_a_filter(t, *options, env=harness.ENVIRONMENT):
     """The log of a process that has been in a filter all the time, and the names of its paths."""
     program = Running(t, PROGRAM.command('Sampled') + ['--filter'] + ALLOCATES, env=env).ready()
+    t.equal(program.process.stdout.readline(), b'in the filter\n', 'the program')
     attach = [] if env is harness.ENVIRONMENT else ['env', 'SHADOWTRACE_LIBRARY=' + env['SHADOWTRACE_LIBRARY']]
     path = t.path('log.ndjson')
     result = attached_until(t, attach + [TOOL, 'attach', *options, '-o', path, str(program.pid)],
