@@ -208,8 +208,11 @@ $(BUILD)/%: private CFLAGS_ALL += $(OPT_NEGATIVE)
 endif
 $(BUILD)/obj/tests/%.o: CFLAGS_ALL += $(OPT_TESTS)
 
-# Hooks call this code, and their stubs do not save vector registers around it.
-$(BUILD)/obj/hooks/calls_hot.o: CFLAGS_ALL += -mgeneral-regs-only
+# Hooks call the first, and their stubs do not save vector registers around it. The others read thread-local data, also
+# where the dynamic linker changes vector registers for that (hooks/elt.h); tests/thread-data knows them.
+GENERAL_REGISTERS := hooks/calls_hot $(addprefix src/,common/options/json tracer/rcu/grace tracer/select/selection \
+                     tracer/stack/registry tracer/stack/slow)
+$(GENERAL_REGISTERS:%=$(BUILD)/obj/%.o): CFLAGS_ALL += -mgeneral-regs-only
 
 $(BUILD)/obj/%.o: %.S $(BUILD)/gen/stack_offsets.h $(BUILD)/compiled_with
 	@mkdir -p $(@D)

@@ -52,7 +52,9 @@ extern uintptr_t hook_words_slot;
 
 /*
  * hooks_safe - can this library reach its thread-local data without changing a register? Call it
- * first: if it returns false, no thread of the program may run code of the library.
+ * first: if it returns false, no hook may run. Callbacks may: the runtime calls them as C does, and
+ * of the library's code only that compiled without vector registers (GENERAL_REGISTERS in the
+ * Makefile) reads such data there.
  */
 bool hooks_safe(void);
 

@@ -197,6 +197,8 @@ def product(build, totals):
     yield 'product: exported symbols are those of tests/exports', exports, build, totals
     yield job('product: thread-local data fits the static TLS of glibc',
               [os.path.join(ROOT, 'tests/tls-size'), os.path.join(build, 'libshadowtrace.so')], LONG, totals)
+    yield job('product: code that reads thread-local data has no vector registers',
+              [os.path.join(ROOT, 'tests/thread-data'), os.path.join(build, 'obj')], LONG, totals)
     for header in files_in(os.path.join(ROOT, 'include/shadowtrace'), '.h'):
         yield job('product: <%s> compiles alone' % os.path.relpath(header, os.path.join(ROOT, 'include')),
                   [os.environ.get('CC', 'cc'), '-std=c11', '-Wall', '-Wextra', '-Werror', '-Iinclude', '-xc', '-fsyntax-only', header],

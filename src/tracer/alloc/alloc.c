@@ -980,7 +980,7 @@ static double weight_of(const struct alloc_thread *t, const struct samples_taken
 void alloc_sampled(struct alloc *a, const struct samples_taken *sample)
 {
     const struct options *options = a->config.options;
-    struct stack *s = stack_current_hot();
+    struct stack *s = stack_current(); /* not inlined: see hooks_safe() */
     struct alloc_thread *t = recording_thread(a, s);
     uint64_t began =
         clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID); /* a busy machine may stop it within the sample */

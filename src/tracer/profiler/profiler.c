@@ -208,7 +208,7 @@ hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char 
         return decline(p, why);
     if (p->options.process.count && !options_match(&p->options.process, p->process.name))
         return CORPROF_E_PROFILER_CANCEL_ACTIVATION; /* not asked for */
-    if (!hooks_safe())
+    if (!p->attached && !hooks_safe()) /* who attaches gets no hooks */
         return decline(p, NO_STATIC_TLS);
     if (clr_runtime_read(&p->runtime, info, why, sizeof(why)))
         return decline(p, why);

@@ -463,8 +463,9 @@ static void pair(uintptr_t method, uintptr_t sp)
 /* Cost of a call pair, without ELT2's wrapper: that is the runtime's and cannot be called by us. */
 static double measure(void)
 {
-    return stack_measure(options_elt2(&profiler.options) ? pair : hooks_elt3()->pair,
-                         MEASURED_PAIRS);
+    return (double)stack_measure(options_elt2(&profiler.options) ? pair : hooks_elt3()->pair,
+                                 MEASURED_PAIRS) /
+           MEASURED_PAIRS;
 }
 
 static int open_log(struct profiler *p, char *why, size_t size)

@@ -255,7 +255,7 @@ void stack_totals_read(struct stack_totals *out)
     out->refused = load_relaxed(&refused);
 }
 
-double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count)
+uint64_t stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count)
 {
     static const uintptr_t function = 0;
     uintptr_t words[2] = {0};
@@ -277,7 +277,7 @@ double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned coun
     stack_self = own;
     words_copy(&stack_words, &kept);
     stack_free(s);
-    return (double)clock_duration_ns(after - before) / count;
+    return clock_duration_ns(after - before);
 }
 
 /* From the registry to the sums of ended threads. */

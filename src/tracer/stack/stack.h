@@ -458,12 +458,12 @@ void stack_copies_free(struct stack_copies *copies);
 bool stack_any(bool (*is)(uintptr_t method));
 
 /*
- * stack_measure - the cost of a call pair in this process: calls pair(method, sp) `count` times on
+ * stack_measure - the cost of call pairs in this process: calls pair(method, sp) `count` times on
  * a separate stack, which belongs to no thread and is not counted.
- * Returns: nanoseconds per pair, 0 when memory ran out. Threads: any that runs no managed code
+ * Returns: nanoseconds in all, 0 when memory ran out. Threads: any that runs no managed code
  *          meanwhile.
  */
-double stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count);
+uint64_t stack_measure(void (*pair)(uintptr_t method, uintptr_t sp), unsigned count);
 
 /*
  * stack_reclaim - give back stacks of ended threads and outgrown storage, one grace period after
