@@ -11,6 +11,7 @@
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall removes the same files
 #   make dist       build/shadowtrace-VERSION.tar.gz, the source
 #   make deb        build/deb/shadowtrace_VERSION_*.deb, a Debian package
+#   make deb-arm64  the same for arm64, in build/aarch64/deb, with a cross compiler
 #   make nupkg      build/package: a package for `dotnet tool install`, and its symbols
 #   make arm64      the library and the command for arm64, in build/aarch64, with a cross compiler
 #   make nupkg-benchmarkdotnet   the package of [ShadowtraceDiagnoser]
@@ -114,12 +115,13 @@ LIBTOOL := $(BUILD)/libtool.a
 MANUAL := $(BUILD)/man1/shadowtrace.1
 COMPLETIONS := $(addprefix $(BUILD)/completion/,bash zsh fish)
 
-.PHONY: all deps deps-tests clean FORCE
+.PHONY: all pages deps deps-tests clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 # The program that makes manual pages and completions runs during the build; they are the same for each CPU.
-all: $(LIB) $(CMD) $(SERVE) $(SHIP) $(SCHEMA) $(if $(CROSS),,$(MANUAL) $(COMPLETIONS))
+all: $(LIB) $(CMD) $(SERVE) $(SHIP) $(SCHEMA) $(if $(CROSS),,pages)
+pages: $(MANUAL) $(COMPLETIONS)
 
 clean:
 	rm -rf build

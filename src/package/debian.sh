@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds the Debian package in FOLDER from the source package SOURCE.tar.gz. FOLDER/log has the output.
 #
-# usage: DEBFULLNAME=NAME DEBEMAIL=ADDRESS debian.sh FOLDER SOURCE.tar.gz VERSION EPOCH [-jJOBS]
+# usage: DEBFULLNAME=NAME DEBEMAIL=ADDRESS debian.sh FOLDER SOURCE.tar.gz VERSION EPOCH [OPTION OF dpkg-buildpackage]...
 #
+# For another architecture (-aARCHITECTURE -d), SYSROOT is the folder that cross/sysroot.sh made.
 # Reproducible: the same source and the same EPOCH give the same bytes.
 set -e
 folder=$1 source=$2 version=$3 epoch=$4

@@ -50,6 +50,8 @@ arm64      qemu-aarch64-static  qemu-user-static
 packages   dh                   debhelper
 packages   lintian              lintian
 packages   debootstrap          debootstrap
+packages   aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
+packages   qemu-aarch64-static  qemu-user-static
 clickhouse clickhouse-server    clickhouse-server
 clickhouse curl                 curl
 fleet      clickhouse-server    clickhouse-server

@@ -19,6 +19,8 @@ SHARE_DIR = $(DESTDIR)$(PREFIX)/share/shadowtrace
 INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include/shadowtrace
 MAN_DIR = $(DESTDIR)$(MAN)
 DOC_DIR = $(DESTDIR)$(DOC)
+# Those of this machine's build: a program makes them.
+PAGES = $(if $(CROSS),build,$(BUILD))
 BASH_FILE = $(DESTDIR)$(BASH_COMPLETIONS)/shadowtrace
 ZSH_FILE = $(DESTDIR)$(ZSH_COMPLETIONS)/_shadowtrace
 FISH_FILE = $(DESTDIR)$(FISH_COMPLETIONS)/shadowtrace.fish
@@ -35,12 +37,12 @@ install-built:
 	install -m 644 $(wildcard include/shadowtrace/*_schema.json) $(SHARE_DIR)/
 	install -m 644 $(wildcard include/shadowtrace/*.h) $(INCLUDE_DIR)/
 	install -m 644 $(wildcard include/shadowtrace/clr/*.h) $(INCLUDE_DIR)/clr/
-	install -m 644 $(BUILD)/man1/*.1 $(MAN_DIR)/man1/
-	install -m 644 $(BUILD)/man5/*.5 $(MAN_DIR)/man5/
-	install -m 644 $(BUILD)/man7/*.7 $(MAN_DIR)/man7/
-	install -D -m 644 $(BUILD)/completion/bash $(BASH_FILE)
-	install -D -m 644 $(BUILD)/completion/zsh $(ZSH_FILE)
-	install -D -m 644 $(BUILD)/completion/fish $(FISH_FILE)
+	install -m 644 $(PAGES)/man1/*.1 $(MAN_DIR)/man1/
+	install -m 644 $(PAGES)/man5/*.5 $(MAN_DIR)/man5/
+	install -m 644 $(PAGES)/man7/*.7 $(MAN_DIR)/man7/
+	install -D -m 644 $(PAGES)/completion/bash $(BASH_FILE)
+	install -D -m 644 $(PAGES)/completion/zsh $(ZSH_FILE)
+	install -D -m 644 $(PAGES)/completion/fish $(FISH_FILE)
 	install -m 644 README.md LICENSE $(DOC_DIR)/
 
 uninstall:

@@ -12,9 +12,11 @@ import shutil
 import subprocess
 import tarfile
 
+import arm64
 import consumers
-from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, early, fetches, lane, needs, run, tool
+from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, each, early, fetches, lane, needs, run, tool
 
+ARCHITECTURES = 'amd64', 'arm64'
 LONG = 3 * 3600  # a compilation on a machine that is busy
 TOPICS = 'shadowtrace-log.5', 'shadowtrace-limits.7'
 SECTIONS = ('NAME', 'SYNOPSIS', 'DESCRIPTION', 'OPTIONS', 'EXIT STATUS', 'SEE ALSO')
@@ -198,11 +200,14 @@ def packages_wanted(t):
     consumers.program('dpkg-buildpackage')
 
 
-def build_deb(t, **environment):
+def build_deb(t, architecture, **environment):
     """`make deb` into a separate folder: the packages, without the sources (which contain logs)."""
-    folder = t.path('build')
-    make('deb', 'BUILD=' + folder, env=environment)
-    folder = os.path.join(folder, 'deb')
+    folder = os.path.join(t.path('build'), 'deb')
+    if architecture == 'arm64':
+        make('deb-arm64', env=environment)
+        shutil.move(os.path.join(arm64.ARM64, 'deb'), folder)
+    else:
+        make('deb', 'BUILD=' + t.path('build'), env=environment)
     for name in os.listdir(folder):
         if os.path.isdir(os.path.join(folder, name)):
             shutil.rmtree(os.path.join(folder, name))
@@ -217,18 +222,21 @@ def package_in(folder):
     return next(path for name, path in debs(folder).items() if name.startswith('shadowtrace_'))
 
 
-def the_deb():
-    return SHARED.get('package.deb', build_deb)
+def the_deb(architecture='amd64'):
+    if architecture == 'arm64':
+        arm64.emulator()
+    return SHARED.get('package.deb.' + architecture, lambda t: build_deb(t, architecture))
 
 
 @lane('packages')
 @early
 @needs('Hello')
-def test_the_debian_package_holds_everything_and_runs(t):
+@each('architecture', *ARCHITECTURES)
+def test_the_debian_package_holds_everything_and_runs(t, architecture):
     packages_wanted(t)
-    folder = the_deb()
+    folder = the_deb(architecture)
     names = sorted(debs(folder))
-    t.equal(len(names), 2, names)
+    t.equal([name.split('_')[-1] for name in names], [architecture + '.deb'] * 2, names)
     t.true(names[0].startswith('shadowtrace-dbgsym_'), names)
     root = t.path('root')
     done(['dpkg-deb', '-x', package_in(folder), root])
@@ -239,7 +247,12 @@ def test_the_debian_package_holds_everything_and_runs(t):
     readme = 'usr/share/doc/shadowtrace/README.md'
     found = {readme if name == readme + '.gz' else name for name in found}
     t.equal(sorted(found ^ (wanted | extra)), [], 'files')
-    records(t, os.path.join(root, 'usr/bin/shadowtrace'), t.folder, PROGRAM.command('Hello'))
+    if architecture == 'arm64':
+        library = os.path.join(root, 'usr/lib/shadowtrace/libshadowtrace.so')
+        t.exact(arm64.record(t, 'net10.0', arm64.command('net10.0', 'Hello'), '--check', '1', library=library))
+        done([*arm64.emulator(), os.path.join(root, 'usr/bin/shadowtrace'), 'help'])
+    else:
+        records(t, os.path.join(root, 'usr/bin/shadowtrace'), t.folder, PROGRAM.command('Hello'))
     depends = done(['dpkg-deb', '-f', package_in(folder), 'Depends']).text
     for library in 'libc6', 'libjansson4', 'liburcu8', 'zlib1g', 'libzstd1', 'libelf1', 'libmicrohttpd12', 'libcurl4':
         t.true(library in depends, depends)
@@ -266,19 +279,21 @@ def instructions(path):
 
 
 @lane('packages')
-def test_the_debian_package_is_the_same_when_built_again(t):
+@each('architecture', *ARCHITECTURES)
+def test_the_debian_package_is_the_same_when_built_again(t, architecture):
     packages_wanted(t)
-    first = the_deb()
-    second = build_deb(t, TZ='Pacific/Auckland', LC_ALL='C', DEB_BUILD_OPTIONS='parallel=1')
+    first = the_deb(architecture)
+    second = build_deb(t, architecture, TZ='Pacific/Auckland', LC_ALL='C', DEB_BUILD_OPTIONS='parallel=1')
     t.equal({name: digest(path) for name, path in debs(second).items()},
             {name: digest(path) for name, path in debs(first).items()}, 'packages')
 
 
 @lane('packages')
-def test_lintian_finds_nothing(t):
+@each('architecture', *ARCHITECTURES)
+def test_lintian_finds_nothing(t, architecture):
     packages_wanted(t)
     consumers.program('lintian')
-    folder = the_deb()
+    folder = the_deb(architecture)
     changes = next(os.path.join(folder, name) for name in os.listdir(folder) if name.endswith('.changes'))
     said = run(['lintian', '--allow-root', '--display-info', '--fail-on', 'error,warning', changes], timeout=LONG)
     t.equal((said.status, re.findall(r'^[EW]: .*', said.text, re.M)), (0, []), said)

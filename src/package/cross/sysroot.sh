@@ -17,8 +17,19 @@ apt="-o APT::Architecture=$arch -o APT::Architectures=$arch -o Dir::State=$state
   -o Acquire::Languages=none -o pkgCacheGen::Essential=none"
 apt-get $apt -qq update
 (cd "$state/debs" && rm -f ./*.deb && apt-get $apt -qq -y --download-only -o Dir::Cache::archives="$state/debs" install "$@" >/dev/null)
+# FOLDER/var/lib/dpkg says which package each file came from, for dpkg-shlibdeps.
+info=$folder/var/lib/dpkg/info
+mkdir -p "$info"
+: >"$info/../status"
+echo 1 >"$info/format" # names with the architecture
 for deb in "$state"/debs/*.deb; do
   dpkg-deb -x "$deb" "$folder"
+  name=$(dpkg-deb -f "$deb" Package)
+  [ "$(dpkg-deb -f "$deb" Multi-Arch)" != same ] || name=$name:$arch
+  dpkg-deb --fsys-tarfile "$deb" | tar -t | sed -n "s|^\./\(.*[^/]\)$|$folder/\1|p" >"$info/$name.list"
+  dpkg-deb --ctrl-tarfile "$deb" | tar -x -O ./symbols >"$info/$name.symbols" 2>/dev/null || rm "$info/$name.symbols"
+  dpkg-deb --ctrl-tarfile "$deb" | tar -x -O ./shlibs >"$info/$name.shlibs" 2>/dev/null || rm "$info/$name.shlibs"
+  { dpkg-deb -f "$deb"; echo 'Status: install ok installed'; echo; } >>"$info/../status"
 done
 # Links to absolute paths lead into the folder, wherever that is.
 find "$folder" -type l -lname '/*' | while read -r link; do
