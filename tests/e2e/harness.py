@@ -711,7 +711,7 @@ class Test:
         for _ in range(STARVED_RUNS):
             result = outliving_aborts(command, self.folder, lambda reports: self.record_once(
                 command, *options, env=dict(env or ENVIRONMENT, **reports), **more), repeated)
-            if '--full' in options or not starved(result):
+            if {'--full', '--call-buffer'}.intersection(options) or not starved(result):
                 break
             self.note('the log was not written for 200 ms, and events were dropped')
         return result

@@ -49,6 +49,7 @@ struct validator {
     size_t live_capacity;
     struct live_sum alive;                 /* of all sites */
     uint64_t collection;                   /* the last that live lines were of */
+    uint64_t totalled;                     /* the last that has its live_total */
     bool opening;                          /* lines of a part's beginning: what is alive */
     uint64_t allocs, bytes, mismatches;    /* seen in the log */
     uint64_t families[SST_KIND_COUNT];     /* the same, records of event families */
@@ -555,13 +556,17 @@ static int on_unhandled(struct validator *v, const struct log_record *record)
     return log_json_keep(&v->unhandled, record->json);
 }
 
-/* A part opens with what is alive, whatever was before. */
+/*
+ * A part opens with what is alive, whatever was before: as of the last collection of which all was
+ * written, also where the part before ended between the lines of a later one.
+ */
 static void live_begin(struct validator *v, const struct log_record *record)
 {
     bool opening = json_is_true(json_object_get(record->json, "opening"));
     uint64_t collection = log_count_in(record->json, "gc");
 
     if (opening && !v->opening) {
+        v->collection = v->totalled;
         v->alive = (struct live_sum){0, 0};
         if (v->live)
             memset(v->live, 0, v->live_capacity * sizeof(*v->live));
@@ -654,6 +659,7 @@ static void on_grows(struct validator *v, const struct log_record *record)
 static int on_live_total(struct validator *v, const struct log_record *record)
 {
     live_begin(v, record);
+    v->totalled = v->collection;
     v->opening = false;
     if (log_count_in(record->json, "allocs") != v->alive.allocs ||
         log_count_in(record->json, "bytes") != v->alive.bytes)

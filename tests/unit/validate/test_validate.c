@@ -90,6 +90,39 @@ TEST(sums_of_live_objects_that_do_not_add_up_are_noticed)
     free(file);
 }
 
+/* The lines of a collection may lie in two parts; those of the first are in the second's opening. */
+TEST(a_part_that_begins_between_the_lines_of_a_collection_opens_as_of_the_one_before)
+{
+    static const char opening[] =
+        "{\"kind\":\"live\",\"site\":1,\"gc\":3,\"survived\":3,\"survived_bytes\":96,"
+        "\"opening\":true}\n"
+        "{\"kind\":\"live\",\"site\":3,\"gc\":3,\"survived\":1,\"survived_bytes\":100024,"
+        "\"opening\":true}\n"
+        "{\"kind\":\"live_total\",\"t\":4000,\"gc\":3,\"depth\":1,\"pause\":500,\"pauses\":1200,"
+        "\"table_ns\":80,\"allocs\":4,\"bytes\":100120,\"memory\":4096,\"exact\":true,"
+        "\"opening\":true}\n";
+    size_t size;
+    char *file = memory_log_file("tests/fixtures/logs/live.ndjson", &size), text[8192], *at;
+    const char *rest, *end;
+
+    file[size - 1] = '\0';
+    rest = strstr(file, "{\"kind\":\"live\",\"site\":3,\"gc\":4");
+    end = strstr(file, "{\"kind\":\"end\"");
+    assert_non_null(rest);
+    assert_non_null(end);
+    snprintf(text, sizeof(text), "%.*s%s%.*s", (int)(rest - file), file, opening, (int)(end - rest),
+             rest);
+    assert_int_equal(validate(text, strlen(text)), 0);
+    if (problems.count)
+        fail_msg("%s", problems.kept[0].text);
+    at = strstr(text, "\"site\":1,\"gc\":3,\"survived\":3");
+    assert_non_null(at);
+    at[strlen("\"site\":1,\"gc\":")] = '2';
+    assert_int_equal(validate(text, strlen(text)), 0);
+    assert_non_null(strstr(problems.kept[0].text, "gc falls from 3 to 2"));
+    free(file);
+}
+
 /* One byte changed: it never crashes, and what it lets pass jansson takes. */
 TEST(changed_bytes_are_survived)
 {
