@@ -14,7 +14,7 @@ import live
 import matrix
 import test_compiler
 import test_negative
-from harness import (ENVIRONMENT, FRAMEWORKS, HOOKS, LIBRARY, PROGRAM, Record, SDK_FRAMEWORK, SHARED, built, each, early, full,
+from harness import (ENVIRONMENT, FRAMEWORKS, HOOKS, LIBRARY, Log, PROGRAM, Record, SDK_FRAMEWORK, SHARED, built, each, early, full,
                      lane, longer, needs, one_line, run, tool, waits)
 from selection import covering
 
@@ -128,6 +128,7 @@ def test_parts_of_a_rotated_log_open_with_what_is_alive(t):
     said, both, newest = keeping.said, keeping.found, live.Live([keeping.path], 'Keeper')
     t.true(len(keeping.paths) > 1, 'parts: %s' % keeping.paths)
     t.true(newest.opened, 'the newest part does not open with what is alive')
+    t.equal(Log(keeping.path).end.get('not_written'), None, 'lines that could not be written')
     moments = [row for row in said if row['kind'] == 'moment' and row['gc'] in newest.moments][-3:]
     t.true(moments, 'no moment is in the newest part')
     for moment in moments:

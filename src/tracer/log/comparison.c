@@ -207,8 +207,9 @@ int log_write_check_thread(struct log *log, struct log_thread *thread, uint64_t 
     sum = load_relaxed(&copy.compared) + load_relaxed(&copy.refused);
     if (sum == thread->reported_checks)
         return 0;
-    if (!thread->defined)
-        return -EAGAIN;
+    err = log_know_thread(log, thread); /* a part may have begun since its last line */
+    if (err)
+        return err;
     to = json_pack("{s:s, s:I, s:I}", "kind", "check_thread", "t", (json_int_t)t, "thread",
                    (json_int_t)thread->ring->thread);
     if (to) {

@@ -259,6 +259,14 @@ static int ids_reserve(struct log_ids *ids, uint32_t id)
     return array_reserve_zeroed(&ids->seen, &ids->capacity, (size_t)id + 1) ? 0 : -ENOMEM;
 }
 
+int log_know_thread(struct log *log, struct log_thread *thread)
+{
+    int err = thread->defined ? 0 : log_define_thread(log, thread, NULL);
+
+    thread->defined = !err;
+    return err;
+}
+
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end)
 {
     struct buffer *b = &log->file.buffer;

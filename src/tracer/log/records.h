@@ -118,6 +118,7 @@ static inline uint32_t log_site_inlined(const struct log *log, uint32_t site)
     return site ? tree_site_at(log->config.sites, site)->inlined : 0;
 }
 int log_define_thread(struct log *log, struct log_thread *thread, const uint64_t *end);
+int log_know_thread(struct log *log, struct log_thread *thread); /* unless the part has it */
 static inline bool log_has(const struct log *log, uint32_t written) /* of a record */
 {
     return written == log->part;

@@ -55,12 +55,9 @@ static enum found drain(struct log *log, struct log_thread *thread)
     if (log->headless && log_write_header(log))
         return FOUND_NOTHING; /* memory is out: next round again */
     log->headless = false;
-    if (!thread->defined &&
-        !log_file_full(&log->file)) { /* else none of its lines is written either */
-        if (log_define_thread(log, thread, NULL))
-            return FOUND_NOTHING; /* memory is out: next round again */
-        thread->defined = true;
-    }
+    if (!log_file_full(&log->file) && /* else none of its lines is written either */
+        log_know_thread(log, thread))
+        return FOUND_NOTHING; /* memory is out: next round again */
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
     for (; done < BATCH && thread->deferred.count &&
            log_handle(log, thread, log_deferred_oldest(&thread->deferred)) == 0;
