@@ -135,7 +135,5 @@ bool site_find(struct site_table *table, const struct site_frame *of, struct sit
                 first_place(table, start, (uintptr_t)frame, &out->first);
         }
     }
-    if (!found)
-        add_relaxed(&table->unknown, 1);
     return found;
 }

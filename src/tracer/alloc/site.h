@@ -32,7 +32,6 @@ struct site_table {
         _Atomic(uint32_t) distance; /* words; 0: not calibrated (yet) */
         _Atomic(uint32_t) probes;   /* snapshots taken for it */
     } entry[SITE_HELPERS];
-    _Atomic(uint64_t) unknown; /* allocations whose instruction was not found */
 };
 
 struct site_places {
@@ -53,7 +52,7 @@ struct site_frame {
 
 /*
  * site_find - the return address of the allocating call.
- * Returns:   whether it is known, in *out; if not, it is counted.
+ * Returns: whether it is known, in *out.
  * Threads: the allocating one. May run: in ObjectAllocated only.
  */
 bool site_find(struct site_table *table, const struct site_frame *of, struct site_places *out);
