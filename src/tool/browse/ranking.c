@@ -1,6 +1,5 @@
 #include "browse/ranking.h"
 
-#include "model/near.h"
 #include "model/rows.h"
 #include "views/ranges.h"
 
@@ -123,6 +122,7 @@ static int make_rows(const struct data *d, struct ranking *t, const struct targe
         if (from->place)
             row.place = *from->place;
         row.own = t->key != MODEL_BY_TYPE && row.place.own;
+        row.lack = model_row_lack(&rows, from);
         weigh(&rows, from, &row);
         err = err ? err : row_add(t, &row);
     }
@@ -216,6 +216,19 @@ static void thread_name(const struct data *d, uint32_t number, struct buffer *b)
         buffer_format(b, "  %s", thread->name);
 }
 
+/* Without a line the reason is behind the method. */
+static const char *target_name(const struct data *d, const struct ranking_row *row,
+                               struct buffer *b)
+{
+    const char *text = data_target_text(d, &row->target, b);
+
+    if (row->lack == MODEL_NEAR_LACKS_NOTHING)
+        return text;
+    buffer_char(b, ' ');
+    buffer_text(b, model_near_words[row->lack]);
+    return b->failed ? "?" : b->data;
+}
+
 const char *ranking_name(const struct data *d, const struct ranking *t,
                          const struct ranking_row *row, struct buffer *b)
 {
@@ -230,7 +243,7 @@ const char *ranking_name(const struct data *d, const struct ranking *t,
     case MODEL_BY_LINE:
     case MODEL_BY_OWN:
         if (row->target.kind != TARGET_NONE)
-            return data_target_text(d, &row->target, b);
+            return target_name(d, row, b);
         if (t->key == MODEL_BY_OWN)
             return MODEL_NEAR_NONE;
         return row->place.name ? row->place.name : log_no_frame(defs);

@@ -3,6 +3,7 @@
 #define SHADOWTRACE_BROWSE_RANKING_H
 
 #include "browse/data.h"
+#include "model/near.h"
 #include "views/view.h"
 
 /* Rows are of a view (views/view.h) that has a key, or of logs. */
@@ -17,6 +18,7 @@
 struct ranking_row {
     struct target target;     /* of a log its number; of sizes heap << 8 and the power of two */
     struct model_place place; /* of what is on call paths */
+    enum model_near_lack lack; /* of lines: why it has none */
     bool own;
     double self[DATA_SUMS], total[DATA_SUMS];
 };
