@@ -359,6 +359,7 @@ def test_own_lines(t):
     (page,), (ranges,) = read
     t.true([row for row in ranges['nearest'] if row['full'].partition('  ')[0].endswith(':27-33')], ranges['nearest'])
     t.equal(sum(1 for row in page['nearest'] if row['key'] == -1 and row['bytes'] == 3000), 1, page['nearest'])
+    t.equal([row['bytes'] for row in page['nearest'] if row['name'].endswith(' (optimised)')], [1000], page['nearest'])
 
 
 _recording, _recorded = threading.Lock(), []

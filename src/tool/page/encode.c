@@ -175,6 +175,7 @@ static void put_tables(const struct page_union *u, struct page_columns *columns)
         put(columns, PAGE_NAME_MODULE, u->names[columns->name_order[i]].module);
         put(columns, PAGE_NAME_OWNER, u->names[columns->name_order[i]].owner);
         put(columns, PAGE_NAME_LINED, u->names[columns->name_order[i]].lined);
+        put(columns, PAGE_NAME_LACK, u->names[columns->name_order[i]].lack);
         put(columns, PAGE_NAME_SPACE, u->names[columns->name_order[i]].space);
     }
 }

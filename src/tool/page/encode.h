@@ -30,6 +30,7 @@
     X(NAME_MODULE, "name_module") \
     X(NAME_OWNER, "name_owner") \
     X(NAME_LINED, "name_lined") \
+    X(NAME_LACK, "name_lack") \
     X(NAME_SPACE, "name_space")
 
 #define PAGE_COLUMN_ENUMERATOR(name, text) PAGE_##name,

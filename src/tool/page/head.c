@@ -190,6 +190,10 @@ static void put_names(struct json_writer *w, const struct page_head *head)
         jw_text(w, NULL, strcmp(n->full, n->shown) == 0 ? "" : n->full);
     }
     jw_end(w);
+    jw_array(w, "lacks");
+    for (size_t i = 0; i < MODEL_NEAR_LACKS; i++)
+        jw_text(w, NULL, model_near_words[i]);
+    jw_end(w);
 }
 
 static void put_named(struct json_writer *w, const char *name, const char *key, uint64_t value)

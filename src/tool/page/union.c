@@ -128,8 +128,12 @@ static int add_name(struct page_union *u, struct side *s, const struct model_pla
         return -ENOMEM;
     if (ADD(u, names, name, &key, out) < 0)
         return -ENOMEM;
-    if (place->kind == MODEL_PLACE_METHOD && !u->names[*out].lined)
+    if (place->kind == MODEL_PLACE_METHOD && !u->names[*out].lined) {
+        const struct model_near near = {.defs = d, .lines = s->read.lines};
+
         u->names[*out].lined = source_line_any(s->read.lines, place->method);
+        u->names[*out].lack = model_near_lack(&near, place->method);
+    }
     return 0;
 }
 

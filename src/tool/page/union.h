@@ -10,6 +10,7 @@
 #ifndef SHADOWTRACE_PAGE_UNION_H
 #define SHADOWTRACE_PAGE_UNION_H
 
+#include "model/near.h"
 #include "page/side.h"
 
 /* Texts are those of the sides' names and definitions, which must live as long. */
@@ -19,7 +20,9 @@ struct union_name {
     bool type;
     enum model_owner owner;
     const char *shown;
-    bool lined; /* of a method: it has lines, in the build of some side */
+    /* Of a method: whether it has lines, in the build of some side; why a place has none. */
+    bool lined;
+    enum model_near_lack lack;
 };
 
 struct union_module {

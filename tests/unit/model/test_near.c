@@ -360,14 +360,14 @@ TEST(browse_puts_bytes_at_the_line)
     assert_int_equal(ranking_make(&loaded.data, VIEW_OWN, NULL, &r), 0);
     for (size_t i = 0; i < r.count && r.rows[i].self[MODEL_BYTES] > 0; i++, count++) {
         const struct said *s = &truth[count];
-        char expected[100];
+        char expected[100] = MODEL_NEAR_NONE;
 
-        snprintf(expected, sizeof(expected), "%s:%ld", s->file, s->line);
+        if (s->file)
+            snprintf(expected, sizeof(expected), "%s:%ld", s->file, s->line);
+        else if (s->method)
+            snprintf(expected, sizeof(expected), "%s (optimised)", s->method);
         assert_int_equal(r.rows[i].self[MODEL_BYTES], s->bytes);
-        assert_string_equal(ranking_name(&loaded.data, &r, &r.rows[i], &name),
-                            !s->method ? MODEL_NEAR_NONE
-                            : s->file  ? expected
-                                       : s->method);
+        assert_string_equal(ranking_name(&loaded.data, &r, &r.rows[i], &name), expected);
     }
     assert_int_equal(count, COUNT_OF(truth));
     ranking_fini(&r);

@@ -151,8 +151,10 @@ static json_t *browse_of(const char *log)
     assert_int_equal(browse_load(&cmd_browse, &options, paths, 1, &loaded), 0);
     assert_int_equal(data_style(&loaded.data, NAMES_FULL), 0);
     assert_int_equal(ranking_make(&loaded.data, VIEW_OWN, NULL, &r), 0);
-    for (size_t i = 0; i < r.count; i++)
+    for (size_t i = 0; i < r.count; i++) {
+        r.rows[i].lack = MODEL_NEAR_LACKS_NOTHING; /* the method alone */
         put(answer, ranking_name(&loaded.data, &r, &r.rows[i], &name), r.rows[i].self[MODEL_BYTES]);
+    }
     ranking_fini(&r);
     buffer_free(&name);
     browse_load_end(&loaded);

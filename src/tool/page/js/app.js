@@ -370,7 +370,7 @@ function nearestNamed(app, rows, title, hint) {
         }
         row.place = place;
         const where = log.where(place);
-        Object.assign(row, {name: where || log.name(place), method: where ? log.name(place) : '', family: familyOf(log, place),
+        Object.assign(row, {name: where || (app.hasLines ? log.nameUnlined(place) : log.name(place)), method: where ? log.name(place) : '', family: familyOf(log, place),
                             full: (where ? log.file(place) + log.lineText(place) + '  ' : '') + log.fullName(place)});
     }
     return {title: app.hasLines ? title + ': lines' : title, hint, table: app.hasLines ? 'lines' : 'methods',

@@ -181,6 +181,7 @@ class Log {
         this.nameModule = columns.read('name_module', Uint32Array);
         this.nameOwner = columns.read('name_owner', Uint8Array);
         this.nameLined = columns.read('name_lined', Uint8Array);
+        this.nameLack = columns.read('name_lack', Uint8Array);
         this.nameSpace = columns.read('name_space', Uint32Array);
         this.cells = readCells(columns, tree.place, this.places.kind);
         this.tree = tree;
@@ -200,6 +201,11 @@ class Log {
 
     name(place) {
         return this.head.names[this.places.name[place]];
+    }
+
+    // A method, and why the place in it has no line.
+    nameUnlined(place) {
+        return [this.name(place), this.head.lacks[this.nameLack[this.places.name[place]]]].filter(text => text).join(' ');
     }
 
     // The name in full where it is another one.
