@@ -286,7 +286,7 @@ def sampled_in_a_filter(t, *options, env=harness.ENVIRONMENT):
     attach = [] if env is harness.ENVIRONMENT else ['env', 'SHADOWTRACE_LIBRARY=' + env['SHADOWTRACE_LIBRARY']]
     path = t.path('log.ndjson')
     result = attached_until(t, attach + [TOOL, 'attach', *options, '-o', path, str(program.pid)],
-                            lambda: open(path, 'rb').read().count(b'"kind":"alloc"') > 20 if os.path.exists(path) else False)
+                            lambda: open(path, 'rb').read().count(b'"kind":"alloc"') > 40 if os.path.exists(path) else False)
     t.equal(result.status, 0, 'attach\n%s' % result)
     log = harness.Log(path)
     return log, [[name.split('(')[0] for name in log.names(a['node'])] for a in t.has_stacks(log)]

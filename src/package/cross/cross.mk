@@ -15,4 +15,5 @@ $(ARM64)/sysroot/done $(ARM64)/sysroot-deb/done: src/package/cross/sysroot.sh
 $(ARM64)/sysroot-deb/done: ARM64_LIBRARIES += libmicrohttpd libcurl4-openssl
 deb-arm64: dist $(ARM64)/sysroot-deb/done
 	$(call need,dh,debhelper)$(call need,aarch64-linux-gnu-gcc,gcc-aarch64-linux-gnu)$(call say,DEB,$(ARM64)/deb)\
-	  SYSROOT=$(abspath $(ARM64)/sysroot-deb) sh src/package/debian.sh $(abspath $(ARM64))/deb $(abspath $(DIST)) $(VERSION) $(EPOCH) $(ALL_PROCESSORS) -aarm64 -d
+	  SYSROOT=$(abspath $(ARM64)/sysroot-deb) sh src/package/debian.sh $(abspath $(ARM64))/deb \
+	  $(abspath $(DIST)) $(VERSION) $(EPOCH) $(ALL_PROCESSORS) -aarm64 -d
