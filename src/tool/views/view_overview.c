@@ -593,8 +593,6 @@ static bool spread_value(struct view_row *row, struct column_value *out)
     const struct overview *o = row->of->context;
     struct spread s = spread_of(o, row->row->what);
 
-    if (!model_own_any(o->v->read.own))
-        return false;
     if (s.most && s.most->place->file) {
         view_find_line(&o->own, s.most, out);
     } else if (s.most) {
@@ -609,6 +607,11 @@ static bool spread_value(struct view_row *row, struct column_value *out)
     return true;
 }
 
+static bool any_own(const struct view_rows *r)
+{
+    return model_own_any(r->view->read.own);
+}
+
 static const struct column type_columns[] = {
     VIEW_AMOUNTS(3),
     {.heading = "type", .kind = TABLE_NAME, .least = 24, .value = view_value_type},
@@ -616,6 +619,7 @@ static const struct column type_columns[] = {
      .kind = TABLE_PLACE,
      .rank = 1,
      .least = 24,
+     .shown = any_own,
      .value = spread_value},
     VIEW_ONCE,
 };
