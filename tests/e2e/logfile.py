@@ -1,4 +1,5 @@
 """A log of shadowtrace, read with nothing but the standard library and its own definition of every rule it checks."""
+import collections
 import json
 import re
 
@@ -143,6 +144,17 @@ class Log:
     @staticmethod
     def _define(table, r):
         table.setdefault(r['id'], {}).update(r)
+
+    def background(self):
+        """Numbers of the threads that the framework made, as for its pool, and that were there at the end."""
+        return {number for number, r in self.threads.items() if r.get('name', '').startswith('.NET ') and 'end' not in r}
+
+    def uncompared(self):
+        """{number of a thread: allocations without a comparison}, of those that have some. For --check 1."""
+        compared = {r['thread']: r['compared'] + r['refused'] for r in self.others if r['kind'] == 'check_thread'}
+        left = collections.Counter(a['thread'] for a in self.allocs)
+        left.subtract(compared)
+        return {thread: count for thread, count in left.items() if count}
 
     def frames(self, event):
         """(method id, il or None, il_last or None, whether it was inlined) of an event's stack, leaf first."""
