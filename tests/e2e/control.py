@@ -136,12 +136,13 @@ class Living:
         self.pid = None
 
     def wait(self):
-        """Until the program listens; its process id."""
+        """Until the program listens, and then until its log is there; its process id."""
         def listening():
             found = harness.run(['pgrep', '-P', str(self.process.pid)]).text.split()
             return [int(pid) for pid in found if self._listens(os.path.join(folder(self.runtime), pid + '.sock'))]
 
         self.pid = harness.until(listening, 'a socket')[0]
+        harness.until(lambda: os.path.exists(self.path), 'the log')
         return self.pid
 
     def _listens(self, path):
