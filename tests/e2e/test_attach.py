@@ -34,15 +34,20 @@ ALLOCATES = ['--log', '/nowhere/log']  # Sampled waits for its sampler for ever,
 
 
 def sockets(pid, folder='/tmp'):
-    return glob.glob(os.path.join(folder, 'dotnet-diagnostic-%d-*-socket' % pid))
+    """Those on which somebody listens: a runtime makes its own first, and a process that was killed leaves its own."""
+    with open('/proc/net/unix', encoding='utf-8', errors='replace') as file:
+        rows = [line.split() for line in file]
+    listening = {os.path.basename(row[7]) for row in rows if len(row) > 7 and row[3] == '00010000'}
+    paths = glob.glob(os.path.join(folder, 'dotnet-diagnostic-%d-*-socket' % pid))
+    return [path for path in paths if os.path.basename(path) in listening]
 
 
 def connect(stream, pid):
-    """To the socket that answers: a process that was killed leaves its own, and its number is used again."""
-    for path in sockets(pid):
-        with contextlib.suppress(ConnectionRefusedError):
-            return stream.connect(path)
-    raise ConnectionRefusedError('no socket of process %d answers' % pid)
+    """To the socket on which it listens."""
+    found = sockets(pid)
+    if not found:
+        raise ConnectionRefusedError('no socket of process %d answers' % pid)
+    stream.connect(found[0])
 
 
 def mapped(pid):
