@@ -10,6 +10,7 @@ import collections
 import contextlib
 import ctypes
 import fcntl
+import glob
 import hashlib
 import json
 import os
@@ -256,6 +257,18 @@ def wait(process, timeout):
         finally:
             os.close(descriptor)
     return process.wait(timeout * crowd())
+
+
+def runtime_sockets(pid, folder='/tmp'):
+    """
+    The diagnostics sockets of a runtime on which it listens, by the number of its process where it lives: it makes its own first,
+    and a process that was killed leaves one of the same number.
+    """
+    with open('/proc/net/unix', encoding='utf-8', errors='replace') as file:
+        rows = [line.split() for line in file]
+    listening = {os.path.basename(row[7]) for row in rows if len(row) > 7 and row[3] == '00010000'}
+    paths = glob.glob(os.path.join(folder, 'dotnet-diagnostic-%d-*-socket' % pid))
+    return [path for path in paths if os.path.basename(path) in listening]
 
 
 def until(holds, what, seconds=PATIENCE):

@@ -24,7 +24,7 @@ import control
 import harness
 import matrix
 from control import Client, Living
-from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, full, longer, needs, one_line, run, tool, tool_json, until
+from harness import BUILD, ENDLESS, PROGRAM, ROOT, TOOL, UNTIL_EOF, each, full, longer, needs, one_line, run, runtime_sockets, tool, tool_json, until
 from readback import read_pprof
 
 ATTACHES = full('attach', 3, 200)
@@ -33,21 +33,9 @@ LIBRARY = 'libshadowtrace.so'
 ALLOCATES = ['--log', '/nowhere/log']  # Sampled waits for its sampler for ever, and allocates
 
 
-def sockets(pid, folder='/tmp'):
-    """Those on which somebody listens: a runtime makes its own first, and a process that was killed leaves its own."""
-    with open('/proc/net/unix', encoding='utf-8', errors='replace') as file:
-        rows = [line.split() for line in file]
-    listening = {os.path.basename(row[7]) for row in rows if len(row) > 7 and row[3] == '00010000'}
-    paths = glob.glob(os.path.join(folder, 'dotnet-diagnostic-%d-*-socket' % pid))
-    return [path for path in paths if os.path.basename(path) in listening]
-
-
 def connect(stream, pid):
-    """To the socket on which it listens."""
-    found = sockets(pid)
-    if not found:
-        raise ConnectionRefusedError('no socket of process %d answers' % pid)
-    stream.connect(found[0])
+    """To the socket on which its runtime listens."""
+    stream.connect(runtime_sockets(pid)[0])
 
 
 def mapped(pid):
@@ -220,7 +208,7 @@ def test_a_compiler_is_attached_to_in_mid_run_and_does_the_same_work(t):
     alone = run(command('alone'))
     t.equal(alone.status, 0, 'alone\n%s' % alone)
     program = Running(t, command('sampled'), stdin=subprocess.DEVNULL)
-    until(lambda: sockets(program.pid), 'its socket')
+    until(lambda: runtime_sockets(program.pid), 'its socket')
     recorded = []
     while program.process.poll() is None and len(recorded) < 3:
         result, path = program.sampled(samples=50)
@@ -620,7 +608,7 @@ def test_only_the_user_and_root_attach(t):
     one_line(run(as_user + [theirs_tool, 'attach', '-o', folder + '/x.ndjson', str(mine.pid)]), 3, 'belongs to root', 'only that user, or root')
     one_line(run(as_user + [theirs_tool, 'dump', str(mine.pid)]), 3, 'belongs to root')
     theirs = Running(t, as_user + command + ALLOCATES)
-    until(lambda: sockets(theirs.pid, folder), 'its socket')
+    until(lambda: runtime_sockets(theirs.pid, folder), 'its socket')
     path = os.path.join(folder, 'log.ndjson')
     result = attached_until(t, [os.path.join(folder, 'programs/shadowtrace'), 'attach', '-o', path, str(theirs.pid)],
                             lambda: has_samples(path))
@@ -645,7 +633,7 @@ def in_another_root(t, command, prepare, env=harness.ENVIRONMENT):
         t.skip('no namespaces of our own')
     jailed = t.start(jail + command, stdin=subprocess.PIPE, env=env)
     return until(lambda: [p for p in map(int, run(['pgrep', '-P', str(jailed.pid)]).text.split())
-                          if 'libcoreclr.so' in mapped(p) and glob.glob('/proc/%d/root/tmp/dotnet-diagnostic-1-*' % p)], 'its socket')[0]
+                          if 'libcoreclr.so' in mapped(p) and runtime_sockets(1, '/proc/%d/root/tmp' % p)], 'its socket')[0]
 
 
 def attached_in_another_root(t, pid, attach, capture='walk'):
@@ -691,7 +679,7 @@ def test_what_only_the_process_finds_out_is_said_and_the_library_leaves(t):
     user, folder, as_user = other_user(t)
     attach, command = for_others(t, folder, 'Sampled')
     theirs = Running(t, as_user + command + ALLOCATES)
-    until(lambda: sockets(theirs.pid, folder), 'its socket')
+    until(lambda: runtime_sockets(theirs.pid, folder), 'its socket')
     os.makedirs(folder + '/roots', mode=0o700)
     for _ in range(2):
         result = run([attach, 'attach', '--for', '500ms', '-o', folder + '/roots/log.ndjson', str(theirs.pid)])
@@ -710,7 +698,7 @@ def test_what_a_killed_attach_leaves_with_another_user_is_removed_by_list(t):
     user, folder, as_user = other_user(t)
     tool_there, command = for_others(t, folder, 'Sampled')
     theirs = Running(t, as_user + command + ALLOCATES)
-    until(lambda: sockets(theirs.pid, folder), 'its socket')
+    until(lambda: runtime_sockets(theirs.pid, folder), 'its socket')
     path = os.path.join(folder, 'log.ndjson')
     attach = t.start([tool_there, 'attach', '-o', path, str(theirs.pid)])
     until(lambda: os.path.exists(path) and os.path.getsize(path), 'the log')
@@ -792,7 +780,7 @@ def test_a_process_of_a_user_namespace_is_attached_to_and_detached(t):
     _, command = for_others(t, folder, 'Sampled')
     theirs = t.start(as_user + ['TMPDIR=/tmp', 'unshare', '-Urm', 'sh', '-c', 'mount -t tmpfs none /tmp && exec "$@"', 'sh'] +
                      command + ALLOCATES, stdin=subprocess.PIPE)
-    until(lambda: sockets(theirs.pid, '/proc/%d/root/tmp' % theirs.pid), 'its socket')
+    until(lambda: runtime_sockets(theirs.pid, '/proc/%d/root/tmp' % theirs.pid), 'its socket')
     attach = t.start([TOOL, 'attach', str(theirs.pid)])
     logs = until(lambda: glob.glob('/proc/%d/root/tmp/shadowtrace-Sampled-*.ndjson' % theirs.pid) or
                  t.equal(attach.poll(), None, 'attach goes on'), 'its log')

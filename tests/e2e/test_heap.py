@@ -1,6 +1,5 @@
 """Dumps of the heap of a running program: all that its objects refer to, and what holds them."""
 import contextlib
-import glob
 import json
 import os
 import re
@@ -9,7 +8,7 @@ import socket
 import struct
 
 from control import Kept, Living
-from harness import HOOKS, PATIENCE, PROGRAM, TOOL, each, heavy, lane, needs, one_line, run, sampled, tool, tool_json, until
+from harness import HOOKS, PATIENCE, PROGRAM, TOOL, each, heavy, lane, needs, one_line, run, runtime_sockets, sampled, tool, tool_json, until
 from heapdump import Dump
 
 ALONE = 'DOTNET_gcConcurrent=0'
@@ -194,11 +193,10 @@ def test_dumps_of_a_program_that_collects_all_the_time(t, settings):
 
 def session_of_another(pid):
     """A session as dotnet-gcdump has one, through the diagnostics socket of the runtime, which collects as it begins."""
-    name = max(glob.glob('/tmp/dotnet-diagnostic-%d-*' % pid), key=os.path.getmtime)  # others: of killed ones with this number
     text = lambda s: struct.pack('<I', len(s) + 1) + (s + '\0').encode('utf-16-le')
     body = struct.pack('<III', 64, 1, 1) + struct.pack('<QI', 0x1980001, 5) + text('Microsoft-Windows-DotNETRuntime') + text('')
     other = socket.socket(socket.AF_UNIX)
-    other.connect(name)
+    other.connect(runtime_sockets(pid)[0])
     other.sendall(b'DOTNET_IPC_V1\0' + struct.pack('<HBBH', 20 + len(body), 2, 2, 0) + body)
     return other
 

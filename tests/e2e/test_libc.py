@@ -7,8 +7,8 @@ import harness
 import musl
 import test_compiler
 import test_values
-from harness import ENVIRONMENT, HOOKS, PROGRAM, SDK_FRAMEWORK, each, full, heavy, lane, longer, needs, one_line, run, until
-from test_attach import (ALLOCATES, attached_in_another_root, attached_until, descriptors, has_samples, in_another_root, resident, sockets,
+from harness import ENVIRONMENT, HOOKS, PROGRAM, SDK_FRAMEWORK, each, full, heavy, lane, longer, needs, one_line, run, runtime_sockets, until
+from test_attach import (ALLOCATES, attached_in_another_root, attached_until, descriptors, has_samples, in_another_root, resident,
                          threads, whole)
 
 FRAMEWORKS = 'net8.0', SDK_FRAMEWORK, 'net11.0'  # there is no package of 9 for musl
@@ -95,7 +95,7 @@ def nothing_is_left(pid):
 def test_a_process_of_musl_is_attached_to_again_and_again(t):
     env = musl.environment()
     process = t.start(musl.command('Sampled') + ALLOCATES, stdin=subprocess.PIPE, env=env)
-    until(lambda: sockets(process.pid), 'its socket')
+    until(lambda: runtime_sockets(process.pid), 'its socket')
     sizes = []
     for i in range(ATTACHES):
         path = t.path('%d.ndjson' % i)
