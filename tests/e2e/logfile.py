@@ -145,9 +145,9 @@ class Log:
     def _define(table, r):
         table.setdefault(r['id'], {}).update(r)
 
-    def background(self):
-        """Numbers of the threads that the framework made, as for its pool, and that were there at the end."""
-        return {number for number, r in self.threads.items() if r.get('name', '').startswith('.NET ') and 'end' not in r}
+    def pool(self):
+        """Numbers of the threads of the runtime's pool that were there at the end."""
+        return {number for number, r in self.threads.items() if r.get('name', '').startswith('.NET TP ') and 'end' not in r}
 
     def uncompared(self):
         """{number of a thread: allocations without a comparison}, of those that have some. For --check 1."""
