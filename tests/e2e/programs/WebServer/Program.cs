@@ -54,7 +54,8 @@ static class Program
             else if (args[i] == "--total")
                 total = true;
 
-        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder();
+        // The host watches its content root, with a watch for each folder in it: not the working directory, which others fill.
+        WebApplicationBuilder builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
         builder.Logging.ClearProviders();
         builder.WebHost.UseUrls("http://127.0.0.1:0");
         await using WebApplication app = builder.Build();
