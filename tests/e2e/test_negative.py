@@ -26,6 +26,7 @@ RULES = {
     'silent_pass': ('net10.0', 'Rules', '--case silent-out-of-native'),
     'suspended': ('net10.0', 'RuntimeAsync', '--case suspended', 1, 'elt3', 'Torture.*'),
     'suspended_there': ('net11.0', 'RuntimeAsync', '--case suspended-often', 1, 'elt3', 'Torture.*', ('--check-threads', '1')),
+    'suspended_stub': ('net11.0', 'RuntimeAsync', '--case collected-meanwhile', 1, 'elt3'),
     'superseded': ('net10.0', 'Rules', '--case finally-throws'),
     'cut_goes_on': ('net10.0', 'Rules', '--case finally-compiles'),
     'duplicate': ('net9.0', 'Rules', '--case same-beyond-other'),

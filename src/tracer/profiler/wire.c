@@ -78,6 +78,7 @@ static int stacks_open(struct profiler *p)
         .cutting = options_records(o, OPTIONS_CALLS) ? calls_cutting : NULL,
         .detached = detached,
         .function_at = machine_function_at,
+        .stub_returns_to = machine_stub_returns_to,
         .left = p->runtime.major >= 10 ? machine_left : NULL,
         .unhooked = machine_unhooked,
         .runs = machine_runs,

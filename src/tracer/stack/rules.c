@@ -13,11 +13,11 @@ static const char *const rule_names[STACK_RULES] = {
     "thrown_cut",    "run_end",         "unwind_pending",  "first_leave",     "finally_leave",
     "alloc_settles", "nested_dispatch", "stale",           "live_above",      "finally_pair",
     "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
-    "in_wrapper",    "suspended",       "suspended_there", "unhooked_throws", "unhooked_gone",
-    "dynamic_runs",  "ends_early",      "grace_period",    "live_bounds",     "live_split",
-    "live_open",     "live_merge",      "live_depth",      "walk_frameless",  "walk_osr",
-    "walk_hidden",   "walk_filter",     "walk_exact",      "walk_memo",       "walk_start",
-    "walk_hooked",   "walk_below",      "walk_proven",
+    "in_wrapper",    "suspended",       "suspended_there", "suspended_stub",  "unhooked_throws",
+    "unhooked_gone", "dynamic_runs",    "ends_early",      "grace_period",    "live_bounds",
+    "live_split",    "live_open",       "live_merge",      "live_depth",      "walk_frameless",
+    "walk_osr",      "walk_hidden",     "walk_filter",     "walk_exact",      "walk_memo",
+    "walk_start",    "walk_hooked",     "walk_below",      "walk_proven",
 };
 
 /* Is the name one of those in the list? */

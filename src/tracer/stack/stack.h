@@ -195,6 +195,12 @@ struct stack_config {
     /* FunctionID of the code at ip, or 0. Asked in callbacks, never in a hook. May be NULL. */
     uintptr_t (*function_at)(uintptr_t ip);
     /*
+     * Where the runtime's own code that called this frame returns to, if that code keeps no frame
+     * itself but leaves its caller's frame pointer in place; else 0. Asked as function_at. May be
+     * NULL.
+     */
+    uintptr_t (*stub_returns_to)(const uintptr_t *frame);
+    /*
      * Every call_interval-th Enter of a thread ends here, in the hook; 0: none does. While it is
      * set every Enter takes the slow path.
      */

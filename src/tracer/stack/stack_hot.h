@@ -289,6 +289,7 @@ enum stack_rule {
     RULE_IN_WRAPPER,
     RULE_SUSPENDED,
     RULE_SUSPENDED_THERE, /* the same, seen by another thread */
+    RULE_SUSPENDED_STUB,  /* allocated through code without a frame: what that returns into lives */
     RULE_UNHOOKED,
     RULE_UNHOOKED_GONE,
     RULE_DYNAMIC_RUNS,

@@ -43,6 +43,21 @@ static uintptr_t function_at(uintptr_t ip)
     return config->function_at ? config->function_at(ip) : 0;
 }
 
+/*
+ * The function that the frame returns into. Where the runtime allocates in code without a frame
+ * (.NET 11), the chain leads past that code's return address.
+ */
+static uintptr_t function_called_from(const uintptr_t *at)
+{
+    const struct stack_config *config = stack_config();
+    uintptr_t function = function_at(at[1]), stub;
+
+    if (function || !config->stub_returns_to || !RULE(RULE_SUSPENDED_STUB))
+        return function;
+    stub = config->stub_returns_to(at);
+    return stub ? function_at(stub) : 0;
+}
+
 /* Does a frame of the chain, up to that method's, return into its code? */
 static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
 {
@@ -51,7 +66,7 @@ static bool chain_returns_into(const uintptr_t *at, const struct frame *frame)
     for (unsigned i = 0; i < WALKED; i++) {
         uintptr_t next = at[0];
 
-        if (function_at(at[1]) == stack_function(frame))
+        if (function_called_from(at) == stack_function(frame))
             return true;
         if (next <= (uintptr_t)at || next > target || next % sizeof(uintptr_t))
             return false;

@@ -100,6 +100,13 @@ static const uintptr_t *stub_saved(const uintptr_t *frame)
     return NULL;
 }
 
+uintptr_t machine_stub_returns_to(const uintptr_t *frame)
+{
+    const uintptr_t *saved = stub_saved(frame);
+
+    return saved ? saved[1] : 0;
+}
+
 /*
  * 10.0.12 leaves out the reports of frames of the method whose funclet it reported last: a second
  * pass through those alone is silent. While the first pass goes on, its managed code

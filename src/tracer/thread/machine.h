@@ -19,6 +19,9 @@ void machine_start(const struct clr_runtime *runtime, struct metadata *metadata)
  */
 uintptr_t machine_function_at(uintptr_t ip);
 
+/* stack_config.stub_returns_to. May run: in callbacks; some system calls. */
+uintptr_t machine_stub_returns_to(const uintptr_t *frame);
+
 /*
  * May a word from the stack be a return address? The runtime must not be asked about any other: in
  * a precompiled image it looks for the nearest method before the address that it has prepared, and

@@ -34,6 +34,12 @@ static uintptr_t function_at(uintptr_t ip)
     return ip / CODE < 128 ? functions[ip / CODE] : 0;
 }
 
+/* Code without a frame: it has saved its caller's frame pointer next to where it returns to. */
+static uintptr_t stub_returns_to(const uintptr_t *frame)
+{
+    return frame[3] == frame[0] ? frame[4] : 0;
+}
+
 static bool suspends(uintptr_t method)
 {
     return method >= id('a') && method <= id('z');
@@ -170,6 +176,38 @@ TEST(a_replaced_return_address_changes_nothing)
     expect("Abc");
 }
 
+/* Enter read the address that was put for a suspension; the method's own is back when it allocates, in code without a frame. */
+static void allocate_without_frame(char method, unsigned at)
+{
+    uintptr_t *frame = lay(5, HIJACK, frame_pointer(4));
+
+    frame[3] = (uintptr_t)frame_pointer(4);
+    frame[4] = code_of(method, at);
+    stack_drop_suspended(stack_self, frame);
+}
+
+TEST(a_return_address_replaced_at_the_enter_changes_nothing)
+{
+    call('A', 2, 'R', 1);
+    call('b', 3, 'A', 1);
+    lay(4, HIJACK, frame_pointer(3));
+    stack_enter(id('c'), (uintptr_t)sp_of(4));
+    sp_of(4)[-1] = code_of('b', 1);
+    allocate_without_frame('c', 1);
+    expect("Abc");
+}
+
+TEST(what_allocates_in_the_place_of_a_suspended_method_is_another)
+{
+    call('A', 2, 'R', 1);
+    call('b', 3, 'A', 1);
+    lay(4, HIJACK, frame_pointer(3));
+    stack_enter(id('c'), (uintptr_t)sp_of(4));
+    sp_of(4)[-1] = code_of('b', 2); /* c suspended, b called D, which has no hooks */
+    allocate_without_frame('D', 1);
+    expect("Ab");
+}
+
 TEST(nothing_is_taken_while_an_exception_is_on_its_way)
 {
     three();
@@ -266,7 +304,8 @@ static int start_looking(void **state)
 
 static int start(void **state)
 {
-    static const struct stack_config config = {.function_at = function_at, .suspends = suspends};
+    static const struct stack_config config = {
+        .function_at = function_at, .stub_returns_to = stub_returns_to, .suspends = suspends};
 
     (void)state;
     for (unsigned i = 1; i < 128; i++) /* 0: no code */
