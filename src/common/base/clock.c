@@ -8,13 +8,23 @@
 
 /* The first rate is taken over half a millisecond at least; clock_calibrate() refines it. */
 #define CALIBRATE_NS 500000ull
+#define STEER_NS     1e9 /* in which what a line is off by is made up for */
+#define STEER_MOST   0.1
 
 int clock_uses_tsc;
 
+/*
+ * From a tick on, until the next line begins there: `ns` then, and nanoseconds per tick. Lines meet
+ * where one ends, so that a later tick is never converted to an earlier time.
+ */
+struct line {
+    uint64_t ticks, ns;
+    double rate; /* 0: not yet known */
+};
+
 static uint64_t first_ticks, first_ns; /* where the run began */
-static double rate; /* nanoseconds per tick, refined; the writer's. 0: not yet known */
-static _Atomic(double) first_rate;   /* the same as it was when first asked for */
-static uint64_t base_ticks, base_ns; /* the latest pair read; conversions start here */
+static _Atomic(double) first_rate;     /* ns per tick as it was when first asked for */
+static struct line now_line, last_line; /* the writer's */
 
 uint64_t clock_ns(void)
 {
@@ -61,12 +71,11 @@ void clock_start(void)
 {
     if (kernel_uses_tsc()) {
         pair_read(&first_ticks, &first_ns);
-        base_ticks = first_ticks;
-        base_ns = first_ns;
+        now_line = last_line = (struct line){first_ticks, first_ns, 0};
         clock_uses_tsc = 1;
         return;
     }
-    first_ns = base_ns = first_ticks = base_ticks = clock_ns();
+    first_ns = first_ticks = clock_ns();
 }
 
 /* The first caller determines the rate. */
@@ -84,9 +93,17 @@ static double rate_settled(void)
     return cas_acq_rel(&first_rate, &none, known) ? known : none;
 }
 
+static uint64_t line_at(const struct line *line, uint64_t ticks)
+{
+    /* on either side of where it begins */
+    return line->ns + (uint64_t)(int64_t)((double)(int64_t)(ticks - line->ticks) * line->rate);
+}
+
+/* The next line leads from where this one is now to where the other clock will be in a second. */
 void clock_calibrate(void)
 {
-    uint64_t ticks, ns;
+    uint64_t ticks, ns, at;
+    double rate, steer;
 
     if (!clock_uses_tsc)
         return;
@@ -94,20 +111,25 @@ void clock_calibrate(void)
     if (ns - first_ns < CALIBRATE_NS)
         return;
     rate = (double)(ns - first_ns) / (double)(ticks - first_ticks);
-    base_ticks = ticks;
-    base_ns = ns;
+    if (now_line.rate <= 0) { /* nothing was converted yet */
+        now_line.rate = last_line.rate = rate;
+        return;
+    }
+    at = line_at(&now_line, ticks);
+    steer = (double)(int64_t)(ns - at) / STEER_NS;
+    if (steer > STEER_MOST || steer < -STEER_MOST)
+        steer = steer > 0 ? STEER_MOST : -STEER_MOST;
+    last_line = now_line;
+    now_line = (struct line){ticks, at, rate * (1 + steer)};
 }
 
 uint64_t clock_ticks_to_ns(uint64_t ticks)
 {
-    double ns;
-
     if (!clock_uses_tsc)
         return ticks;
-    if (UNLIKELY(rate <= 0))
-        rate = rate_settled();
-    ns = (double)(int64_t)(ticks - base_ticks) * rate; /* either side of the pair last read */
-    return base_ns + (uint64_t)(int64_t)ns;
+    if (UNLIKELY(now_line.rate <= 0))
+        now_line.rate = last_line.rate = rate_settled();
+    return line_at((int64_t)(ticks - now_line.ticks) >= 0 ? &now_line : &last_line, ticks);
 }
 
 uint64_t clock_duration_ns(uint64_t ticks)

@@ -34,7 +34,10 @@ static inline uint64_t clock_ticks(void);
  */
 uint64_t clock_ticks_to_ns(uint64_t ticks);
 
-/* clock_calibrate - read both clocks and refine the rate; call each second. Threads: one. */
+/*
+ * clock_calibrate - read both clocks and refine the rate; call each second. A tick of now converts
+ * to what it did, so that later ticks stay later. Threads: one.
+ */
 void clock_calibrate(void);
 
 /* Length of `ticks` in nanoseconds at the rate that was found first. Threads: any. */

@@ -69,6 +69,22 @@ TEST(later_ticks_never_convert_to_earlier_times)
     }
 }
 
+TEST(calibrating_changes_no_time_that_was_converted)
+{
+    uint64_t last_ticks = clock_ticks(), last = clock_ticks_to_ns(last_ticks);
+
+    for (int i = 0; i < 2000; i++) {
+        uint64_t ticks = clock_ticks(), ns = clock_ticks_to_ns(ticks);
+
+        assert_true(ns >= last);
+        clock_calibrate();
+        assert_int_equal(clock_ticks_to_ns(ticks), ns);
+        assert_int_equal(clock_ticks_to_ns(last_ticks), last);
+        last = clock_ticks_to_ns(last_ticks = clock_ticks());
+        assert_true(last >= ns);
+    }
+}
+
 TEST(the_length_of_a_span_is_that_of_the_other_clock)
 {
     bool good = false;
