@@ -124,6 +124,20 @@ def test_what_has_no_end_is_cut(t):
     t.equal(found['Values.Bounds.Refer'], {'pair': {'ref': {'X': 0, 'Y': 0}}})
 
 
+@publishes(lambda: [published(SDK_FRAMEWORK, 'release')])
+def test_many_calls_lose_no_value(t):
+    """Hooks never wait for the log's writer: their events wait in a buffer that grows, as those of traced calls do."""
+    def values(*options):
+        r = t.record(command(SDK_FRAMEWORK, 'release') + ['many'], '--args', 'Values.Bounds.Next*', '--returns', 'Values.Bounds.Next*', *options)
+        t.equal(r.status, 0, r)
+        t.equal(r.log.end['values']['posted'] + r.log.end['values']['lost'], 240_000, 'arguments and results')
+        return r
+    t.equal(values().log.end['values']['lost'], 0, 'lost')
+    lost = values('--call-buffer', '0').log.end['values']['lost']
+    t.true(lost > 0, 'without the buffer none is lost')
+    t.note('%d lost without the buffer' % lost)
+
+
 @needs('Generics')
 def test_a_pattern_that_matches_nothing_names_what_is_near(t):
     r = t.record(PROGRAM.command('Generics'), '--args', 'Torture.Prgram.Main(*', '--returns', '*SharedMethod*',

@@ -66,7 +66,7 @@ struct options {
     uint32_t events;              /* --events LIST: 1 << enum options_family; default alloc */
     uint32_t max_depth;           /* --max-depth N: of calls that are traced; 0 any */
     uint32_t min_duration;        /* --min-duration NS: of calls that are traced; 0 any */
-    uint64_t call_buffer;         /* --call-buffer BYTES: traced calls on their way to the log */
+    uint64_t call_buffer;         /* --call-buffer BYTES: calls and values not yet written */
     /* --check N: compare every N-th allocation of a thread; 0 off; by capture 1000, 0 or 1 */
     uint32_t check;
     /* check was not given: a thread also stops comparing when that takes 2 % of its time */
@@ -183,6 +183,12 @@ static inline bool options_rich(const struct options *o)
 static inline bool options_values(const struct options *o)
 {
     return o->args.count || o->returns.count;
+}
+
+/* Do hooks make events: of calls, or of values? They cannot wait for the log's writer. */
+static inline bool options_by_hooks(const struct options *o)
+{
+    return options_records(o, OPTIONS_CALLS) || options_values(o);
 }
 
 /* Is there a pattern that methods, modules or types are to match, or own code to be found? */

@@ -12,8 +12,7 @@ static bool needs_elt2(const struct options *o)
 
 static bool tells_of_calls(const struct options *o)
 {
-    return o->calls.count || o->max_depth || o->min_duration ||
-           o->call_buffer != OPTIONS_CALL_BUFFER;
+    return o->calls.count || o->max_depth || o->min_duration;
 }
 
 /* Options for runtime samples are usable. */
@@ -148,8 +147,11 @@ static const char *contradiction(const struct options *o)
          "{stacks} and {log} contradict each other: \"sites\" writes no events that could carry a "
          "stack; leave one of them out"},
         {!calls && tells_of_calls(o),
-         "{calls}, {max_depth}, {min_duration} and {call_buffer} are for traced calls, and calls "
-         "are not traced; add calls to {events}"},
+         "{calls}, {max_depth} and {min_duration} are for traced calls, and calls are not traced; "
+         "add calls to {events}"},
+        {o->call_buffer != OPTIONS_CALL_BUFFER && !options_by_hooks(o),
+         "{call_buffer} is for traced calls and for values, and there are none; add calls to "
+         "{events}, or add {args} or {returns}"},
         {calls && !hooked,
          "{events} and {capture} contradict each other: it sets no hooks that could "
          "tell of calls; leave calls out of {events}, or leave {capture} out"},

@@ -53,8 +53,8 @@ const struct args_option record_options[] = {
     FIELD("min-duration", "TIME",
           "trace only calls that take at least this long: 500 (ns), 20us, 1ms", .unit = 1),
     FIELD("call-buffer", "BYTES",
-          "memory for traced calls that are not written yet, shared by all threads; calls that "
-          "find no room are counted"),
+          "memory for traced calls, arguments and results that are not written yet, shared by all "
+          "threads; those that find no room are counted"),
     FIELD("live", NULL,
           "track which objects are alive, through every collection, by the call path that "
           "allocated them (turns concurrent collection off); with --sample of 100K or more an "

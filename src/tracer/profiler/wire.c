@@ -21,7 +21,7 @@
 #include <stdio.h>
 
 #define RING_SLOTS       16384
-#define RING_SLOTS_CALLS 65536  /* of threads whose calls are traced, at the least */
+#define RING_SLOTS_HOOKS 65536  /* where hooks post, which never wait for room; at the least */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset */
 #define SITES_MS         20     /* call sites are written each second: no event waits for a name */
 #define SAMPLED_MS       100    /* samples are few, and a server that rests shall rest */
@@ -224,11 +224,11 @@ static int tree_open(struct profiler *p)
 
 static int threads_open(struct profiler *p)
 {
-    bool traced = options_records(&p->options, OPTIONS_CALLS);
+    bool by_hooks = options_by_hooks(&p->options);
 
-    p->hub.slots = traced ? RING_SLOTS_CALLS : RING_SLOTS;
+    p->hub.slots = by_hooks ? RING_SLOTS_HOOKS : RING_SLOTS;
     p->hub.drop = p->options.full == OPTIONS_FULL_DROP;
-    if (traced) {
+    if (by_hooks) {
         store_relaxed(&p->hub.bytes_left, (int64_t)p->options.call_buffer);
         p->hub.bytes_most = p->options.call_buffer;
     }

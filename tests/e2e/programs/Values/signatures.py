@@ -328,7 +328,7 @@ static class Signatures
 {''')
 print('\n'.join(out))
 print(MORE)
-print('    static int Main(string[] args) =>\n        args.Length == 0 ? Run() : args[0] == "bounds" ? Bounds.Run() : Exact.Run();\n\n    static int Run()\n    {')
+print('    static int Main(string[] args) =>\n        args.Length == 0 ? Run() : args[0] == "bounds" ? Bounds.Run() : args[0] == "many" ? Bounds.Many() : Exact.Run();\n\n    static int Run()\n    {')
 for i, call in enumerate(calls):
     print('        Call%03d();' % i)
 print('        return 0;\n    }\n')
