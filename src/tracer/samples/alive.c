@@ -14,6 +14,8 @@
 #define WEAK           1  /* COR_PRF_HANDLE_TYPE_WEAK */
 #define WALKED         (-1)
 #define GONE_MOST      (2 * ALIVE_MOST)
+#define LATE_MOST      1024 /* samples that come during one walk */
+#define LATE_TRIES     16
 
 struct sample {
     void **handle;
@@ -21,13 +23,24 @@ struct sample {
     struct live_weighed sums; /* key 0: no collection has come since it was made */
 };
 
+/* One that came while the others were walked: the next walk begins with it. */
+enum { LATE_NONE, LATE_WRITTEN, LATE_READY };
+struct late {
+    _Atomic(uint32_t) state;
+    uint64_t mean; /* as it was then */
+    struct sample sample;
+};
+
 struct alive {
     struct alive_config config;
     struct sample *sample;
+    struct late *late;
     void ***gone;  /* handles to be given back */
     void ***going; /* the same, while the resolver does it */
     _Atomic(uint32_t) count, gone_count;
-    _Atomic(int32_t) users; /* threads that add a sample; WALKED: none may */
+    _Atomic(int32_t) users;      /* threads that add a sample; WALKED: none may */
+    _Atomic(int32_t) late_users; /* the same of those that are late; WALKED: for good */
+    _Atomic(uint32_t) late_next;
     _Atomic(uint64_t) missed, mean;
     uint64_t random, began_ns;
     uint32_t deepest;
@@ -43,10 +56,12 @@ int alive_new(const struct alive_config *config, struct alive **out)
     if (!a)
         return -ENOMEM;
     a->sample = memory_pages_map(ALIVE_MOST * sizeof(*a->sample));
+    a->late = memory_pages_map(LATE_MOST * sizeof(*a->late));
     a->gone = memory_pages_map(GONE_MOST * sizeof(*a->gone));
     a->going = memory_pages_map(GONE_MOST * sizeof(*a->going));
-    if (!a->sample || !a->gone || !a->going) {
+    if (!a->sample || !a->late || !a->gone || !a->going) {
         memory_pages_unmap(a->sample, ALIVE_MOST * sizeof(*a->sample));
+        memory_pages_unmap(a->late, LATE_MOST * sizeof(*a->late));
         memory_pages_unmap(a->gone, GONE_MOST * sizeof(*a->gone));
         memory_pages_unmap(a->going, GONE_MOST * sizeof(*a->going));
         memory_free(a);
@@ -82,52 +97,84 @@ static double kept_of(double bytes, double weight, double from, double to)
     return by_size ? probability(bytes, to) / p : from / to;
 }
 
-/* false: the samples are being walked. */
-static bool enter(struct alive *a)
+/* false: they are WALKED. */
+static bool enter(_Atomic(int32_t) *users)
 {
-    int32_t users = load_relaxed(&a->users);
+    int32_t now = load_relaxed(users);
 
-    while (users != WALKED)
-        if (cas_acq_rel(&a->users, &users, users + 1))
+    while (now != WALKED)
+        if (cas_acq_rel(users, &now, now + 1))
             return true;
     return false;
 }
 
-static void put(struct alive *a, uintptr_t object, const struct live_entry *what, double weight)
+static bool put(struct alive *a, const struct sample *sample)
+{
+    uint32_t at = add_relaxed(&a->count, 1);
+
+    if (at < ALIVE_MOST) {
+        a->sample[at] = *sample;
+        return true;
+    }
+    add_relaxed(&a->count, -1u); /* others were faster */
+    return false;
+}
+
+static bool put_late(struct alive *a, const struct sample *sample, uint64_t mean)
+{
+    for (unsigned i = 0; i < LATE_TRIES; i++) {
+        struct late *late = &a->late[add_relaxed(&a->late_next, 1) % LATE_MOST];
+        uint32_t none = LATE_NONE;
+
+        if (!cas_acq_rel(&late->state, &none, LATE_WRITTEN))
+            continue;
+        late->mean = mean;
+        late->sample = *sample;
+        store_release(&late->state, LATE_READY); /* pairs with take_late */
+        return true;
+    }
+    return false;
+}
+
+/* late: whether the others are walked just now. */
+static void add(struct alive *a, uintptr_t object, struct sample *sample, uint64_t mean, bool late)
 {
     struct clr_info *info = a->config.runtime->info;
-    uint32_t at = load_relaxed(&a->count);
-    struct sample sample = {.weight = weight, .sums = {.what = *what}};
 
-    if (at >= ALIVE_MOST || info->vtbl->create_handle(info, object, WEAK, &sample.handle) != S_OK) {
+    if (load_relaxed(&a->count) >= ALIVE_MOST ||
+        info->vtbl->create_handle(info, object, WEAK, &sample->handle) != S_OK) {
         add_relaxed(&a->missed, 1);
         return;
     }
-    at = add_relaxed(&a->count, 1);
-    if (at < ALIVE_MOST) {
-        a->sample[at] = sample;
+    if (late ? put_late(a, sample, mean) : put(a, sample))
         return;
-    }
-    add_relaxed(&a->count, -1u); /* others were faster */
     add_relaxed(&a->missed, 1);
-    info->vtbl->destroy_handle(info, sample.handle);
+    info->vtbl->destroy_handle(info, sample->handle);
+}
+
+static double kept_at(const struct sample *sample, uint64_t from, uint64_t to)
+{
+    double bytes = (double)sample->sums.what.size * 8;
+
+    return to > from ? kept_of(bytes, sample->weight, (double)from, (double)to) : 1;
 }
 
 void alive_follow(struct alive *a, uintptr_t object, const struct live_entry *what, double weight,
                   double chance)
 {
-    double bytes = (double)what->size * 8, from = (double)a->config.mean, to, kept = 1;
+    struct sample sample = {.weight = weight, .sums = {.what = *what}};
+    bool late = !enter(&a->users);
+    uint64_t mean = load_relaxed(&a->mean);
+    double kept = kept_at(&sample, a->config.mean, mean);
 
-    if (!enter(a)) {
+    if (late && !enter(&a->late_users)) {
         add_relaxed(&a->missed, 1);
         return;
     }
-    to = (double)load_relaxed(&a->mean);
-    if (to > from)
-        kept = kept_of(bytes, weight, from, to);
+    sample.weight = weight / kept;
     if (chance < kept)
-        put(a, object, what, weight / kept);
-    add_relaxed(&a->users, -1);
+        add(a, object, &sample, mean, late);
+    add_relaxed(late ? &a->late_users : &a->users, -1);
 }
 
 void alive_collection_started(struct alive *a, uint32_t deepest)
@@ -201,6 +248,28 @@ static double uniform(struct alive *a)
     return (double)((a->random * UINT64_C(0x2545f4914f6cdd1d)) >> 11) * 0x1p-53;
 }
 
+/* With room for all of them among those that are gone. */
+static void take_late(struct alive *a)
+{
+    for (uint32_t i = 0; i < LATE_MOST; i++) {
+        struct late *late = &a->late[i];
+        struct sample sample;
+        double kept;
+
+        if (load_acquire(&late->state) != LATE_READY)
+            continue;
+        sample = late->sample;
+        kept = kept_at(&sample, late->mean, load_relaxed(&a->mean));
+        store_release(&late->state, LATE_NONE);
+        sample.weight /= kept;
+        if (uniform(a) < kept && put(a, &sample))
+            continue;
+        if (load_relaxed(&a->count) == ALIVE_MOST)
+            add_relaxed(&a->missed, 1);
+        give_back(a, sample.handle);
+    }
+}
+
 /* To twice the mean: what goes leaves its part to what stays. */
 static bool is_kept(struct alive *a, struct sample *sample)
 {
@@ -227,8 +296,9 @@ void alive_collection_finished(struct alive *a)
         live_unhold(a->config.live);
         return; /* a background collection ends beside an allocation: the next one looks */
     }
-    if (load_relaxed(&a->count) + load_relaxed(&a->gone_count) <= GONE_MOST) {
+    if (load_relaxed(&a->count) + load_relaxed(&a->gone_count) + LATE_MOST <= GONE_MOST) {
         live_weigh_begin(a->config.live);
+        take_late(a);
         sift(a, look);
         while (load_relaxed(&a->count) > ALIVE_MOST / 2) {
             sift(a, is_kept);
@@ -257,15 +327,22 @@ bool alive_poll(struct alive *a)
     return true;
 }
 
+/* WALKED, and so it stays. */
+static void end_use(_Atomic(int32_t) *users)
+{
+    for (int32_t none = 0; !cas_acq_rel(users, &none, WALKED); none = 0)
+        sched_yield();
+}
+
 void alive_stop(struct alive *a)
 {
     struct clr_info *info = a->config.runtime->info;
-    int32_t none = 0;
 
-    while (!cas_acq_rel(&a->users, &none, WALKED)) { /* and so it stays */
-        none = 0;
-        sched_yield();
-    }
+    end_use(&a->users);
+    end_use(&a->late_users);
+    for (uint32_t i = 0; i < LATE_MOST; i++)
+        if (load_acquire(&a->late[i].state) == LATE_READY)
+            info->vtbl->destroy_handle(info, a->late[i].sample.handle);
     for (uint32_t i = load_relaxed(&a->count); i-- > 0;)
         info->vtbl->destroy_handle(info, a->sample[i].handle);
     for (uint32_t i = load_relaxed(&a->gone_count); i-- > 0;)

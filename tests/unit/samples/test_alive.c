@@ -16,7 +16,7 @@
 #define MEAN  102400
 #define SMALL 24
 
-static uintptr_t object[4 * ALIVE_MOST]; /* by handle; 0: dead */
+static uintptr_t object[6 * ALIVE_MOST]; /* by handle; 0: dead */
 static uint32_t handles, given_back;
 static hresult answer;
 
@@ -38,9 +38,13 @@ static hresult destroy(struct clr_info *self, void **handle)
     return S_OK;
 }
 
+static void (*meanwhile)(void); /* what happens while the samples are walked */
+
 static hresult read_handle(struct clr_info *self, void **handle, uintptr_t *out)
 {
     (void)self;
+    if (meanwhile)
+        meanwhile();
     *out = *(uintptr_t *)(void *)handle;
     assert_true(*out != UINTPTR_MAX); /* a handle that was given back */
     return S_OK;
@@ -219,6 +223,80 @@ TEST(samples_that_come_while_the_sums_are_held_are_followed)
     assert_int_equal(now.missed, 0);
     assert_int_equal(now.followed, 2);
     assert_true(live_take(live, &sums));
+}
+
+static void follow_three(void)
+{
+    meanwhile = NULL;
+    for (uint32_t i = 0; i < 3; i++)
+        follow(7, SMALL, MEAN);
+}
+
+/* The walk of a background collection may be put aside for long, and allocations go on. */
+TEST(samples_that_come_while_the_others_are_walked_are_followed)
+{
+    struct alive_state now;
+    struct live_row *row;
+
+    follow(1, SMALL, MEAN);
+    meanwhile = follow_three;
+    collect();
+    alive_read(alive, &now);
+    assert_int_equal(now.missed, 0);
+    assert_int_equal(now.followed, 1);
+    assert_null(row_at(7));
+    collect();
+    alive_read(alive, &now);
+    assert_int_equal(now.missed, 0);
+    assert_int_equal(now.followed, 4);
+    row = row_at(7);
+    assert_non_null(row);
+    assert_true(fabs((double)row->survived_bytes - 3.0 * MEAN) < MEAN / 100);
+}
+
+static void follow_some(void)
+{
+    meanwhile = NULL;
+    for (uint32_t i = 0; i < 900; i++)
+        follow(7, SMALL, MEAN);
+}
+
+TEST(samples_that_come_while_the_others_are_thinned_are_thinned_too)
+{
+    struct alive_state now;
+
+    for (uint32_t i = 0; i < ALIVE_MOST * 6 / 10; i++)
+        follow(1, SMALL, MEAN);
+    meanwhile = follow_some;
+    collect();
+    collect();
+    alive_read(alive, &now);
+    assert_int_equal(now.missed, 0);
+    assert_int_equal(now.mean, 2 * MEAN);
+    assert_true(fabs((double)row_at(7)->survived_bytes - 900.0 * MEAN) < 6 * 15 * 2.0 * MEAN);
+}
+
+static void follow_many(void)
+{
+    meanwhile = NULL;
+    for (uint32_t i = 0; i < 2 * ALIVE_MOST; i++)
+        follow(7, SMALL, MEAN);
+}
+
+TEST(late_samples_have_an_end_and_all_their_handles_are_given_back)
+{
+    struct alive_state now;
+    uint32_t missed;
+
+    follow(1, SMALL, MEAN);
+    meanwhile = follow_many;
+    collect();
+    alive_read(alive, &now);
+    missed = (uint32_t)now.missed;
+    assert_true(missed > ALIVE_MOST && missed < 2 * ALIVE_MOST);
+    assert_int_equal(handles - given_back, 1 + 2 * ALIVE_MOST - missed);
+    alive_stop(alive);
+    assert_int_equal(handles, given_back);
 }
 
 TEST(a_runtime_that_gives_no_handle_is_counted)
