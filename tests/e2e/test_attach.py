@@ -298,6 +298,17 @@ def test_a_filter_from_before_the_recording_is_found_out(t):
 
 
 @needs('Sampled')
+def test_a_process_that_is_just_starting_is_waited_for(t):
+    """Its runtime makes its socket some time after the start, listens later, and can be attached to later still."""
+    for _ in range(5):
+        program = Running(t, PROGRAM.command('Sampled') + ALLOCATES)
+        result, path = program.sampled()
+        t.equal(result.status, 0, 'attach\n%s' % result)
+        program.is_left()
+        t.has_stacks(whole(t, path))
+
+
+@needs('Sampled')
 def test_without_proof_a_filter_from_before_the_recording_is_passed(t):
     log, paths = sampled_in_a_filter(t, '--check', '1', env=harness.without('walk_proven'))
     t.note('%d differ' % log.end['snapshots']['mismatched'])

@@ -35,6 +35,9 @@
 #define DEPUTY_MORE_S 5 /* than what it waits for */
 #define START_TRIES   400
 #define START_WAIT_NS 50000000
+#define BEGUN_NS      (2 * SECOND) /* a process that is no older may be a runtime soon */
+#define STARTING_NS   (20 * SECOND)
+#define START_FIELD   20 /* of /proc/PID/stat, behind the name: 22 in proc(5) */
 #define MOST_QUESTION 65535u /* the header has two bytes for it */
 
 /* ---- the protocol: docs/design-docs/ipc-protocol.md of dotnet/diagnostics ---- */
@@ -540,10 +543,15 @@ bool dotnet_refused(const struct dotnet_process *p,
     return name;
 }
 
+static bool refuses_diagnostics(const struct dotnet_process *p, struct record_why *why)
+{
+    return dotnet_refused(p, profiling_no_diagnostics, "closes it to diagnostics", why);
+}
+
 /* Why it has no socket that answers. */
 static int refuse_socket(const struct dotnet_process *p, int err, struct record_why *why)
 {
-    if (dotnet_refused(p, profiling_no_diagnostics, "closes it to diagnostics", why))
+    if (refuses_diagnostics(p, why))
         return CLI_IO;
     if (err == -ETIMEDOUT)
         record_refuse(why, CLI_IO, "process %ld does not answer; is it stopped?", p->pid);
@@ -554,12 +562,11 @@ static int refuse_socket(const struct dotnet_process *p, int err, struct record_
                       p->pid);
     else if (dotnet_mapped(p->pid, "libcoreclr.so"))
         record_refuse(why, CLI_IO,
-                      "process %ld has no diagnostics socket (yet); if it is just starting, try "
-                      "again",
+                      "process %ld has no diagnostics socket that it listens on; was the socket "
+                      "removed, or TMPDIR changed?",
                       p->pid);
     else
-        record_refuse(why, CLI_IO, "process %ld is no .NET process, or has just begun to start",
-                      p->pid);
+        record_refuse(why, CLI_IO, "process %ld is no .NET process", p->pid);
     return CLI_IO;
 }
 
@@ -578,6 +585,33 @@ static int ask_state(const struct dotnet_process *p, uint64_t until_ns, struct d
     return err;
 }
 
+/* How old the process is; UINT64_MAX: nobody knows. */
+static uint64_t age_ns(long pid)
+{
+    char path[64], text[4096], *field;
+    struct timespec now;
+    uint64_t now_ns, began_ns;
+
+    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+    file_read_text(path, text, sizeof(text));
+    field = strrchr(text, ')');
+    for (unsigned i = 0; field && i < START_FIELD; i++)
+        field = strchr(field + 1, ' ');
+    if (!field || clock_gettime(CLOCK_BOOTTIME, &now))
+        return UINT64_MAX;
+    now_ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+    began_ns = strtoull(field, NULL, 10) * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+    return now_ns > began_ns ? now_ns - began_ns : 0;
+}
+
+/* May its socket answer soon? A runtime makes it some time after the start, and listens later. */
+static bool may_answer_soon(const struct dotnet_process *p, int err)
+{
+    uint64_t age = err == -ENOENT || err == -ECONNREFUSED ? age_ns(p->pid) : UINT64_MAX;
+
+    return age < BEGUN_NS || (age < STARTING_NS && dotnet_mapped(p->pid, "libcoreclr.so"));
+}
+
 int dotnet_find(long pid, struct dotnet_process *out, struct record_why *why)
 {
     int err = dotnet_look(pid, out);
@@ -587,6 +621,10 @@ int dotnet_find(long pid, struct dotnet_process *out, struct record_why *why)
     if (err)
         return refuse_user(out, why);
     err = ask_state(out, clock_ns() + ANSWER_NS, out);
+    while (may_answer_soon(out, err) && !refuses_diagnostics(out, why)) {
+        nanosleep(&(struct timespec){0, START_WAIT_NS}, NULL);
+        err = ask_state(out, clock_ns() + ANSWER_NS, out);
+    }
     if (err == -EREMOTEIO || err == -EPROTO) /* before .NET 6, or something else that listens */
         return record_refuse(why, CLI_IO,
                              "process %ld does not say which version of .NET it runs on; %d or "
