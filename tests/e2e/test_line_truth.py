@@ -2,8 +2,12 @@
 import collections
 import os
 import re
+import sys
 
-from harness import ENVIRONMENT, FRAMEWORKS, PROGRAM, PROGRAMS, each, lane, needs
+from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, PROGRAM, PROGRAMS, each, lane, needs, run
+
+SEEDS = 20
+LEAST_TYPES = 20  # that a random program has made, or nothing of it was tested
 
 LEAST_RIGHT = 0.99
 LEAST_GUIDED = 0.98  # what profiles have inlined into own code differs from run to run, and some of it is not certain
@@ -16,22 +20,27 @@ def is_rich(framework):
 
 
 class Source:
-    def __init__(self, program):
-        with open(os.path.join(PROGRAMS, program, 'Program.cs'), encoding='utf-8') as file:
-            self.lines = file.read().splitlines()
+    def __init__(self, text):
+        self.lines = text.splitlines()
 
     def same_statement(self, first, line):
         """A sequence point has the line on which its statement begins."""
         return first <= line and not any(';' in text for text in self.lines[first - 1:line - 1])
 
 
-def judge(rows, program):
-    """rows: of sites, or of lines by type."""
-    source, found, wrong = Source(program), collections.Counter(), []
+def text_of(program):
+    with open(os.path.join(PROGRAMS, program, 'Program.cs'), encoding='utf-8') as file:
+        return file.read()
+
+
+def judge(rows, text):
+    """rows: of sites, or of lines by type; text: the program's."""
+    source, found, wrong = Source(text), collections.Counter(), []
     for row in rows:
-        if not re.fullmatch(r'T\d{4}(\[\])?', row['type']):
+        made = re.fullmatch(r'T(\d{4,5})(\[\])?', row['type'])
+        if not made:
             continue
-        line, made = row.get('line'), int(row['type'][1:5])
+        line, made = row.get('line'), int(made[1])
         if not line:
             found['none'] += row['allocs']
         elif source.same_statement(line, made):
@@ -47,9 +56,9 @@ def inlined_frames(log):
         return sum(line.startswith('{"kind":"inlined"') for line in file)
 
 
-def record(t, program, framework, setting, *options):
+def record(t, program, framework, setting, *options, arguments=('60', '4')):
     env = dict(ENVIRONMENT, **{'DOTNET_' + name: value for name, value in SETTINGS[setting].items()})
-    return t.record(PROGRAM.command(program, framework) + ['60', '4'], '--log', 'sites', *options, env=env)
+    return t.record(PROGRAM.command(program, framework) + list(arguments), '--log', 'sites', *options, env=env)
 
 
 @needs('LineTruth')
@@ -60,7 +69,7 @@ def record(t, program, framework, setting, *options):
 def test_each_object_is_on_its_line(t, framework, setting):
     r = record(t, 'LineTruth', framework, setting, '--own')
     t.equal(r.status, 0, str(r))
-    found, wrong = judge(r.report()['rows'], 'LineTruth')
+    found, wrong = judge(r.report()['rows'], text_of('LineTruth'))
     inlined = inlined_frames(r.log)
     if not is_rich(framework):
         t.equal(inlined, 0, 'frames of inlined methods')
@@ -92,8 +101,39 @@ def test_each_object_of_a_method_inlined_into_the_framework_is_on_its_line(t, fr
     for options in [], ['--own']:
         r = record(t, 'Guests', framework, setting, *options)
         t.equal(r.status, 0, str(r))
-        found, wrong = judge(r.report('--view', 'line-types')['rows'], 'Guests')
+        found, wrong = judge(r.report('--view', 'line-types')['rows'], text_of('Guests'))
         t.equal(wrong, [], 'wrong lines: %s' % options)
         share = found['right'] / max(1, sum(found.values()))
         least = LEAST_GUIDED if setting == 'tiers' else LEAST_RIGHT
         t.true(share >= least, '%s: %.2f %% of %d objects have their line' % (options, 100 * share, sum(found.values())))
+
+
+def types_of_seed(text, seed):
+    """What the program of one seed makes objects of."""
+    begin = text.index('static class Seed%d\n' % seed)
+    return set(re.findall(r'new (T\d{5})\(', text[begin:text.find('\nstatic class ', begin)]))
+
+
+@lane('combinations', sample=lambda framework, setting, options: (framework, setting, options) == (DEFAULT_FRAMEWORK, 'tiers', '--own'))
+@needs('Seeds')
+@each('framework', *filter(is_rich, FRAMEWORKS))
+@each('setting', *SETTINGS)
+@each('options', '--own', 'default')
+def test_each_object_of_random_programs_is_on_its_line(t, framework, setting, options):
+    r = record(t, 'Seeds', framework, setting, *([options] if options != 'default' else []), arguments=['300'])
+    t.equal(r.status, 0, str(r))
+    made_by = os.path.join(PROGRAMS, 'Seeds', 'generate.py')
+    t.equal(run([sys.executable, made_by, str(SEEDS), t.path('Program.cs')]).status, 0, 'generate.py')
+    with open(t.path('Program.cs'), encoding='utf-8') as file:
+        text = file.read()
+    rows = r.report()['rows']
+    found, wrong = judge(rows, text)
+    t.equal(wrong[:20], [], 'wrong lines')
+    if options == '--own':
+        t.true(inlined_frames(r.log) > 0, 'no inlined method')
+    made = {row['type'] for row in rows}
+    silent = [seed for seed in range(1, SEEDS + 1) if len(made & types_of_seed(text, seed)) < LEAST_TYPES]
+    t.equal(silent, [], 'programs with fewer than %d kinds of objects' % LEAST_TYPES)
+    share = found['right'] / max(1, sum(found.values()))
+    t.true(share >= LEAST_RIGHT, '%.2f %% of %d objects have their line' % (100 * share, sum(found.values())))
+    t.note('%.3f %% of %d' % (100 * share, sum(found.values())))
