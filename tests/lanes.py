@@ -48,7 +48,7 @@ LANES = [
     e2e('kills', 10, 'A recording that is killed keeps everything older than a second: 200 kills.'),
     e2e('load', 10, 'A loaded server and a compiler lose nothing silently, in logs of millions of lines.'),
     e2e('combinations', 15, 'What runs in `make check` in a sample holds in every combination of runtime, hooks, build and program.', 'NuGet', jobs=3),
-    e2e('arm64', 30, 'On arm64, emulated, every stack equals the snapshot, and the hooks keep every register.', 'NuGet, a Debian mirror'),
+    e2e('arm64', 40, 'On arm64, emulated, every stack equals the snapshot, and the hooks keep every register.', 'NuGet, a Debian mirror'),
     e2e('musl', 15, 'On musl, every stack equals the snapshot, and processes are attached to in roots of their own.', 'NuGet'),
     e2e('walk', 20, 'Every walked stack equals the snapshot, on every runtime and setting of the JIT.', jobs=2),
     e2e('programs', 20, 'Compilers, builds, servers and tools that others wrote are exact in every view and export.', 'NuGet', jobs=2),

@@ -47,6 +47,10 @@ tests      /lib/ld-musl-x86_64.so.1 musl
 browsers   firefox-esr          firefox-esr
 arm64      aarch64-linux-gnu-gcc gcc-aarch64-linux-gnu
 arm64      qemu-aarch64-static  qemu-user-static
+arm64      qemu-system-aarch64  qemu-system-arm
+arm64      flex                 flex
+arm64      bison                bison
+arm64      bc                   bc
 packages   dh                   debhelper
 packages   lintian              lintian
 packages   debootstrap          debootstrap

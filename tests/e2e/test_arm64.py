@@ -1,8 +1,10 @@
 """Programs for arm64 under qemu-user: every stack equals the runtime's snapshot, as on x86-64."""
 import os
+import re
 import shutil
 
 import arm64
+import guest
 import matrix
 import test_calls
 import test_compiler
@@ -113,3 +115,40 @@ def test_the_command_of_this_cpu_records(t):
     t.exact(Record(result, t.folder, log))
     refused = run(emulator + [tool, 'record', '--', shutil.which('dotnet')])
     one_line(refused, 3, 'dotnet is a program for x86-64, and ', ' is for AArch64')
+
+
+ATTACHED = '''Sampled --log /tmp/attached.ndjson --megabytes 1 >/tmp/said & program=$!
+until shadowtrace list | grep -q "^ *$program "; do sleep 1; done
+shadowtrace attach -o /tmp/attached.ndjson $program && wait $program && tail -n 1 /tmp/said'''
+
+
+@lane('arm64')
+@heavy
+@needs('Hello')
+@needs('Exceptions')
+@needs('Threads')
+@needs('Sampled')
+@each('pages', *guest.KERNELS)
+def test_under_a_real_kernel(t, pages):
+    """Its signals, its pages; a process is attached to by its id."""
+    def recorded(program, hooks, *more):
+        log = '%s-%s.ndjson' % (program, hooks)
+        return ' '.join(['shadowtrace record --hooks', hooks, '-o /tmp/' + log, *more, '--', program]), [log]
+
+    steps = {'%s-%s' % (program, hooks): recorded(program, hooks, '--check 1') for program in ('Hello', 'Exceptions') for hooks in HOOKS}
+    steps['threads'] = recorded('Threads', 'elt3', '--check 0 --check-threads 1')
+    steps['attached'] = ATTACHED, ['attached.ndjson', 'said']
+    steps['pages'] = 'getconf PAGESIZE || grep KernelPageSize /proc/self/smaps | head -n 1', []
+    found = guest.boot(t, pages, 'net10.0', ['Hello', 'Exceptions', 'Threads', 'Sampled'], steps)
+    for program in 'Hello', 'Exceptions':
+        for hooks in HOOKS:
+            t.exact(found['%s-%s' % (program, hooks)])
+    numbers, wrong = matrix.judge_threads(found['threads'].compare(), found['threads'].log.checks, share=0.1)
+    t.true(not wrong, wrong)
+    t.note(matrix.describe_threads(numbers))
+    attached = found['attached']
+    t.equal((attached.status, attached.text), (0, 'ok\n'), attached)
+    having = t.has_stacks(attached.log)
+    places = {attached.log.names(a['node'])[0].split('(')[0] for a in having if 'il' in a}
+    t.true({'Sampled.Program.' + name for name in ('WarmUp', 'Megabyte', 'TenMegabytes')} <= places, places)
+    t.true(re.search(r'\b%d\b' % int(pages), found['pages'].text) or str(int(pages) * 1024) in found['pages'].text, found['pages'])

@@ -14,6 +14,7 @@ import tarfile
 
 import arm64
 import consumers
+import debian
 from harness import BUILD, ENVIRONMENT, PROGRAM, ROOT, SHARED, each, early, fetches, lane, needs, run, tool
 
 ARCHITECTURES = 'amd64', 'arm64'
@@ -366,22 +367,8 @@ def inside(root, script):
 def clean_root(t):
     consumers.program('debootstrap')
     fetches('a clean root')
-    with open('/etc/os-release', encoding='utf-8') as file:
-        suite = re.search(r'^VERSION_CODENAME=(.*)$', file.read(), re.M).group(1)
     root = t.path('root')
-    said = run(['debootstrap', '--variant=minbase', suite, root, *mirror()], timeout=LONG)
+    said = run(['debootstrap', '--variant=minbase', debian.suite(), root, *debian.mirror()], timeout=LONG)
     if said.status:
         t.skip('cannot make a clean root: %s' % (said.text + said.errors).strip().splitlines()[-1])
     return root
-
-
-def mirror():
-    """Where this machine has its Debian packages from, as debootstrap takes it: an argument; or none, for its own default."""
-    for folder, _, names in os.walk('/etc/apt'):
-        for name in sorted(names):
-            if name.endswith(('.list', '.sources')):
-                with open(os.path.join(folder, name), encoding='utf-8') as file:
-                    found = re.search(r'^(?:deb (?:\[.*\] )?|URIs: *)(https?://\S+/debian)/?(?:\s|$)', file.read(), re.M)
-                if found:
-                    return [found.group(1)]
-    return []
