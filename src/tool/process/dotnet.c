@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/path.h"
+#include "base/process.h"
 #include "base/utf8.h"
 #include "command/command.h"
 #include "options/socket_path.h"
@@ -37,7 +38,6 @@
 #define START_WAIT_NS 50000000
 #define BEGUN_NS      (2 * SECOND) /* a process that is no older may be a runtime soon */
 #define STARTING_NS   (20 * SECOND)
-#define START_FIELD   20 /* of /proc/PID/stat, behind the name: 22 in proc(5) */
 #define MOST_QUESTION 65535u /* the header has two bytes for it */
 
 /* ---- the protocol: docs/design-docs/ipc-protocol.md of dotnet/diagnostics ---- */
@@ -588,19 +588,16 @@ static int ask_state(const struct dotnet_process *p, uint64_t until_ns, struct d
 /* How old the process is; UINT64_MAX: nobody knows. */
 static uint64_t age_ns(long pid)
 {
-    char path[64], text[4096], *field;
+    struct process_stat stat;
     struct timespec now;
     uint64_t now_ns, began_ns;
+    char which[32];
 
-    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-    file_read_text(path, text, sizeof(text));
-    field = strrchr(text, ')');
-    for (unsigned i = 0; field && i < START_FIELD; i++)
-        field = strchr(field + 1, ' ');
-    if (!field || clock_gettime(CLOCK_BOOTTIME, &now))
+    snprintf(which, sizeof(which), "%ld", pid);
+    if (!process_stat_read(which, &stat) || clock_gettime(CLOCK_BOOTTIME, &now))
         return UINT64_MAX;
     now_ns = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-    began_ns = strtoull(field, NULL, 10) * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+    began_ns = stat.born * (SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
     return now_ns > began_ns ? now_ns - began_ns : 0;
 }
 

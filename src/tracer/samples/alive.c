@@ -40,7 +40,7 @@ struct alive {
     _Atomic(uint32_t) count, gone_count;
     _Atomic(int32_t) users;      /* threads that add a sample; WALKED: none may */
     _Atomic(int32_t) late_users; /* the same of those that are late; WALKED: for good */
-    _Atomic(uint32_t) late_next;
+    _Atomic(uint32_t) late_next, late_ready;
     _Atomic(uint64_t) missed, mean;
     uint64_t random, began_ns;
     uint32_t deepest;
@@ -86,15 +86,19 @@ static double probability(double bytes, double mean)
 }
 
 /*
- * The probability with which a sample of one mean is kept at a higher mean. For a tick, whose
- * weight does not depend on its size, it is the ratio of the means.
+ * The probability with which a sample of one mean is kept at a higher mean; 1: it is not higher.
+ * For a tick, whose weight does not depend on its size, it is the ratio of the means.
  */
-static double kept_of(double bytes, double weight, double from, double to)
+static double kept_at(const struct sample *sample, uint64_t from, uint64_t to)
 {
-    double p = probability(bytes, from);
-    bool by_size = fabs(weight * p - bytes) <= 1e-6 * bytes;
+    double bytes = (double)sample->sums.what.size * 8, p;
 
-    return by_size ? probability(bytes, to) / p : from / to;
+    if (to <= from)
+        return 1;
+    p = probability(bytes, (double)from);
+    if (fabs(sample->weight * p - bytes) <= 1e-6 * bytes)
+        return probability(bytes, (double)to) / p;
+    return (double)from / (double)to;
 }
 
 /* false: they are WALKED. */
@@ -131,6 +135,7 @@ static bool put_late(struct alive *a, const struct sample *sample, uint64_t mean
         late->mean = mean;
         late->sample = *sample;
         store_release(&late->state, LATE_READY); /* pairs with take_late */
+        add_relaxed(&a->late_ready, 1);
         return true;
     }
     return false;
@@ -150,13 +155,6 @@ static void add(struct alive *a, uintptr_t object, struct sample *sample, uint64
         return;
     add_relaxed(&a->missed, 1);
     info->vtbl->destroy_handle(info, sample->handle);
-}
-
-static double kept_at(const struct sample *sample, uint64_t from, uint64_t to)
-{
-    double bytes = (double)sample->sums.what.size * 8;
-
-    return to > from ? kept_of(bytes, sample->weight, (double)from, (double)to) : 1;
 }
 
 void alive_follow(struct alive *a, uintptr_t object, const struct live_entry *what, double weight,
@@ -251,6 +249,8 @@ static double uniform(struct alive *a)
 /* With room for all of them among those that are gone. */
 static void take_late(struct alive *a)
 {
+    if (!load_relaxed(&a->late_ready)) /* as a rule: in a pause the places are not even read */
+        return;
     for (uint32_t i = 0; i < LATE_MOST; i++) {
         struct late *late = &a->late[i];
         struct sample sample;
@@ -261,6 +261,7 @@ static void take_late(struct alive *a)
         sample = late->sample;
         kept = kept_at(&sample, late->mean, load_relaxed(&a->mean));
         store_release(&late->state, LATE_NONE);
+        add_relaxed(&a->late_ready, -1u);
         sample.weight /= kept;
         if (uniform(a) < kept && put(a, &sample))
             continue;
@@ -273,8 +274,8 @@ static void take_late(struct alive *a)
 /* To twice the mean: what goes leaves its part to what stays. */
 static bool is_kept(struct alive *a, struct sample *sample)
 {
-    double mean = (double)load_relaxed(&a->mean), bytes = (double)sample->sums.what.size * 8;
-    double kept = kept_of(bytes, sample->weight, mean, 2 * mean);
+    uint64_t mean = load_relaxed(&a->mean);
+    double kept = kept_at(sample, mean, 2 * mean);
 
     if (uniform(a) >= kept) {
         live_weigh_died(a->config.live, &sample->sums, a->deepest);

@@ -225,40 +225,51 @@ TEST(samples_that_come_while_the_sums_are_held_are_followed)
     assert_true(live_take(live, &sums));
 }
 
-static void follow_three(void)
+static uint32_t coming;
+
+static void follow_coming(void)
 {
     meanwhile = NULL;
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < coming; i++)
         follow(7, SMALL, MEAN);
 }
 
-/* The walk of a background collection may be put aside for long, and allocations go on. */
+/* The walk of a background collection may be put aside for long, and as many allocations go on. */
+static struct alive_state collect_while(uint32_t samples)
+{
+    struct alive_state now;
+
+    coming = samples;
+    meanwhile = follow_coming;
+    collect();
+    alive_read(alive, &now);
+    return now;
+}
+
+/* Of a collection after that. */
+static struct alive_state collect_later(void)
+{
+    struct alive_state now;
+
+    collect();
+    alive_read(alive, &now);
+    return now;
+}
+
 TEST(samples_that_come_while_the_others_are_walked_are_followed)
 {
     struct alive_state now;
-    struct live_row *row;
 
     follow(1, SMALL, MEAN);
-    meanwhile = follow_three;
-    collect();
-    alive_read(alive, &now);
+    now = collect_while(3);
     assert_int_equal(now.missed, 0);
     assert_int_equal(now.followed, 1);
     assert_null(row_at(7));
-    collect();
-    alive_read(alive, &now);
+    now = collect_later();
     assert_int_equal(now.missed, 0);
     assert_int_equal(now.followed, 4);
-    row = row_at(7);
-    assert_non_null(row);
-    assert_true(fabs((double)row->survived_bytes - 3.0 * MEAN) < MEAN / 100);
-}
-
-static void follow_some(void)
-{
-    meanwhile = NULL;
-    for (uint32_t i = 0; i < 900; i++)
-        follow(7, SMALL, MEAN);
+    assert_non_null(row_at(7));
+    assert_true(fabs((double)row_at(7)->survived_bytes - 3.0 * MEAN) < MEAN / 100);
 }
 
 TEST(samples_that_come_while_the_others_are_thinned_are_thinned_too)
@@ -267,32 +278,19 @@ TEST(samples_that_come_while_the_others_are_thinned_are_thinned_too)
 
     for (uint32_t i = 0; i < ALIVE_MOST * 6 / 10; i++)
         follow(1, SMALL, MEAN);
-    meanwhile = follow_some;
-    collect();
-    collect();
-    alive_read(alive, &now);
+    collect_while(900);
+    now = collect_later();
     assert_int_equal(now.missed, 0);
     assert_int_equal(now.mean, 2 * MEAN);
     assert_true(fabs((double)row_at(7)->survived_bytes - 900.0 * MEAN) < 6 * 15 * 2.0 * MEAN);
 }
 
-static void follow_many(void)
-{
-    meanwhile = NULL;
-    for (uint32_t i = 0; i < 2 * ALIVE_MOST; i++)
-        follow(7, SMALL, MEAN);
-}
-
 TEST(late_samples_have_an_end_and_all_their_handles_are_given_back)
 {
-    struct alive_state now;
     uint32_t missed;
 
     follow(1, SMALL, MEAN);
-    meanwhile = follow_many;
-    collect();
-    alive_read(alive, &now);
-    missed = (uint32_t)now.missed;
+    missed = (uint32_t)collect_while(2 * ALIVE_MOST).missed;
     assert_true(missed > ALIVE_MOST && missed < 2 * ALIVE_MOST);
     assert_int_equal(handles - given_back, 1 + 2 * ALIVE_MOST - missed);
     alive_stop(alive);
