@@ -530,11 +530,15 @@ void top_title(const struct top *t, char *to, size_t size)
 
 const char *top_columns(const struct top *t)
 {
-    return t->view == TOP_THREADS ? "  depth   thread name                  now in (~ approximate)"
-           : t->view == TOP_TYPES ? "  bytes/s  objects/s      bytes  type"
-           : t->view == TOP_ALIVE_TYPES ? "    grown    objects      bytes  type"
-           : t->view == TOP_ALIVE ? "    grown    objects      bytes  type  method that allocates"
-                                  : "  bytes/s  objects/s      bytes  type  method that allocates";
+    static const char *const columns[TOP_VIEWS] = {
+        [TOP_SITES] = "  bytes/s  objects/s      bytes  type  method that allocates",
+        [TOP_TYPES] = "  bytes/s  objects/s      bytes  type",
+        [TOP_THREADS] = "  depth   thread name                  now in (~ approximate)",
+        [TOP_ALIVE] = "    grown    objects      bytes  type  method that allocates",
+        [TOP_ALIVE_TYPES] = "    grown    objects      bytes  type",
+    };
+
+    return columns[t->view];
 }
 
 void top_line(const struct top *t, size_t index, char *to, size_t size)

@@ -2,15 +2,29 @@
 
 #include "base/hash128.h"
 
+const struct log_def *model_place_def(const struct log_defs *d, const struct model_place *p)
+{
+    if (p->kind == MODEL_PLACE_METHOD)
+        return log_method(d, p->method);
+    return p->kind == MODEL_PLACE_TYPE ? log_class(d, p->method) : NULL;
+}
+
+const char *model_place_name(const struct log_defs *d, const struct model_place *p)
+{
+    const struct log_def *def = model_place_def(d, p);
+
+    if (def)
+        return def->name;
+    return p->name ? p->name : "";
+}
+
 /* The hash of a place's kind and names, without where in it. */
 static hash128 named(const struct log_defs *d, const struct model_place *p)
 {
-    const struct log_def *def = p->kind == MODEL_PLACE_METHOD ? log_method(d, p->method)
-                                : p->kind == MODEL_PLACE_TYPE ? log_class(d, p->method)
-                                                              : NULL;
+    const struct log_def *def = model_place_def(d, p);
     hash128 hash = hash128_number(HASH128_BEGIN, (uint64_t)p->kind, 1);
 
-    hash = hash128_text(hash, def ? def->name : p->name ? p->name : "");
+    hash = hash128_text(hash, model_place_name(d, p));
     return hash128_text(hash, def ? log_module(d, def->module)->name : "");
 }
 

@@ -204,31 +204,27 @@ static int prune(struct build *b, double **bytes, struct model_tree *t)
 
 /* ---- order ---- */
 
-/* The root's is empty: it comes first. */
-static const char *place_name(const struct build *b, const struct model_place *p)
-{
-    return p->kind == MODEL_PLACE_METHOD ? log_method(b->defs, p->method)->name
-           : p->kind == MODEL_PLACE_TYPE ? log_class(b->defs, p->method)->name
-           : p->name                     ? p->name
-                                         : "";
-}
-
+/* The root has no name: it comes first. */
 static int by_name(const void *left, const void *right, void *context)
 {
     const struct build *b = context;
     const struct model_place *p = &b->links.places.places[*(const uint32_t *)left],
                              *q = &b->links.places.places[*(const uint32_t *)right];
-    int order = strcmp(place_name(b, p), place_name(b, q));
+    int order = strcmp(model_place_name(b->defs, p), model_place_name(b->defs, q));
 
     if (!order && p->file && q->file)
         order = strcmp(p->file, q->file);
-    return order                          ? order
-           : p->line != q->line           ? ORDER(p->line, q->line)
-           : p->line_last != q->line_last ? ORDER(p->line_last, q->line_last)
-           : p->il != q->il               ? ORDER(p->il, q->il)
-           : p->kind != q->kind           ? ORDER(p->kind, q->kind)
-           : p->count != q->count         ? ORDER(p->count, q->count)
-                                  : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    if (!order)
+        order = ORDER(p->line, q->line);
+    if (!order)
+        order = ORDER(p->line_last, q->line_last);
+    if (!order)
+        order = ORDER(p->il, q->il);
+    if (!order)
+        order = ORDER(p->kind, q->kind);
+    if (!order)
+        order = ORDER(p->count, q->count);
+    return order ? order : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
 }
 
 /* Places get their numbers in the order of names: comparing siblings then takes no names. */

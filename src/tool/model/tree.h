@@ -63,4 +63,11 @@ int model_tree_ids(const struct model_tree *t, uint64_t (**out)[2]);
  */
 int model_place_ids(const struct model_tree *t, uint64_t (**out)[2], uint64_t (**bases)[2]);
 
+/*
+ * model_place_def - the method or the type of a place; NULL: the place has neither.
+ * model_place_name - its name in the log, or the place's own; "" of a root.
+ */
+const struct log_def *model_place_def(const struct log_defs *d, const struct model_place *p);
+const char *model_place_name(const struct log_defs *d, const struct model_place *p);
+
 #endif

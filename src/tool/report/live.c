@@ -484,6 +484,13 @@ int report_live_take(struct report_live *l, struct log_defs *defs, const struct 
     return err;
 }
 
+static enum report_live_when when_in(uint64_t at, uint64_t from, uint64_t to)
+{
+    if (at < from)
+        return REPORT_LIVE_BEFORE;
+    return at < to ? REPORT_LIVE_WITHIN : REPORT_LIVE_BEHIND;
+}
+
 enum report_live_when report_live_when(const struct report_live *l, const struct log_record *r)
 {
     const struct report_live_span *span = span_of(l);
@@ -491,12 +498,8 @@ enum report_live_when report_live_when(const struct report_live *l, const struct
     if (!span)
         return REPORT_LIVE_BEHIND; /* of those so far */
     if (r->kind == SST_KIND_ALLOC)
-        return r->alloc.t < span->first.at.t  ? REPORT_LIVE_BEFORE
-               : r->alloc.t < span->last.at.t ? REPORT_LIVE_WITHIN
-                                              : REPORT_LIVE_BEHIND;
-    return l->seen < span->from ? REPORT_LIVE_BEFORE
-           : l->seen < span->to ? REPORT_LIVE_WITHIN
-                                : REPORT_LIVE_BEHIND;
+        return when_in(r->alloc.t, span->first.at.t, span->last.at.t);
+    return when_in(l->seen, span->from, span->to);
 }
 
 struct report_live_sums report_live_sums_of(const struct report_live *l,
