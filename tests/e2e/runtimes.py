@@ -38,7 +38,7 @@ NEWEST = RUNTIMES[0]
 # Programs that need words, and those that are not recorded as they are: libraries, compilers and a server (separate rows), packages
 # of others, what is published in several builds, waits for samples, or ends by a crash or a signal; tests record these.
 WORDS = {'Collectible': ['contexts', '100', '0'], 'Echo': ['out', 'one'], 'LineTruth': ['60'], 'Ticker': ['--seconds', '1']}
-NOT_RECORDED = {'Blogging', 'Compilers', 'HardEnd', 'LostBase', 'NoMain', 'OwnLib', 'OwnPlugin', 'Sampled', 'Spawner',
+NOT_RECORDED = {'Blogging', 'Compilers', 'Endpoints', 'HardEnd', 'LostBase', 'NoMain', 'OwnLib', 'OwnPlugin', 'Sampled', 'Spawner',
                 'StartupHook', 'ThrowingStart', 'Towers', 'Unhandled', 'Values', 'Weather', 'WebServer'}
 ONLY_FROM = {'RuntimeAsync': 10, 'RuntimeAsyncDebug': 10, 'LogicalRuntime': 10}
 

@@ -90,6 +90,11 @@ def test_the_same_with_hooks_in_the_program_only(t):
 
 
 @needs('DynamicLines')
+def test_the_same_with_hooks_in_own_code_only(t):
+    run_marked_lines(t, PROGRAM.command('DynamicLines'), 'elt3', '--own', '--check', '1')
+
+
+@needs('DynamicLines')
 def test_the_same_in_sums_by_site(t):
     run_marked_lines(t, PROGRAM.command('DynamicLines'), 'elt3', '--log', 'sites')
 

@@ -234,13 +234,18 @@ def test_a_server(t, pgo):
 
 
 @needs('Weather', framework=SDK_FRAMEWORK)
-def test_a_server_and_its_own_code(t):
-    """What it makes before it serves is on the lines that make it: of methods without hooks, values stay on the stack."""
-    r = serve(t, '1', '--own')
+@each('frames', 'none', 'walk')
+def test_a_server_and_its_own_code(t, frames):
+    """
+    What it makes before it serves is on the lines that make it: of methods without hooks, values stay on the stack. The handler
+    calls its lambda through the framework: only a walk tells on which line.
+    """
+    r = serve(t, '1', '--own', '--framework-frames', frames)
     judge_server(t, r, profiles=True)
     rows = [row for row in r.json('--view', 'overview')['rows'] if row['method']]
     lines = {where(row): row for row in rows}
     for line in 'var builder = WebApplication.CreateBuilder(args);', 'var app = builder.Build();', 'app.Run();':
         row = lines.get(starting('Weather', line))
         t.true(row and row['total_bytes'] > 100000, (line, lines))
-    t.equal([row['total_bytes'] for row in rows if not row.get('line') and row['total_bytes'] > 10000], [], 'without a line')
+    of = 'bytes' if frames == 'none' else 'total_bytes'
+    t.equal([row[of] for row in rows if not row.get('line') and row[of] > 10000], [], 'without a line')

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, PROGRAM, PROGRAMS, each, lane, needs, run
+from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, lane, needs, run
 
 SEEDS = 20
 LEAST_TYPES = 20  # that a random program has made, or nothing of it was tested
@@ -106,6 +106,19 @@ def test_each_object_of_a_method_inlined_into_the_framework_is_on_its_line(t, fr
         share = found['right'] / max(1, sum(found.values()))
         least = LEAST_GUIDED if setting == 'tiers' else LEAST_RIGHT
         t.true(share >= least, '%s: %.2f %% of %d objects have their line' % (options, 100 * share, sum(found.values())))
+
+
+@needs('Endpoints', framework=SDK_FRAMEWORK)
+@each('options', '', '--own', '--capture walk')
+def test_each_object_of_a_short_endpoint_is_on_its_line(t, options):
+    """The framework compiles a dynamic method for each endpoint, and nobody knows what was inlined into that."""
+    requests = 20
+    r = record(t, 'Endpoints', SDK_FRAMEWORK, 'unguided', *options.split(), arguments=[str(requests)])
+    t.equal(r.status, 0, str(r))
+    text = text_of('Endpoints')
+    found, wrong = judge(r.report('--view', 'line-types')['rows'], text)
+    t.equal(wrong, [], 'wrong lines')
+    t.equal(found, {'right': requests * len(re.findall(r'new T\d', text))})
 
 
 def types_of_seed(text, seed):

@@ -126,9 +126,11 @@ FORWARD(module_load_started, (SELF, uintptr_t module_id),
 FORWARD(dynamic_method_jit_compilation_started,
         (SELF, uintptr_t function_id, int32_t is_safe_to_block, const uint8_t *il_header,
          uint32_t il_header_size),
+        selection_dynamic_started();
         events_jit_started(p->events, function_id))
 FORWARD(dynamic_method_jit_compilation_finished,
         (SELF, uintptr_t function_id, hresult status, int32_t is_safe_to_block),
+        selection_dynamic_finished();
         events_jit_finished(p->events, function_id, status, true))
 FORWARD(dynamic_method_unloaded, (SELF, uintptr_t function_id),
         if (p->walk)
@@ -223,7 +225,7 @@ static hresult on_rejit_compilation_finished(struct clr_callback *self, uintptr_
 static hresult on_jit_inlining(struct clr_callback *self, uintptr_t caller_id, uintptr_t callee_id,
                                int32_t *should_inline)
 {
-    *should_inline = 1;
+    *should_inline = selection_may_inline(&profiler_of(self)->selection, callee_id);
     return S_OK;
 }
 

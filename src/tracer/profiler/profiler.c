@@ -128,6 +128,7 @@ static hresult event_mask_set(struct profiler *p)
         /* Else precompiled code is all refused, or all welcome. */
         {keeps || (!hooked && options_every_object(o)), COR_PRF_MONITOR_CACHE_SEARCHES, 0},
         {keeps && hooked, COR_PRF_MONITOR_JIT_COMPILATION | COR_PRF_ENABLE_REJIT, 0},
+        {p->selection.keeps_calls, COR_PRF_MONITOR_JIT_COMPILATION, 0},
         {o->args.count, COR_PRF_ENABLE_FUNCTION_ARGS, 0},
         {o->returns.count, COR_PRF_ENABLE_FUNCTION_RETVAL, 0},
         {options_values(o) || o->exact_generics, COR_PRF_ENABLE_FRAME_INFO, 0},

@@ -217,6 +217,7 @@ static int tree_open(struct profiler *p)
     p->resolver = (struct code_resolver){
         .metadata = p->metadata, .calls = p->tree->calls, .allocs = p->sites};
     selection_init(&p->selection, &p->runtime, p->metadata, &p->options, &p->guard);
+    p->selection.keeps_calls = !p->attached && !p->options.no_inline;
     return 0;
 }
 

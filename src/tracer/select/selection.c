@@ -32,6 +32,9 @@ static _Thread_local uintptr_t compiling;
 #define SUSPENDED ((uintptr_t)2) /* not, while this thread loads a module */
 #define FUNCTION  (~(COUNTED | SUSPENDED))
 
+/* Dynamic methods being compiled on this thread: one may have to run another to be compiled. */
+static _Thread_local unsigned dynamic;
+
 void selection_init(struct selection *s, const struct clr_runtime *runtime,
                     struct metadata *metadata, const struct options *options,
                     struct clr_guard *guard)
@@ -339,6 +342,25 @@ void selection_compile_finished(struct selection *s, uintptr_t function_id)
     entry->next = s->missed;
     s->missed = entry;
     pthread_mutex_unlock(&s->lock);
+}
+
+void selection_dynamic_started(void)
+{
+    dynamic++;
+}
+
+void selection_dynamic_finished(void)
+{
+    dynamic -= dynamic > 0; /* the first may have begun before anything was told */
+}
+
+bool selection_may_inline(const struct selection *s, uintptr_t function_id)
+{
+    struct selection_definition function;
+    struct metadata_module *module;
+
+    return !dynamic || !s->keeps_calls || !selection_define(s, function_id, &function) ||
+           metadata_module_get(s->metadata, function.module_id, &module) || !is_own(module);
 }
 
 bool selection_patch(struct selection *s)

@@ -38,6 +38,9 @@ struct selection {
      * awaits (metadata_method.suspends) would go on instead: its suspending return is merged with
      * others. */
     bool spares_async;
+    /* Own methods are not inlined into dynamic methods, of which the runtime keeps no map: there
+     * they would have no frame and no line. */
+    bool keeps_calls;
     bool has_async; /* from .NET 10 on */
     bool begins;    /* what an async method waits in keeps where it was begun: see alloc_begun() */
     bool spares_thunks;   /* .NET 11: forms of runtime-async methods that return a Task */
@@ -92,6 +95,13 @@ void selection_load_finished(struct selection *s);
 void selection_compile_started(struct selection *s, uintptr_t function_id);
 void selection_mapped(struct selection *s);
 void selection_compile_finished(struct selection *s, uintptr_t function_id);
+
+/* Around the compilation of a dynamic method, on its thread. */
+void selection_dynamic_started(void);
+void selection_dynamic_finished(void);
+
+/* May this function be inlined into what the thread compiles? */
+bool selection_may_inline(const struct selection *s, uintptr_t function_id);
 
 /* Have missed methods compiled again. Returns: whether there were any. Threads: the resolver. */
 bool selection_patch(struct selection *s);

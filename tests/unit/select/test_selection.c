@@ -219,3 +219,43 @@ TEST(of_what_nothing_is_known_with_own_all_is_hooked)
     assert_int_equal(method->module->owner, SST_OWNER_UNKNOWN);
     assert_true(selection_wants(&s, method));
 }
+
+/* Whether Main may be inlined into what is compiled now, and with calls that are not kept. */
+static void assert_inlined(struct selection *s, bool kept, bool any)
+{
+    s->keeps_calls = true;
+    assert_int_equal(selection_may_inline(s, METHODS), kept);
+    s->keeps_calls = false;
+    assert_int_equal(selection_may_inline(s, METHODS), any);
+}
+
+TEST(own_methods_are_not_inlined_into_dynamic_ones)
+{
+    const struct clr_runtime runtime = {.info = &info.base, .major = 10};
+    const struct options all = {.own = false};
+
+    for (unsigned own = 0; own < 2; own++) {
+        static struct selection s;
+        struct options_patterns none = {NULL, 0, NULL};
+        struct owners_config whose = {.executable = "", .main = "", .own_code = &none};
+        struct metadata_config config = {.info = &info.base, .info_version = 10};
+        struct metadata *fresh;
+
+        assert_int_equal(owners_new(&whose, &config.owners), 0);
+        owners_loaded(config.owners, own ? "/app.dll" : "/elsewhere/first.dll");
+        assert_int_equal(metadata_new(&config, &fresh), 0);
+        selection_init(&s, &runtime, fresh, &all, &guard);
+        assert_inlined(&s, true, true);
+        selection_dynamic_started();
+        selection_dynamic_started(); /* which needs another one */
+        assert_inlined(&s, !own, true);
+        selection_dynamic_finished();
+        assert_inlined(&s, !own, true);
+        selection_dynamic_finished();
+        assert_inlined(&s, true, true);
+        selection_dynamic_finished(); /* began before */
+        assert_inlined(&s, true, true);
+        metadata_free(fresh);
+        owners_free(config.owners);
+    }
+}

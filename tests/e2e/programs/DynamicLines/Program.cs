@@ -3,6 +3,7 @@
 //   // H: Name     the same, made by hooked code that a dynamic method calls, which this line calls
 //   // L: Name     this line makes them itself
 using System;
+using System.Collections.Generic;
 using System.Linq.Expressions;
 using System.Reflection;
 using System.Reflection.Emit;
@@ -26,6 +27,17 @@ public class Optional { }
 public class Caught { }
 public class Chained { }
 public class Plain { }
+public class Inlined { }
+public class Equated { }
+
+public struct Key : IEquatable<Key>
+{
+    public bool Equals(Key other)
+    {
+        Program.Keep(new Equated());                                   // L: Equated*2
+        return true;
+    }
+}
 
 public static class Program
 {
@@ -80,6 +92,8 @@ public static class Program
             return new Called();                                       // L: Called*3
         return null;
     }
+
+    public static object MakeInlined() => new Inlined();               // L: Inlined*2
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     static object Pass(Func<object> make)
@@ -160,6 +174,17 @@ public static class Program
         sum += around(call, 1);                                        // H: Called
     }
 
+    /* Own methods that the JIT would inline: into the dynamic method, and into the framework's in it. */
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static void Inlines()
+    {
+        var inlines = Around("Inlines", typeof(Program).GetMethod(nameof(MakeInlined))).CreateDelegate<Func<int>>();
+        sum += inlines() + inlines();
+        Expression<Func<Key, Key, bool>> equal = (a, b) => EqualityComparer<Key>.Default.Equals(a, b);
+        Func<Key, Key, bool> compare = equal.Compile();
+        sum += (compare(default, default) ? 1 : 0) + (compare(default, default) ? 1 : 0);
+    }
+
     [MethodImpl(MethodImplOptions.NoInlining)]
     public static void Throw() => throw new InvalidOperationException();
 
@@ -194,6 +219,7 @@ public static class Program
         Expressions();
         Methods();
         Calls();
+        Inlines();
         Handlers();
         sum += OnlyCall(New(typeof(Leaf)).CreateDelegate<Func<object>>());
         Keep(new Regex("(?<word>[a-c]+)@" + sum, RegexOptions.Compiled).Match("xx abc@" + sum));
