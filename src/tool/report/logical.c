@@ -27,6 +27,7 @@ enum {
     THUNK = 256,     /* of the runtime, resumes methods that it suspends itself (runtime async) */
     SUSPENDS = 2048, /* a method that the runtime suspended */
     HELPER = 512,    /* what those methods call to be suspended */
+    TOLD = 4096,     /* a machine whose resumptions name their beginnings */
 };
 
 /* What a path is. */
@@ -185,6 +186,21 @@ static uint32_t outermost(struct logical *l, uint32_t machine)
     return at;
 }
 
+/*
+ * Whether a frame called an async method's machine for the first time, through code without hooks,
+ * because the method that the source has was inlined. Its box is made when it waits first, so that
+ * it was not resumed before.
+ */
+static bool is_first(const struct logical *l, uint32_t path)
+{
+    uint16_t kind = l->kind[method_of(l, path)];
+
+    if (log_call_path(l->defs, path)->parent == LOG_PATH_EMPTY)
+        return false;
+    return (kind & TOLD) || (l->certain && !(kind & BOXED)) ||
+           ((l->mark[path] & WAITED) && !(kind & POOLED));
+}
+
 /* Whether the frame is an async method's that goes on after it waited. */
 static bool is_resumed(struct logical *l, uint32_t path)
 {
@@ -206,7 +222,7 @@ static bool is_resumed(struct logical *l, uint32_t path)
         return false;
     if (kind & SUSPENDS) /* by a stub; .NET 11 calls it through a method without hooks */
         return !l->thunks && p->il < 0 && log_call_path_call(p) != SST_CALL_UNHOOKED;
-    return (around & RESUMES) || ((kind & ASYNC) && p->il < 0); /* through code without hooks */
+    return (around & RESUMES) || ((kind & ASYNC) && p->il < 0 && !is_first(l, path));
 }
 
 /* ---- beginnings ---- */
@@ -617,9 +633,12 @@ static int know_methods(struct logical *l)
     if (!any && !l->runtime)
         return 0;
     err = know_async(l);
-    for (uint32_t path = LOG_PATH_LOST + 1; !err && path < l->paths; path++)
+    for (uint32_t path = LOG_PATH_LOST + 1; !err && path < l->paths; path++) {
+        if (log_call_path(l->defs, path)->begun)
+            l->kind[method_of(l, path)] |= TOLD;
         if (outermost(l, path) != path)
             l->kind[method_of(l, path)] |= ASYNC;
+    }
     return err ? err : 1;
 }
 

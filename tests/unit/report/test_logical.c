@@ -267,6 +267,43 @@ TEST(what_is_called_through_a_method_without_hooks_was_not_resumed)
     made_class = WORK_BOX;
 }
 
+/* Optimised, without hooks in the framework: Work is inlined in Main, and what begins it has no frame. */
+static void begun_inlined(void)
+{
+    define("{\"kind\":\"node\",\"id\":70,\"parent\":1,\"method\":%d,\"call\":\"unhooked\"}",
+           MOVE_NEXT);
+    node(71, 70, LEAF, 9);
+}
+
+TEST(where_its_box_is_made_a_method_was_not_resumed)
+{
+    static const uint32_t waits[] = {70, 0};
+
+    begun_inlined();
+    assert_string_equal(logical(71, true, waits),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():-1 App.Main():0");
+}
+
+TEST(whose_resumptions_name_their_beginnings_was_not_resumed_elsewhere)
+{
+    begun_inlined();
+    define("{\"kind\":\"node\",\"id\":80,\"parent\":0,\"begun\":70,\"method\":%d,"
+           "\"call\":\"unhooked\"}",
+           MOVE_NEXT);
+    node(81, 80, LEAF, 12);
+    assert_string_equal(logical(71, false, nothing),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():-1 App.Main():0");
+    assert_string_equal(logical(81, false, nothing),
+                        "App.Leaf():12 App.<Work>d__1.MoveNext():-1 App.Main():0");
+}
+
+TEST(what_never_waits_was_never_resumed)
+{
+    begun_inlined();
+    assert_string_equal(logical(71, true, nothing),
+                        "App.Leaf():9 App.<Work>d__1.MoveNext():-1 App.Main():0");
+}
+
 /* As above, begun on two lines; the log says which of them it is. */
 TEST(what_the_runtime_resumes_is_where_the_log_says)
 {
