@@ -405,17 +405,24 @@ static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t i
 
 /*
  * As by_map. Code of methods that were inlined may name none of the statement's operands: then the
- * call that they were inlined by is where it belongs, if the map leaves no other statement.
+ * call that they were inlined by is where it belongs, if the map leaves no other statement, and no
+ * other operand names what is looked for.
  */
 static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body, uint32_t offset,
                          const struct site_hint *hint)
 {
     int32_t il = by_map(metadata, method, body, offset, hint);
+    struct il_target target;
 
-    return il < 0 && hint->around > 0 && is_only_at(body, offset, (uint32_t)hint->around)
-               ? hint->around
-               : il;
+    if (il >= 0 && hint->made && hint->around > 0 &&
+        il_statement_end(&body->pieces, (uint32_t)il_first(il)) !=
+            il_statement_end(&body->pieces, (uint32_t)hint->around))
+        return CODE_IL_UNMAPPED;
+    if (il >= 0 || hint->around <= 0 || !is_only_at(body, offset, (uint32_t)hint->around))
+        return il;
+    target = target_of(metadata, hint, NULL);
+    return il_doubtful(method, &body->pieces, hint->around, &target) ? il : hint->around;
 }
 
 static int by_native_start(const void *a, const void *b)

@@ -258,6 +258,20 @@ static inline bool passed_over(const struct il_match *match, const struct il_ins
            in->token != match->definition;
 }
 
+/* Whether an operand that has the callee's name names another method, which nothing overrides. */
+static bool is_another(const struct il_match *match, const struct operand *operand)
+{
+    const struct metadata_method *callee = match->target->record;
+    struct clr_metadata *import = match->scope.import;
+    uint32_t flags = 0;
+
+    return callee && callee->module == match->method->module &&
+           clr_token_type(operand->member) == mdtMethodDef && operand->member != callee->token &&
+           import->vtbl->get_method_props(import, operand->member, NULL, NULL, 0, NULL, &flags,
+                                          NULL, NULL, NULL, NULL) == S_OK &&
+           !(flags & mdVirtual);
+}
+
 static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool owners)
 {
     uint64_t name = match->callee.name_hash;
@@ -274,6 +288,8 @@ static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool
                                                                  : (uint16_t)NAME_ASK);
     if (!name || (operand->name != name && operand->tail != name))
         return owners && owner_is(match, operand) ? FIT_OWNER : 0;
+    if (is_another(match, operand))
+        return 0;
     fit = owner_is(match, operand) ? FIT_NAME_OWNER : FIT_NAME;
     fit += parameters_are(match, operand) ? FIT_PARAMETERS : 0u;
     fit += same_arguments(match, in->token) ? FIT_ARGUMENTS : 0u;
@@ -467,9 +483,17 @@ unsigned il_match_fit(struct il_match *match, struct il_instruction *in, bool ow
         return il_match_unnamed(match, in) ? FIT_ALL : 0;
     if (!match->target->callee)
         return fit_class(match, in);
+    if (match->lambda && il_match_unnamed(match, in))
+        return FIT_NAME;
     if (in->opcode == match->helper[0] || in->opcode == match->helper[1])
         return FIT_ALL;
     return fit_call(match, in, owners);
+}
+
+/* Whether a method is a lambda, which only delegates call: C# and VB name them so. */
+static bool is_lambda(const char *method)
+{
+    return strstr(method, ">b__") || strstr(method, "_Lambda$__");
 }
 
 static void match_made(struct il_match *match, const char *made)
@@ -495,7 +519,8 @@ void il_match_init(struct il_match *match, const struct metadata_method *method,
         match->callee = parts_of(target->callee);
         match->helper = helper_of(&match->callee);
         match->definition = definition_of(method, target->record);
-        match->short_name = short_name(match->callee.name_hash);
+        match->lambda = is_lambda(target->callee);
+        match->short_name = match->lambda ? 0 : short_name(match->callee.name_hash);
     } else if (target->made && load_acquire(&target->made->text)) {
         match_made(match, load_acquire(&target->made->text));
     }

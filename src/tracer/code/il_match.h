@@ -75,6 +75,7 @@ struct il_match {
     struct signature_scope scope;
     struct parts callee;
     uint16_t short_name;    /* of the callee; 0: none */
+    bool lambda;            /* the callee is one: a call that names nobody fits, too */
     uint32_t definition;    /* token that can mean the callee only; or 0 */
     const uint32_t *helper; /* two opcodes that the callee stands for; 0 is none */
     const char *made;       /* text of the new object's class */

@@ -5,6 +5,8 @@
 #include "base/il.h"
 #include "base/memory.h"
 
+#include <shadowtrace/clr/constants.h>
+
 #include <string.h>
 
 /* Of those that fit the first of the best, how many fit as well as it, and how many there are. */
@@ -332,8 +334,8 @@ static void ways_add(struct ways *w, struct reach from, uint32_t statement, bool
     for (uint32_t i = 0; i < from.count; i++) {
         const struct il_instruction *in = &from.first[i];
 
-        if (in->opcode == OP_NEWOBJ && !leads)
-            continue; /* a constructor that is inlined and makes, or calls: not from afar */
+        if (in->opcode == OP_NEWOBJ && !leads && clr_token_type(in->token) == mdtMethodDef)
+            continue; /* a constructor of the same module that is inlined has other ways to tell */
         if (!w->all++)
             w->any = in;
         w->last = in->at;
@@ -428,6 +430,16 @@ static int32_t between(struct near *near, const struct ways *follows)
     return il_several(first, last);
 }
 
+/* A lambda's call, which names nobody: another delegate's may be as near, or an inlined method. */
+static int32_t lambda_call(struct near *near)
+{
+    struct best best = best_of(near, NEAR_FOLLOWS);
+
+    if (!best.count && !ways_in(near, NEAR_FOLLOWS).calls)
+        best = best_of(near, NEAR_SETS);
+    return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
+}
+
 /* No operand names the target: calls that may lead to it by another name, or are inlined. */
 static int32_t by_way_of(struct near *near)
 {
@@ -439,9 +451,14 @@ static int32_t by_way_of(struct near *near)
 
     if (w.calls == 1 && il_match_unnamed(&near->match, w.call))
         return (int32_t)w.call->at;
+    elsewhere = best_of(near, target->callee ? NEAR_SETS : NEAR_ANY);
+    if (elsewhere.fit >= FIT_NAME && w.all) /* moved away; or by way of a call here: who knows */
+        return IL_UNKNOWN;
+    if (near->match.lambda && elsewhere.fit == FIT_NAME)
+        return lambda_call(near);
     elsewhere = best_of(near, NEAR_ANY);
-    if (elsewhere.fit >= FIT_NAME) /* moved away; or reached by way of a call here: who knows */
-        return w.all ? IL_UNKNOWN : chosen(near, NEAR_ANY, &elsewhere);
+    if (elsewhere.fit >= FIT_NAME)
+        return chosen(near, NEAR_ANY, &elsewhere);
     if (!w.all)
         return only_one(near);
     if (w.all == 1)
@@ -466,6 +483,8 @@ static int32_t named(struct near *near, bool *any)
     uint32_t wanted;
 
     *any = fit >= FIT_NAME;
+    if (near->match.lambda && fit == FIT_NAME)
+        return lambda_call(near);
     if (!*any || best.all == 1) /* one: whatever its rank */
         return *any ? (int32_t)best.at : IL_UNKNOWN;
     wanted = rank_of(near)->count;
@@ -580,14 +599,28 @@ bool il_doubtful(const struct metadata_method *method, const struct il_pieces *p
     return elsewhere;
 }
 
-/* The only one in the whole method. */
+/*
+ * The only one in the whole method. A callee that no operand names is called by another method of
+ * its type, which was inlined, or by a call that names nobody.
+ */
 static int32_t only_fit(struct near *near)
 {
-    struct best best = {.fit = 0};
+    const struct il_target *target = near->match.target;
+    const struct il_pieces *pieces = near->pieces;
+    struct best best = {.fit = 0}, unnamed = {.fit = 0};
 
-    best_in(&best, &near->match, (struct reach){near->pieces->reach, near->pieces->reaches}, true);
-    if (near->match.target->made && best.fit == FIT_FIRST && near->pieces->reaches > 1)
+    best_in(&best, &near->match, (struct reach){pieces->reach, pieces->reaches}, true);
+    if (target->made && best.fit == FIT_FIRST && pieces->reaches > 1)
         return IL_UNKNOWN;
+    if (target->callee && best.fit < FIT_NAME) {
+        for (uint32_t i = 0; i < pieces->reaches; i++)
+            if (il_match_unnamed(&near->match, &pieces->reach[i]))
+                best_add(&unnamed, pieces->reach[i].at, FIT_NAME);
+        if (unnamed.count && best.count)
+            return IL_UNKNOWN;
+        if (unnamed.count)
+            best = unnamed;
+    }
     return best.count == 1 ? (int32_t)best.at : IL_UNKNOWN;
 }
 

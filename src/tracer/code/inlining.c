@@ -607,13 +607,14 @@ static bool is_roots(const struct inlining *in)
 
 /*
  * No statement has what is looked for: the JIT gave its code to another one, or none. It is the
- * only instruction in the body that fits, if there is but one.
+ * only instruction in the body that fits, if there is but one. *count: how many fit.
  */
 static uint32_t find_elsewhere(const struct inlining *in, const struct il_target *target,
-                               struct found *found)
+                               struct found *found, uint32_t *count)
 {
-    uint32_t node = RICH_NONE, count = 0;
+    uint32_t node = RICH_NONE;
 
+    *count = 0;
     for (uint32_t i = 0; i < in->body->nodes; i++) {
         struct metadata_method *method = method_of(in, i);
         const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
@@ -625,11 +626,53 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
             find_fits(in, method, pieces, WHOLE, target, least_of(target), &here);
         if (!here.count)
             continue;
-        count += here.count;
+        *count += here.count;
         node = i;
         *found = here;
     }
-    return count == 1 && found->fit >= FIT_NAME ? node : RICH_NONE;
+    return *count == 1 && found->fit >= FIT_NAME ? node : RICH_NONE;
+}
+
+/* Was a node inlined by an instruction of the node above? */
+static bool is_inlined_by(const struct inlining *in, uint32_t node, uint32_t above, uint32_t il)
+{
+    while (node && node != RICH_NONE && in->body->node[node].parent != above)
+        node = in->body->node[node].parent;
+    return node && node != RICH_NONE && call_of(in, node) == (int32_t)il;
+}
+
+/*
+ * Where the entry's statement has no operand that names the target: the only one in the body, or a
+ * call in the statement that names nobody, the last target. If there are both, it is the former if
+ * the latter led to it; else nobody knows.
+ */
+static uint32_t find_unsure(struct inlining *in, const struct il_target *targets, size_t count,
+                            struct found *found)
+{
+    size_t named = count && targets[count - 1].unnamed ? count - 1 : count;
+    uint32_t node = RICH_NONE, nobody = RICH_NONE, fit, any = 0;
+    struct found unnamed;
+
+    for (size_t i = 0; i < named && node == RICH_NONE; i++) {
+        node = find_elsewhere(in, &targets[i], found, &fit);
+        any += fit;
+    }
+    if (named == count)
+        return node;
+    in->target = &targets[named];
+    if (in->entry != RICH_NONE && in->doubtful == RICH_NONE)
+        nobody = find_up(in, &unnamed);
+    if (!any && nobody == RICH_NONE)
+        return find_elsewhere(in, &targets[named], found, &fit);
+    if (nobody == RICH_NONE)
+        return node;
+    if (any)
+        return node != RICH_NONE && unnamed.count == 1 &&
+                       is_inlined_by(in, node, nobody, unnamed.at[0])
+                   ? node
+                   : RICH_NONE;
+    *found = unnamed;
+    return nobody;
 }
 
 /* Instructions of own code, in one node, below which an object can have been made. */
@@ -772,10 +815,10 @@ static int32_t find_il(struct inlining *in, const struct il_target *targets, siz
         found = (struct found){.count = 1, .at = {in->body->map[in->entry].il}};
         node = in->body->map[in->entry].node;
     } else if (in->entry != RICH_NONE) {
-        node = find_target(in, targets, count, &found);
+        node = find_target(in, targets, count - targets[count - 1].unnamed, &found);
     }
-    for (size_t i = 0; i < count && node == RICH_NONE; i++)
-        node = find_elsewhere(in, &targets[i], &found);
+    if (node == RICH_NONE)
+        node = find_unsure(in, targets, count, &found);
     if (node != RICH_NONE)
         il = several(&found);
     else if (count && targets[count - 1].made)

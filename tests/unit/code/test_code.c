@@ -260,7 +260,8 @@ TEST(what_was_called_tells_the_instruction)
     assert_int_equal(call(0x18, SECOND), 11);               /* Second(int) */
     assert_int_equal(call(0x18, LAMBDA), CODE_IL_UNMAPPED); /* any of three */
     assert_int_equal(call(0x78, FIRST), 135);               /* through a MethodSpec */
-    assert_int_equal(call(0x88, SECOND), 174);              /* behind the table of a switch */
+    assert_int_equal(call(0x88, UNHOOKED), 174);            /* behind the table of a switch */
+    assert_int_equal(call(0x88, SECOND), CODE_IL_UNMAPPED); /* an overload, which is not virtual */
 }
 
 TEST(what_was_made_tells_the_instruction)

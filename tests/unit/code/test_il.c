@@ -28,7 +28,9 @@ static const struct fake_blob blobs[] = {
     {0x06000003, 0x02000002, u"Second", nothing, sizeof(nothing)},
     {0x06000004, 0x02000002, u"Second", takes_int, sizeof(takes_int)}, /* an overload */
     {0x06000005, 0x02000003, u".ctor", constructs, sizeof(constructs)},
+    {0x06000006, 0x02000003, u"First", nothing, sizeof(nothing)}, /* another type's */
     {0x0A000002, 0x1B000001, u".ctor", constructs, sizeof(constructs)},
+    {0x0A000003, 0x02000003, u"Invoke", nothing, sizeof(nothing)},
     {0x1B000001, 0, NULL, list_of_widget, sizeof(list_of_widget)},
     {0, 0, NULL, NULL, 0},
 };
@@ -47,6 +49,7 @@ static struct metadata_method *caller;
 
 #define TOKEN(row, table) (row), 0, 0, (table)
 #define CALL(row)         0x28, TOKEN(row, 0x06)
+#define INVOKE            0x6F, TOKEN(3, 0x0A)
 #define NEWOBJ(row)       0x73, TOKEN(row, 0x06)
 #define NEWOBJ_REF(row)   0x73, TOKEN(row, 0x0A)
 #define NEWARR(row)       0x8D, TOKEN(row, 2)
@@ -270,6 +273,54 @@ TEST(overloads_are_told_apart)
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0,
                           &(const struct il_target){.callee = "App.Program.Second()"}),
                      0);
+}
+
+/* A call that is not virtual goes to the method that it names. */
+TEST(a_method_of_another_type_is_not_meant_by_its_name)
+{
+    static const uint8_t other[] = {CALL(2), RET}, same[] = {CALL(6), RET};
+    const struct metadata_method first = {.module = caller->module, .token = 0x06000006};
+    struct il_target target = {.callee = "App.Widget.First()"};
+
+    assert_int_equal(find_lost(other, sizeof(other), &target), 0); /* of an unknown method */
+    target.record = &first;
+    assert_int_equal(find_lost(other, sizeof(other), &target), IL_UNKNOWN);
+    assert_int_equal(find_lost(same, sizeof(same), &target), 0);
+}
+
+TEST(a_lambda_is_called_by_what_names_nobody)
+{
+    static const uint8_t one[] = {INVOKE, CALL(2), POP, RET};
+    static const uint8_t two[] = {INVOKE, INVOKE, CALL(2), POP, RET};
+    static const uint8_t far_off[] = {INVOKE, CALL(2), RET};
+    const uint32_t mapped[] = {0, 5, 10};
+    const struct il_target lambda = {.callee = "App.Program.<>c.<Main>b__0_1()"};
+
+    assert_int_equal(find(one, sizeof(one), mapped, 1, 0, &lambda), 0);
+    assert_int_equal(find(two, sizeof(two), mapped, 1, 0, &lambda), IL_UNKNOWN);
+    assert_int_equal(find(two, sizeof(two), mapped, 3, 10, &lambda), IL_UNKNOWN);
+    assert_int_equal(find(far_off, sizeof(far_off), mapped, 2, 5, &lambda), IL_UNKNOWN);
+}
+
+/* An inlined method of the callee's type may have called it, or a delegate. */
+TEST(what_no_operand_names_may_be_called_by_a_delegate)
+{
+    static const uint8_t made[] = {NEWOBJ(5), POP, RET}, both[] = {NEWOBJ(5), POP, INVOKE, RET};
+    const struct il_target hidden = {.callee = "App.Widget.Hidden()"};
+    const struct {
+        const uint8_t *code;
+        uint32_t size;
+        int32_t il;
+    } cases[] = {{made, sizeof(made), 0}, {both, sizeof(both), IL_UNKNOWN}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct il_code il = {.code = cases[i].code, .size = cases[i].size};
+        struct il_pieces pieces;
+
+        assert_int_equal(il_pieces_new(caller, &il, NULL, 0, NULL, &pieces), 0);
+        assert_int_equal(il_search(caller, &pieces, IL_NOWHERE, &hidden), cases[i].il);
+        il_pieces_free(&pieces);
+    }
 }
 
 TEST(loops_and_branches_of_any_kind_end)
