@@ -11,6 +11,9 @@ LEAST_TYPES = 20  # that a random program has made, or nothing of it was tested
 
 LEAST_RIGHT = 0.99
 LEAST_GUIDED = 0.98  # what profiles have inlined into own code differs from run to run, and some of it is not certain
+# Of objects with the methods of unoptimised code; tail calls kept. A tail call leaves no frame, and LineTruth makes many.
+LEAST_EQUAL = {'LineTruth': (0.85, 0.99), 'Seeds': (0.95, 0.95)}
+TYPE = r'T(\d{4,5})(\[\])?'
 SETTINGS = {'tiers': {'TC_CallCountingDelayMs': '0'}, 'optimised': {'TieredCompilation': '0'}, 'unguided': {'TieredPGO': '0'}}
 
 
@@ -37,7 +40,7 @@ def judge(rows, text):
     """rows: of sites, or of lines by type; text: the program's."""
     source, found, wrong = Source(text), collections.Counter(), []
     for row in rows:
-        made = re.fullmatch(r'T(\d{4,5})(\[\])?', row['type'])
+        made = re.fullmatch(TYPE, row['type'])
         if not made:
             continue
         line, made = row.get('line'), int(made[1])
@@ -56,9 +59,13 @@ def inlined_frames(log):
         return sum(line.startswith('{"kind":"inlined"') for line in file)
 
 
-def record(t, program, framework, setting, *options, arguments=('60', '4')):
-    env = dict(ENVIRONMENT, **{'DOTNET_' + name: value for name, value in SETTINGS[setting].items()})
+def record_with(t, program, framework, env, *options, arguments):
+    env = dict(ENVIRONMENT, **{'DOTNET_' + name: value for name, value in env.items()})
     return t.record(PROGRAM.command(program, framework) + list(arguments), '--log', 'sites', *options, env=env)
+
+
+def record(t, program, framework, setting, *options, arguments=('60', '4')):
+    return record_with(t, program, framework, SETTINGS[setting], *options, arguments=arguments)
 
 
 @needs('LineTruth')
@@ -150,3 +157,94 @@ def test_each_object_of_random_programs_is_on_its_line(t, framework, setting, op
     share = found['right'] / max(1, sum(found.values()))
     t.true(share >= LEAST_RIGHT, '%.2f %% of %d objects have their line' % (100 * share, sum(found.values())))
     t.note('%.3f %% of %d' % (100 * share, sum(found.values())))
+
+
+class Paths:
+    """
+    Own frames of what makes objects whose types say their line: as often as each path is there, by type. Not those that go on from
+    where they were begun.
+    """
+
+    def __init__(self, log, program):
+        self.log, self.made = log, collections.Counter()
+        self.own = {number for number, method in log.methods.items() if log.modules.get(method.get('module'), {}).get('name') == program}
+        for site in log.sites:
+            name = log.classes[site['class']]['name']
+            path = self.path(site) if re.fullmatch(TYPE, name) else None
+            if path:
+                self.made[name, path] += site['allocs']
+        self.offsets = collections.defaultdict(list)
+        for name, path in self.made:
+            self.offsets[name, methods_of(path)].append(path)
+
+    def path(self, site):
+        """((method, its call's first and last IL offset or None), ...), from the outermost."""
+        record, frames = site, ()
+        node = self.log.nodes.get(site['node'])
+        while node:
+            if 'begun' in node:
+                return None
+            frames = self.frames(node['method'], record) + frames
+            record, node = node, self.log.nodes.get(node['parent'])
+        return tuple(frame for frame, inner in zip(frames, frames[1:] + (None,)) if not (inner and begins(frame[0], inner[0])))
+
+    def frames(self, method, record):
+        frames, at = [], record.get('inlined')
+        while at:
+            inlined = self.log.inlined[at]
+            frames.append((inlined['method'], offsets_of(inlined)))
+            at = inlined.get('parent')
+        frames.append((method, offsets_of(record)))
+        return tuple((self.log.methods[number]['name'], offsets) for number, offsets in reversed(frames) if number in self.own)
+
+
+def begins(method, inner):
+    """Is it the async method or the iterator that the compiler made the other of? Logical paths have one frame for both."""
+    made = re.match(r'(.*)\.<(\w+)>d__\d+(<.*>)?\.MoveNext\(\)', inner)
+    return made and method.startswith((made[1] + '.' + made[2] + '(', made[1] + '.' + made[2] + '<'))
+
+
+def offsets_of(record):
+    return (record['il'], record.get('il_last', record['il'])) if 'il' in record else None
+
+
+def methods_of(path):
+    return tuple(method for method, _ in path)
+
+
+def agrees(path, other):
+    """Every call that is known is the other's, or among those that it may be."""
+    return all(not one or not two or (one[0] <= two[1] and two[0] <= one[1]) for (_, one), (_, two) in zip(path, other))
+
+
+@lane('combinations', sample=lambda framework, setting, program, options: framework == DEFAULT_FRAMEWORK and setting == 'optimised' and options)
+@needs('LineTruth')
+@needs('Seeds')
+@each('framework', *filter(is_rich, FRAMEWORKS))
+@each('setting', *SETTINGS)
+@each('program', *LEAST_EQUAL)
+@each('options', '', '--keep-tail-calls')
+def test_paths_with_inlined_methods_are_those_of_unoptimised_code(t, framework, setting, program, options):
+    """A path whose calls are all known is one of the unoptimised program's; and most objects have the methods of one."""
+    arguments = {'LineTruth': ['60', '4'], 'Seeds': ['60']}[program]
+    paths = []
+    for env in SETTINGS[setting], {'JITMinOpts': '1'}:
+        r = record_with(t, program, framework, env, '--own', *options.split(), arguments=arguments)
+        t.equal(r.status, 0, str(r))
+        paths.append(Paths(r.log, program))
+    found, truth = paths
+    wrong = [(name, path) for name, path in found.made if options and all(offsets for _, offsets in path) and
+             not any(agrees(path, other) for other in truth.offsets[name, methods_of(path)])]
+    t.equal(wrong[:5], [], '%d known paths are not those of unoptimised code' % len(wrong))
+    equal = collections.Counter()
+    for (name, path), count in truth.made.items():
+        equal[name, methods_of(path)] += count
+    alike, all_of = 0, sum(found.made.values())
+    for (name, path), count in found.made.items():
+        same = min(count, equal[name, methods_of(path)])
+        equal[name, methods_of(path)] -= same
+        alike += same
+    known = sum(count for (_, path), count in found.made.items() if all(offsets for _, offsets in path))
+    t.note('%.2f %% of %d objects have their methods, %.2f %% all calls' % (100 * alike / all_of, all_of, 100 * known / all_of))
+    least = LEAST_EQUAL[program][bool(options)]
+    t.true(alike >= least * all_of, '%d of %d objects have the methods of unoptimised code' % (alike, all_of))
