@@ -105,8 +105,8 @@ const struct args_option record_options[] = {
     FIELD("native", NULL, "show native frames in logged snapshots (libunwind)"),
     FIELD("no-lines", NULL, "record call paths by method only: no IL offsets, no lines"),
     FIELD("rich", NULL,
-          "the default: ask the JIT (.NET 9 and later) which methods it inlined, so that what they "
-          "allocate has its own line, in optimised code too"),
+          "the default: ask the JIT which methods it inlined, so that what they allocate has its "
+          "own line, in optimised code too"),
     FIELD("no-rich", NULL,
           "leave that out: no frames of inlined methods, more allocations without a line"),
     FIELD("optimized", NULL,

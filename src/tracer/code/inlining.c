@@ -514,13 +514,30 @@ static bool is_others(const struct inlining *in, const struct metadata_method *m
     return method->module && metadata_module_is_others(in->metadata, method->module->module_id);
 }
 
-/* Is a node own code, or was it inlined into own code other than the root? */
+/* Is own code inlined into the root? */
+static bool any_own(const struct inlining *in)
+{
+    for (uint32_t i = 1; i < in->body->nodes; i++) {
+        struct metadata_method *method;
+
+        if (map_method(in, i, &method) || !is_others(in, method))
+            return true;
+    }
+    return false;
+}
+
+/*
+ * Is a node own code, or was it inlined into own code other than the root? A node of which nobody
+ * says what it was inlined into may be, if any is.
+ */
 static bool in_own_code(const struct inlining *in, uint32_t node)
 {
     for (unsigned depth = 0; node && depth < MOST_DEPTH; depth++) {
         struct metadata_method *method;
 
-        if (node == RICH_NONE || map_method(in, node, &method) || !is_others(in, method))
+        if (node == RICH_NONE)
+            return any_own(in);
+        if (map_method(in, node, &method) || !is_others(in, method))
             return true;
         node = in->body->node[node].parent;
     }

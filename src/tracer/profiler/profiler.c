@@ -182,7 +182,7 @@ static hresult start(struct profiler *p)
     if (options_records(&p->options, OPTIONS_CALLS))
         calls_start(&p->options);
     if (p->has_rich)
-        rich_start(&p->rich); /* if it fails, lines are found as on .NET 8 */
+        rich_start(&p->rich); /* if it fails, lines are found without */
     serve_start(p);
     if (threads_start(p))
         return decline(p, "no thread could be started");

@@ -202,7 +202,7 @@ static void alloc_created(void *context, struct tree_site *alloc)
 static void rich_open(struct profiler *p)
 {
     p->has_rich = !p->attached && options_rich(&p->options) &&
-                  rich_init(&p->rich, p->metadata, &p->runtime, p->options.rich);
+                  rich_init(&p->rich, p->metadata, &p->runtime);
 }
 
 static int tree_open(struct profiler *p)

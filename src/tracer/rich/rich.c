@@ -24,7 +24,6 @@
 #define LOAD_SIZE     36
 #define RICH_HEAD     34
 #define NODE_SIZE     20
-#define OLDEST        9  /* .NET 8 loses the parents of inlined methods */
 #define NEWEST_STORED 10 /* .NET 11 compresses them in another way: they come as events */
 #define MAP_SIZE      13
 #define LAST_CHUNK    0x80000000u
@@ -37,20 +36,13 @@
 static const clr_wchar runtime_name[] = u"Microsoft-Windows-DotNETRuntime";
 static const clr_wchar private_name[] = u"Microsoft-Windows-DotNETRuntimePrivate";
 
-bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime,
-               bool asked)
+bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime)
 {
     const char *set = getenv(RICH_VARIABLE);
 
     rich->metadata = metadata;
     rich->runtime = runtime;
     pthread_mutex_init(&rich->lock, NULL);
-    if (runtime->major < OLDEST || runtime->info_version < 12) {
-        if (asked)
-            snprintf(rich->why_not, sizeof(rich->why_not),
-                     ".NET %u does not say for certain which methods it inlined", runtime->major);
-        return false;
-    }
     if (!set || strcmp(set, "1") != 0) {
         snprintf(rich->why_not, sizeof(rich->why_not),
                  RICH_VARIABLE "=1 was not set as the process began; `shadowtrace env` prints it");

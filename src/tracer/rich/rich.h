@@ -2,7 +2,7 @@
  * rich/rich.h - the JIT's rich debug info of own code: which statement of which method, inlined
  * ones too, a piece of native code belongs to. Of other code it is kept where an own method was
  * inlined, which is rare. The JIT makes it only if DOTNET_RichDebugInfo=1 was set as the process
- * began. .NET 9 and 10 keep it where it can be read: stored.h. A later one sends it as an event for
+ * began. .NET 8 to 10 keep it where it can be read: stored.h. A later one sends it as an event for
  * each body, and only to an EventPipe session with the verbose events of the JIT: so the session is
  * a separate one.
  */
@@ -20,7 +20,7 @@
 /* A method in a body: node 0 is the one that was compiled, the others were inlined. */
 struct rich_node {
     uintptr_t function; /* FunctionID */
-    uint32_t parent;    /* node; RICH_NONE: of node 0, or the JIT did not say */
+    uint32_t parent;    /* node; RICH_NONE: of node 0, or .NET 8 did not say */
     uint32_t il; /* of the call in the parent; of some runtimes it is garbage: rich_trusted */
 };
 
@@ -95,12 +95,10 @@ struct rich {
 };
 
 /*
- * rich_init - with metadata's methods. `asked`: not by default only.
- * Returns: whether this runtime, in this environment, says what was inlined and can be believed;
- *          else rich->why_not says why not, unless .NET is too old and nobody asked.
+ * rich_init - with metadata's methods.
+ * Returns: whether the runtime says what was inlined; else rich->why_not says why not.
  */
-bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime,
-               bool asked);
+bool rich_init(struct rich *rich, struct metadata *metadata, const struct clr_runtime *runtime);
 
 /* rich_start - the session; if it fails, rich->why_not says why. Threads: initialize. */
 void rich_start(struct rich *rich);

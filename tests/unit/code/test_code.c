@@ -485,7 +485,7 @@ static void rich_begin(void)
 {
     rich = (struct rich){.metadata = NULL};
     setenv(RICH_VARIABLE, "1", 1);
-    assert_true(rich_init(&rich, metadata, &runtime, false));
+    assert_true(rich_init(&rich, metadata, &runtime));
     store_relaxed(&rich.running, true);
     store_relaxed(&rich.provider, PROVIDER);
     store_relaxed(&rich.private_provider, PRIVATE);
@@ -533,7 +533,7 @@ TEST(a_body_without_a_header_is_looked_at_once)
     bool lost = true;
 
     setenv(RICH_VARIABLE, "1", 1);
-    assert_true(rich_init(&rich, metadata, &ten, false));
+    assert_true(rich_init(&rich, metadata, &ten));
     assert_null(rich_body_find(metadata, caller, &osr, &lost));
     assert_false(lost);
     assert_int_equal(mprotect((void *)CODE, END_OF_CODE - CODE, PROT_READ | PROT_WRITE), 0);
@@ -553,7 +553,7 @@ TEST(code_shared_by_instantiations_is_looked_at_again_since_other_code_may_be_th
     bool lost = true;
 
     setenv(RICH_VARIABLE, "1", 1);
-    assert_true(rich_init(&rich, metadata, &ten, false));
+    assert_true(rich_init(&rich, metadata, &ten));
     metadata_method_entry(caller)->recheck = true;
     assert_int_equal(mprotect((void *)CODE, END_OF_CODE - CODE, PROT_READ | PROT_WRITE), 0);
     memset((void *)(OSR - sizeof(at)), 0, sizeof(at));
