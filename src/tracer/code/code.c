@@ -406,7 +406,8 @@ static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t i
 /*
  * As by_map. Code of methods that were inlined may name none of the statement's operands: then the
  * call that they were inlined by is where it belongs, if the map leaves no other statement, and no
- * other operand names what is looked for.
+ * other operand names what is looked for. If both name a statement for an object, and not the same,
+ * nobody knows.
  */
 static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body, uint32_t offset,
