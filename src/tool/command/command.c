@@ -1,6 +1,7 @@
 #include "command/command.h"
 
 #include "base/clean.h"
+#include "base/error.h"
 #include "base/memory.h"
 #include "base/near.h"
 #include "command/operands.h"
@@ -48,7 +49,7 @@ int cli_failed(const struct cli_command *command, int err)
 {
     if (!err)
         return CLI_OK;
-    cli_complain(command, "%s", err == -ENOMEM ? "out of memory" : strerror(-err));
+    cli_complain(command, "%s", error_text(err));
     return CLI_IO;
 }
 

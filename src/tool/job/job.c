@@ -1,5 +1,6 @@
 #include "job/job.h"
 
+#include "base/error.h"
 #include "base/file.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ static _Noreturn void work_in_copy(int fd, job_work *work, void *context, uint64
     if (!err && (fflush(out) || ferror(out)))
         err = -ENOMEM; /* of what lies in memory nothing else can fail */
     if (err)
-        fail(fd, *why ? why : err == -ENOMEM ? "out of memory" : strerror(-err));
+        fail(fd, *why ? why : error_text(err));
     _exit(0);
 }
 

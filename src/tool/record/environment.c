@@ -219,13 +219,11 @@ static void print_runsettings(FILE *out, const struct record_environment *e)
     buffer_free(&b);
 }
 
-/* Where a value that has a control character cannot be written; NULL: it can. */
-static const char *holds_no_control(enum env_format format)
-{
-    return format == ENV_DOCKER        ? "docker env-file"
-           : format == ENV_RUNSETTINGS ? ".runsettings file"
-                                       : NULL;
-}
+/* Where a value that has a control character cannot be written. */
+static const char *const holds_no_control[] = {
+    [ENV_DOCKER] = "docker env-file",
+    [ENV_RUNSETTINGS] = ".runsettings file",
+};
 
 int record_environment_print(const struct record_environment *e, enum env_format format, FILE *out,
                              struct record_why *why)
@@ -235,11 +233,11 @@ int record_environment_print(const struct record_environment *e, enum env_format
         return CLI_OK;
     }
     for (size_t i = 0; i < e->count; i++)
-        if (holds_no_control(format) && !is_clean(e->set[i].value))
+        if (holds_no_control[format] && !is_clean(e->set[i].value))
             return record_refuse(why, CLI_IO,
                                  "%s contains a line break or another control character, which a "
                                  "%s cannot hold",
-                                 e->set[i].name, holds_no_control(format));
+                                 e->set[i].name, holds_no_control[format]);
     if (format == ENV_RUNSETTINGS) {
         print_runsettings(out, e);
         return CLI_OK;

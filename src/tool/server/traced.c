@@ -1,6 +1,7 @@
 #include "server/traced.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "readers/header.h"
 
 #include <fcntl.h>
@@ -184,8 +185,7 @@ static void say_failed(struct traced *t, int err)
     if (err == -EPROTO || err == -EBADMSG)
         fail(t, "%.150s: %s", t->path, t->cells.log.why);
     else
-        fail(t, "cannot read %.200s: %s", t->path,
-             err == -ENOMEM ? "out of memory" : strerror(-err));
+        fail(t, "cannot read %.200s: %s", t->path, error_text(err));
 }
 
 static void tell_news(const struct traced_set *set, struct traced *t)

@@ -7,6 +7,7 @@
 #include "shipper/send.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/file.h"
 
 #include <limits.h>
@@ -247,7 +248,7 @@ static void remove_source(struct shipper *s, size_t i)
 static void failed(struct shipper *s, int err, const char *why, uint64_t now_ns)
 {
     struct source *one = s->sending.source;
-    const char *text = *why ? why : err == -ENOMEM ? "out of memory" : strerror(-err);
+    const char *text = *why ? why : error_text(err);
 
     if (strcmp(s->said, text) != 0)
         cli_complain(&cmd_ship, "cannot send: %s%s", text,
