@@ -209,6 +209,8 @@ static void start_learn(struct walk_thread *t)
         natives++;
     if (!natives || natives > WALK_START_STEPS || natives == t->fresh.count || step[natives].native)
         return;
+    if (step[natives].ip & WALK_EXACT)
+        return; /* a fault's address: what comes is taken for a call's */
     start.ip = step->ip;
     if (step->by_fp)
         start.fp = (int32_t)(step->fp - sp);
