@@ -108,6 +108,30 @@ def test_each_object_of_a_method_inlined_into_the_framework_is_on_its_line(t, fr
         t.true(share >= least, '%s: %.2f %% of %d objects have their line' % (options, 100 * share, sum(found.values())))
 
 
+@lane('combinations', sample=lambda framework, setting: (framework, setting) in ((SDK_FRAMEWORK, 'optimised'), ('net9.0', 'optimised')))
+@needs('Hosts')
+@needs('Hosts', framework='net8.0')
+@needs('Hosts', framework='net9.0')
+@each('framework', *FRAMEWORKS)
+@each('setting', *SETTINGS)
+def test_each_object_that_inlined_methods_of_the_framework_make_is_on_its_line(t, framework, setting):
+    """Where a list grows, and where numbers are written out. With hooks in what they call, and without."""
+    text = text_of('Hosts')
+    texts = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith('// text')]
+    for options in [], ['--own']:
+        r = record(t, 'Hosts', framework, setting, *options, arguments=['300'])
+        t.equal(r.status, 0, str(r))
+        rows = [row for row in r.report('--view', 'line-types')['rows'] if row['method'] and '.Main(' not in row['method']]
+        found, wrong = judge(rows, text)
+        t.equal(wrong, [], 'wrong lines: %s' % options)
+        strings = [row for row in rows if row['type'] == 'System.String']
+        t.equal([row for row in strings if row.get('line') and row['line'] not in texts], [], 'wrong lines of strings')
+        found['right'] += sum(row['allocs'] for row in strings if row.get('line'))
+        without = [row for row in strings if not row.get('line') and '.TwoTexts(' not in row['method']]  # of two nobody may know
+        t.true(found['right'] > 300 * 300, 'objects: %s' % found)
+        t.equal((found['none'], without), (0, []), 'without a line: %s' % options)
+
+
 @needs('Endpoints', framework=SDK_FRAMEWORK)
 @each('options', '', '--own', '--capture walk')
 def test_each_object_of_a_short_endpoint_is_on_its_line(t, options):

@@ -404,6 +404,34 @@ static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t i
 }
 
 /*
+ * Of code that calls what only methods of others name that were inlined: a list's, which grows at
+ * the end of the code, or those of a number that is written out. Whom the code calls may have
+ * ended, by a tail call.
+ */
+static int32_t by_inlined(struct metadata *metadata, struct metadata_method *method,
+                          const struct code_body *body, uint32_t offset,
+                          const struct site_hint *hint)
+{
+    struct site_hint through = {.callee = NULL};
+    const struct rich_body *rich;
+    struct il_target target;
+    struct rich_code code;
+    uint32_t native;
+    bool lost;
+
+    if (hint->fault || hint->sure || !hint->inlined || body->ranges != 1)
+        return CODE_IL_UNMAPPED;
+    code = (struct rich_code){body->range->start_address, (uint32_t)body->range->size};
+    rich = code_rich(metadata, method, &code, offset, &native, &lost);
+    if (!rich || native == RICH_NONE)
+        return CODE_IL_UNMAPPED;
+    through.callee = callee_at(metadata, method, body, native, offset);
+    target = target_of(metadata,
+                       through.callee && !makes_for_others(through.callee) ? &through : hint, NULL);
+    return code_rich_root(metadata, method, rich, offset, &target);
+}
+
+/*
  * As by_map. Code of methods that were inlined may name none of the statement's operands: then the
  * call that they were inlined by is where it belongs, if the map leaves no other statement, and no
  * other operand names what is looked for. If both name a statement for an object, and not the same,
@@ -420,10 +448,14 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
         il_statement_end(&body->pieces, (uint32_t)il_first(il)) !=
             il_statement_end(&body->pieces, (uint32_t)hint->around))
         return CODE_IL_UNMAPPED;
-    if (il >= 0 || hint->around <= 0 || !is_only_at(body, offset, (uint32_t)hint->around))
+    if (il >= 0)
         return il;
-    target = target_of(metadata, hint, NULL);
-    return il_doubtful(method, &body->pieces, hint->around, &target) ? il : hint->around;
+    if (hint->around > 0 && is_only_at(body, offset, (uint32_t)hint->around)) {
+        target = target_of(metadata, hint, NULL);
+        if (!il_doubtful(method, &body->pieces, hint->around, &target))
+            return hint->around;
+    }
+    return by_inlined(metadata, method, body, offset, hint);
 }
 
 static int by_native_start(const void *a, const void *b)

@@ -124,6 +124,14 @@ static unsigned fit_constrained(const struct inlining *in, struct il_match *matc
     return il_match_fit(match, &box, false);
 }
 
+static unsigned fit_of(const struct inlining *in, struct il_match *match,
+                       const struct metadata_method *method, struct il_instruction *instruction)
+{
+    unsigned fit = il_match_fit(match, instruction, false);
+
+    return fit ? fit : fit_constrained(in, match, method, instruction);
+}
+
 /* `least`: how well they have to fit. */
 static void find_fits(const struct inlining *in, const struct metadata_method *method,
                       const struct il_pieces *pieces, struct range range,
@@ -136,13 +144,9 @@ static void find_fits(const struct inlining *in, const struct metadata_method *m
     found->count = 0;
     for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
         struct il_instruction *instruction = &pieces->reach[i];
-        unsigned fit = 0;
+        unsigned fit =
+            in_range(&range, instruction->at) ? fit_of(in, &match, method, instruction) : 0;
 
-        if (in_range(&range, instruction->at)) {
-            fit = il_match_fit(&match, instruction, false);
-            if (!fit)
-                fit = fit_constrained(in, &match, method, instruction);
-        }
         if (fit < found->fit)
             continue;
         if (fit > found->fit)
@@ -559,16 +563,22 @@ static bool may_be_own(const struct inlining *in, const struct il_target *target
     return false;
 }
 
+/* The instruction of the root by which that of a node was inlined; IL_UNKNOWN: not known. */
+static int32_t in_root(const struct inlining *in, uint32_t node, uint32_t at)
+{
+    int32_t il = (int32_t)at;
+
+    for (; node && node != RICH_NONE; node = in->body->node[node].parent)
+        il = call_of(in, node);
+    return node == RICH_NONE ? IL_UNKNOWN : il;
+}
+
 /* The call in the root by which the entry's code was inlined. */
 static int32_t call_around(const struct inlining *in)
 {
-    uint32_t node = in->entry == RICH_NONE ? RICH_NONE : in->body->map[in->entry].node, top = 0;
-    int32_t il = IL_UNKNOWN;
+    const struct rich_map *map = in->entry == RICH_NONE ? NULL : &in->body->map[in->entry];
+    int32_t il = map && map->node ? in_root(in, map->node, map->il) : IL_UNKNOWN;
 
-    for (; node && node != RICH_NONE; node = in->body->node[node].parent)
-        top = node;
-    if (!node && top)
-        il = call_of(in, top);
     return il >= 0 ? il : CODE_IL_UNMAPPED;
 }
 
@@ -593,12 +603,9 @@ static struct range part_of_root(const struct inlining *in, const struct il_piec
 {
     const struct rich_map *map = &in->body->map[in->entry];
     struct range part = WHOLE;
-    uint32_t node = map->node;
-    int32_t il = (int32_t)map->il;
+    int32_t il = in_root(in, map->node, map->il);
 
-    for (; node && node != RICH_NONE; node = in->body->node[node].parent)
-        il = call_of(in, node);
-    if (node == RICH_NONE || il < 0)
+    if (il < 0)
         return part;
     part.from = (uint32_t)il;
     part.to = il_statement_end(pieces, part.from);
@@ -845,23 +852,145 @@ static int32_t find_il(struct inlining *in, const struct il_target *targets, siz
     return il < 0 ? CODE_IL_UNMAPPED : frames_of(in, node, il, inlined);
 }
 
+static void inlining_open(struct inlining *in, struct metadata *metadata,
+                          struct metadata_method *method, const struct rich_body *rich,
+                          uint32_t offset, const struct il_target *target)
+{
+    *in = (struct inlining){.metadata = metadata,
+                            .root = method,
+                            .body = rich,
+                            .entry = entry_at(rich, offset),
+                            .trusted = metadata->config.rich_trusted,
+                            .target = target,
+                            .known = memory_zalloc(rich->nodes, sizeof(*in->known)),
+                            .doubtful = RICH_NONE};
+}
+
+/* Is a statement of a node the entry's? */
+static bool at_entry(const struct inlining *in, uint32_t node, const struct il_pieces *pieces,
+                     uint32_t il)
+{
+    const struct rich_map *entry = &in->body->map[in->entry];
+
+    return entry->node == node &&
+           il_statement_end(pieces, entry->il) == il_statement_end(pieces, il);
+}
+
+/* Is all that calls in a part of the root in one statement? *at: any of it, or IL_UNKNOWN. */
+static bool calls_in_one(const struct il_pieces *pieces, const struct range *part, int32_t *at)
+{
+    *at = IL_UNKNOWN;
+    for (uint32_t i = 0; i < pieces->reaches; i++) {
+        uint32_t il = pieces->reach[i].at;
+
+        if (!in_range(part, il))
+            continue;
+        if (*at >= 0 && il_statement_end(pieces, il) != il_statement_end(pieces, (uint32_t)*at))
+            return false;
+        *at = (int32_t)il;
+    }
+    return true;
+}
+
+/* The one statement of the root in which anything fits. */
+struct sole {
+    const struct il_pieces *pieces; /* of the root */
+    struct range part;              /* where it has to be */
+    bool strayed;                   /* it can be nowhere in the entry's statement */
+    int32_t first, last;
+};
+
+/* Returns: false: it is not known of a node's instructions, or they are of another statement. */
+static bool sole_add(const struct inlining *in, uint32_t node, struct sole *sole)
+{
+    struct metadata_method *method = method_of(in, node);
+    const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+    struct il_match match;
+
+    if (!pieces)
+        return method;
+    il_match_init(&match, method, in->target);
+    for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
+        uint32_t at = pieces->reach[i].at;
+        int32_t il;
+
+        if (fit_of(in, &match, method, &pieces->reach[i]) < FIT_NAME)
+            continue;
+        if (!sole->strayed && is_mapped(in, node, pieces, at) && !at_entry(in, node, pieces, at))
+            continue;
+        il = in_root(in, node, at);
+        if (il < 0 || !in_range(&sole->part, (uint32_t)il) ||
+            (sole->strayed && is_mapped(in, 0, sole->pieces, (uint32_t)il)))
+            return false;
+        sole->first = sole->first < 0 || il < sole->first ? il : sole->first;
+        sole->last = il > sole->last ? il : sole->last;
+    }
+    return true;
+}
+
+/*
+ * The only statement of the root in which an instruction fits that has no code elsewhere, if the
+ * entry's code can be of that one. Where no statement that it can be of calls anything, as the
+ * condition of a loop which the JIT has put before it, too: the only one in the body, if that has
+ * no code. Where none names it: the call by which the entry's code was inlined, if the entry's code
+ * can be of no other statement.
+ */
+static int32_t find_sole(const struct inlining *in, const struct il_pieces *pieces)
+{
+    struct sole sole = {pieces, part_of_root(in, pieces), false, IL_UNKNOWN, IL_UNKNOWN};
+    int32_t call, around = call_around(in);
+    bool one = calls_in_one(pieces, &sole.part, &call);
+
+    if (call < 0) {
+        sole.part = WHOLE;
+        sole.strayed = true;
+    }
+    for (uint32_t i = 0; i < in->body->nodes; i++)
+        if (!sole_add(in, i, &sole))
+            return CODE_IL_UNMAPPED;
+    if (sole.first < 0)
+        return one && around >= 0 && !il_doubtful(in->root, pieces, around, in->target)
+                   ? around
+                   : CODE_IL_UNMAPPED;
+    if (il_statement_end(pieces, (uint32_t)sole.first) !=
+        il_statement_end(pieces, (uint32_t)sole.last))
+        return CODE_IL_UNMAPPED;
+    return sole.first == sole.last ? sole.first
+                                   : il_several((uint32_t)sole.first, (uint32_t)sole.last);
+}
+
 int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
                      size_t count, uint32_t *inlined, enum code_by *by)
 {
-    struct inlining in = {.metadata = metadata,
-                          .root = method,
-                          .body = rich,
-                          .entry = entry_at(rich, offset),
-                          .trusted = metadata->config.rich_trusted,
-                          .target = targets,
-                          .known = memory_zalloc(rich->nodes, sizeof(*in.known)),
-                          .doubtful = RICH_NONE};
+    struct inlining in;
     int32_t il;
 
     *inlined = 0;
     *by = CODE_BY_RICH;
+    inlining_open(&in, metadata, method, rich, offset, targets);
     il = find_il(&in, targets, count, inlined, by);
     memory_free(in.known);
     return il;
+}
+
+int32_t code_rich_root(struct metadata *metadata, struct metadata_method *method,
+                       const struct rich_body *rich, uint32_t offset,
+                       const struct il_target *target)
+{
+    const struct il_pieces *pieces = pieces_of(metadata, method);
+    struct found found;
+    struct inlining in;
+    int32_t il = IL_UNKNOWN;
+    uint32_t node;
+
+    inlining_open(&in, metadata, method, rich, offset, target);
+    if (pieces && in.entry != RICH_NONE) {
+        node = find_up(&in, &found);
+        il = node == RICH_NONE ? find_sole(&in, pieces)
+             : node            ? in_root(&in, node, found.at[0])
+                               : several(&found);
+    }
+    memory_free(in.known);
+    return il >= 0 ? il : CODE_IL_UNMAPPED;
 }

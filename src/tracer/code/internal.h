@@ -68,6 +68,15 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      const struct rich_body *rich, uint32_t offset, const struct il_target *targets,
                      size_t count, uint32_t *inlined, enum code_by *by);
 
+/*
+ * code_rich_root - where no own code was inlined and the map has no instruction: that of the method
+ * by which rich debug info has the code, if it fits the target, or the only one that can.
+ * Returns: the instruction, or several (base/il.h), or CODE_IL_UNMAPPED.
+ */
+int32_t code_rich_root(struct metadata *metadata, struct metadata_method *method,
+                       const struct rich_body *rich, uint32_t offset,
+                       const struct il_target *target);
+
 /* inlined.c: the number of a frame; 0: there are too many, or no memory. */
 uint32_t code_inlined_number(struct metadata *metadata, const struct metadata_method *method,
                              int32_t il, uint32_t parent);
