@@ -212,28 +212,53 @@ static bool text_is(const struct buffer *b, const char *text, size_t size)
     return b->size == size && size && memcmp(b->data, text, size) == 0;
 }
 
-/* Whether a call of a generic method has the arguments of its text; shared code has parameters. */
-static bool same_arguments(const struct il_match *match, uint32_t token)
+/* Is the callee's first type argument known? Code that instances share has a parameter there. */
+static bool first_is_exact(const struct il_match *match, const char *text, size_t size)
+{
+    const struct metadata_method *callee = match->target->record;
+
+    if (callee)
+        return callee->args && callee->arg[0] && !callee->arg[0]->canon;
+    return !is_variable(text + 1, argument_end(text + 1, text + size));
+}
+
+static bool same_first(const struct buffer *one, const char *text, size_t size)
+{
+    size_t first = (size_t)(argument_end(text + 1, text + size) - text);
+    const char *end = argument_end(one->data + 1, one->data + one->size);
+
+    return one->size && (size_t)(end - one->data) == first && memcmp(one->data, text, first) == 0;
+}
+
+/* Has a call of a generic method the callee's type arguments? Shared code is only of references. */
+enum arguments { ARGUMENTS_UNKNOWN, ARGUMENTS_SAME, ARGUMENTS_OTHER };
+
+static enum arguments arguments_of(const struct il_match *match, uint32_t token)
 {
     const struct signature_scope *scope = &match->scope;
     const struct parts *callee = &match->callee;
     const char *text = callee->name + callee->name_size;
     size_t size = (size_t)(callee->parameters - text);
     const uint8_t *blob = NULL;
+    enum arguments result = ARGUMENTS_UNKNOWN;
+    enum signature_first first;
     char room[BUFFER_TEXT_ROOM];
     struct buffer b = BUFFER_ON(room);
     uint32_t length = 0;
-    bool same;
 
     if (clr_token_type(token) != mdtMethodSpec || !size ||
         scope->import->vtbl->get_method_spec_props(scope->import, token, NULL, &blob, &length) < 0)
-        return false;
-    if (is_variable(text + 1, argument_end(text + 1, text + size)))
-        return signature_first_is_reference(blob, length);
+        return ARGUMENTS_UNKNOWN;
+    first = signature_first_of(blob, length);
+    if (!first_is_exact(match, text, size))
+        return first == SIGNATURE_VALUE ? ARGUMENTS_OTHER : ARGUMENTS_SAME;
     signature_append_arguments(&b, scope, blob, length);
-    same = text_is(&b, text, size);
+    if (text_is(&b, text, size))
+        result = ARGUMENTS_SAME;
+    else if (first != SIGNATURE_PARAMETER && !b.failed && !same_first(&b, text, size))
+        result = ARGUMENTS_OTHER;
     buffer_free(&b);
-    return same;
+    return result;
 }
 
 static bool calls_by_token(uint32_t opcode)
@@ -275,6 +300,7 @@ static bool is_another(const struct il_match *match, const struct operand *opera
 static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool owners)
 {
     uint64_t name = match->callee.name_hash;
+    enum arguments arguments;
     struct operand *operand;
     unsigned fit;
 
@@ -288,11 +314,12 @@ static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool
                                                                  : (uint16_t)NAME_ASK);
     if (!name || (operand->name != name && operand->tail != name))
         return owners && owner_is(match, operand) ? FIT_OWNER : 0;
-    if (is_another(match, operand))
+    arguments = arguments_of(match, in->token);
+    if (arguments == ARGUMENTS_OTHER || is_another(match, operand))
         return 0;
     fit = owner_is(match, operand) ? FIT_NAME_OWNER : FIT_NAME;
     fit += parameters_are(match, operand) ? FIT_PARAMETERS : 0u;
-    fit += same_arguments(match, in->token) ? FIT_ARGUMENTS : 0u;
+    fit += arguments == ARGUMENTS_SAME ? FIT_ARGUMENTS : 0u;
     return fit;
 }
 

@@ -457,8 +457,8 @@ static int32_t by_way_of(struct near *near)
     if (near->match.lambda && elsewhere.fit == FIT_NAME)
         return lambda_call(near);
     elsewhere = best_of(near, NEAR_ANY);
-    if (elsewhere.fit >= FIT_NAME)
-        return chosen(near, NEAR_ANY, &elsewhere);
+    if (elsewhere.fit >= FIT_NAME) /* of several, the JIT may have put the last first */
+        return elsewhere.count == 1 ? (int32_t)elsewhere.at : IL_UNKNOWN;
     if (!w.all)
         return only_one(near);
     if (w.all == 1)
@@ -474,12 +474,21 @@ static int32_t by_way_of(struct near *near)
     return IL_UNKNOWN;
 }
 
+/* Every constructor has that name: another class's nearby is not meant if it fits worse. */
+static bool is_constructor(const struct parts *callee)
+{
+    static const char name[] = ".ctor";
+
+    return callee->name_size == sizeof(name) - 1 &&
+           memcmp(callee->name, name, sizeof(name) - 1) == 0;
+}
+
 /* The likeliest pieces that have as many instructions that fit as there are equal calls. */
 static int32_t named(struct near *near, bool *any)
 {
     const struct il_target *target = near->match.target;
     struct best best = best_of(near, NEAR_BESIDE);
-    unsigned fit = best.fit;
+    unsigned fit = best.fit, nearest = NEAR_LEADS;
     uint32_t wanted;
 
     *any = fit >= FIT_NAME;
@@ -489,7 +498,10 @@ static int32_t named(struct near *near, bool *any)
         return *any ? (int32_t)best.at : IL_UNKNOWN;
     wanted = rank_of(near)->count;
     wanted = wanted ? wanted : 1;
-    best = best_of(near, NEAR_LEADS);
+    if (target->callee && is_constructor(&near->match.callee) &&
+        best_of(near, NEAR_FOLLOWS).fit > best_of(near, NEAR_LEADS).fit)
+        nearest = NEAR_FOLLOWS;
+    best = best_of(near, nearest);
     /*
      * A callee may have another owner where it is called: the nearer counts more, but not an
      * overload. An instruction that boxes the very type fits better than one that makes it.
@@ -498,8 +510,8 @@ static int32_t named(struct near *near, bool *any)
         (target->callee
              ? best.fit != FIT_NAME_OWNER
              : best.fit == FIT_BOX || (best.fit == FIT_ALL && !boxes(near, NEAR_BESIDE))))
-        return chosen(near, NEAR_LEADS, &best);
-    for (unsigned set = 0; set < NEAR_ANY; set++) {
+        return chosen(near, nearest, &best);
+    for (unsigned set = nearest; set < NEAR_ANY; set++) {
         best = best_of(near, set);
         if (best.fit >= FIT_NAME && best.count >= wanted &&
             (best.fit == fit || (target->callee && best.fit != FIT_NAME_OWNER)))

@@ -749,17 +749,21 @@ void signature_append_arguments(struct buffer *out, const struct signature_scope
     put(out, count ? ">" : "");
 }
 
-bool signature_first_is_reference(const uint8_t *blob, size_t size)
+enum signature_first signature_first_of(const uint8_t *blob, size_t size)
 {
     struct reading all = {.steps = STEPS_MAX};
     struct cursor c = {clr_blob_of(blob, size), NULL, 0, &all};
     uint32_t type = read_arguments(&c) ? clr_blob_byte(&c.blob) : 0;
 
+    if (type == ELEMENT_TYPE_VAR || type == ELEMENT_TYPE_MVAR)
+        return SIGNATURE_PARAMETER;
     if (type == ELEMENT_TYPE_GENERICINST)
         type = clr_blob_byte(&c.blob);
     return type == ELEMENT_TYPE_CLASS || type == ELEMENT_TYPE_STRING ||
-           type == ELEMENT_TYPE_OBJECT || type == ELEMENT_TYPE_SZARRAY ||
-           type == ELEMENT_TYPE_ARRAY || type == ELEMENT_TYPE_VAR || type == ELEMENT_TYPE_MVAR;
+                   type == ELEMENT_TYPE_OBJECT || type == ELEMENT_TYPE_SZARRAY ||
+                   type == ELEMENT_TYPE_ARRAY
+               ? SIGNATURE_REFERENCE
+               : SIGNATURE_VALUE;
 }
 
 bool signature_shape_of(struct clr_metadata *import, uint32_t token, struct signature_shape *out)

@@ -49,10 +49,11 @@ bool signature_append_definition(struct buffer *out, const struct signature_scop
 /* "<System.Int32, T>" of a generic method, nothing for any other. */
 void signature_append_method_arguments(struct buffer *out, const struct signature_scope *scope);
 
-/* "<System.Int32, T>" of a mdMethodSpec; is the first a reference type, or a parameter? */
+/* "<System.Int32, T>" of a mdMethodSpec; what the first is. */
+enum signature_first { SIGNATURE_VALUE, SIGNATURE_REFERENCE, SIGNATURE_PARAMETER };
 void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
                                 const uint8_t *blob, size_t size);
-bool signature_first_is_reference(const uint8_t *blob, size_t size);
+enum signature_first signature_first_of(const uint8_t *blob, size_t size);
 
 /*
  * signature_append_token - a mdTypeDef, mdTypeRef or mdTypeSpec, as instructions name it.
