@@ -10,6 +10,7 @@ SEEDS = 20
 LEAST_TYPES = 20  # that a random program has made, or nothing of it was tested
 
 LEAST_RIGHT = 0.99
+LEAST_ORPHANED = 0.97  # on .NET 8, which does not tell into which method another one's callees were inlined
 LEAST_GUIDED = 0.98  # what profiles have inlined into own code differs from run to run, and some of it is not certain
 # Of objects with the methods of unoptimised code; tail calls kept. A tail call leaves no frame, and LineTruth makes many.
 LEAST_EQUAL = {'LineTruth': (0.85, 0.99), 'Seeds': (0.95, 0.95)}
@@ -41,6 +42,8 @@ def judge(rows, text):
         line, made = row.get('line'), int(made[1])
         if not line:
             found['none'] += row['allocs']
+        elif line < made <= row.get('line_last', line):
+            found['range'] += row['allocs']
         elif source.same_statement(line, made):
             found['right'] += row['allocs']
         else:
@@ -163,7 +166,7 @@ def test_each_object_of_random_programs_is_on_its_line(t, framework, setting, op
     t.equal(run([sys.executable, made_by, str(SEEDS), t.path('Program.cs')]).status, 0, 'generate.py')
     with open(t.path('Program.cs'), encoding='utf-8') as file:
         text = file.read()
-    rows = r.report()['rows']
+    rows = r.report('--view', 'line-types')['rows']
     found, wrong = judge(rows, text)
     t.equal(wrong[:20], [], 'wrong lines')
     if options == '--own':
@@ -172,7 +175,8 @@ def test_each_object_of_random_programs_is_on_its_line(t, framework, setting, op
     silent = [seed for seed in range(1, SEEDS + 1) if len(made & types_of_seed(text, seed)) < LEAST_TYPES]
     t.equal(silent, [], 'programs with fewer than %d kinds of objects' % LEAST_TYPES)
     share = found['right'] / max(1, sum(found.values()))
-    t.true(share >= LEAST_RIGHT, '%.2f %% of %d objects have their line' % (100 * share, sum(found.values())))
+    least = LEAST_ORPHANED if framework == 'net8.0' else LEAST_RIGHT
+    t.true(share >= least, '%.2f %% of %d objects have their line' % (100 * share, sum(found.values())))
     t.note('%.3f %% of %d' % (100 * share, sum(found.values())))
 
 

@@ -279,6 +279,18 @@ static int32_t instruction(struct metadata *metadata, struct metadata_method *me
     return finder(method, &body->pieces, from, &target);
 }
 
+/*
+ * Is it the check whether a class has been started, or what that starts? No instruction calls it,
+ * and the JIT moves it out of loops, and makes one of several. callee: NULL, or resolved.
+ */
+static bool starts_class(const struct metadata_method *callee)
+{
+    static const char helpers[] = "System.Runtime.CompilerServices.StaticsHelpers.";
+    const char *text = callee ? metadata_method_text(callee) : NULL;
+
+    return text && (strncmp(text, helpers, sizeof(helpers) - 1) == 0 || strstr(text, "..cctor("));
+}
+
 /* Methods of CoreLib that the JIT calls for an instruction which makes something. Resolved. */
 static bool makes_for_others(const struct metadata_method *method)
 {
@@ -316,19 +328,20 @@ static int32_t by_callee(struct metadata *metadata, struct metadata_method *meth
  * which it may move to the end. Such code belongs to the statement on both sides of it, if that is
  * the same. Else only an operand that names the callee counts: in the statement before, or the only
  * one in the method. The prolog ends where the first entry begins: not always the first
- * statement's.
+ * statement's. callee: whom the code calls, of an object; or NULL.
  */
 static int32_t by_map(struct metadata *metadata, struct metadata_method *method,
-                      const struct code_body *body, uint32_t offset, const struct site_hint *hint)
+                      const struct code_body *body, uint32_t offset, const struct site_hint *hint,
+                      struct metadata_method *callee)
 {
-    const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry, *next, *of;
+    const struct clr_debug_il_to_native_map *end = body->map + body->entries, *entry, *next;
+    const struct site_hint through = {.callee = callee, .sure = true};
     il_finder *finder = il_find;
-    struct site_hint through = {.sure = true};
     struct code_rank rank;
     uint32_t from = 0;
     int32_t il = IL_UNKNOWN;
 
-    of = entry = entry_of(body, offset);
+    entry = entry_of(body, offset);
     if (entry && hint->fault && is_real(entry))
         return (int32_t)entry->il_offset;
     if (!entry || hint->fault)
@@ -351,8 +364,6 @@ static int32_t by_map(struct metadata *metadata, struct metadata_method *method,
         from = entry->il_offset;
     else if (entry->il_offset == EPILOG)
         from = IL_NOWHERE;
-    if (hint->made)
-        through.callee = callee_at(metadata, method, body, of->native_start_offset, offset);
     rank = (struct code_rank){{read_rank, finder == il_find ? read_between : NULL},
                               metadata,
                               method,
@@ -379,6 +390,11 @@ static int32_t by_map(struct metadata *metadata, struct metadata_method *method,
     return il >= 0 ? il : CODE_IL_UNMAPPED;
 }
 
+static bool same_statement(const struct code_body *body, uint32_t il, uint32_t other)
+{
+    return il_statement_end(&body->pieces, il) == il_statement_end(&body->pieces, other);
+}
+
 /*
  * Is a call in the part of the IL that the map has at an offset, up to the next statement with an
  * entry, and everything that calls there in the same statement?
@@ -396,8 +412,7 @@ static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t i
     for (uint32_t i = 0; i < body->pieces.reaches; i++) {
         uint32_t at = body->pieces.reach[i].at;
 
-        if (at >= entry->il_offset && at < end &&
-            il_statement_end(&body->pieces, at) != il_statement_end(&body->pieces, il))
+        if (at >= entry->il_offset && at < end && !same_statement(body, at, il))
             return false;
     }
     return il < end;
@@ -435,19 +450,30 @@ static int32_t by_inlined(struct metadata *metadata, struct metadata_method *met
  * As by_map. Code of methods that were inlined may name none of the statement's operands: then the
  * call that they were inlined by is where it belongs, if the map leaves no other statement, and no
  * other operand names what is looked for. If both name a statement for an object, and not the same,
- * nobody knows.
+ * nobody knows, unless the map has the code in that of the call.
  */
 static int32_t mapped_il(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body, uint32_t offset,
                          const struct site_hint *hint)
 {
-    int32_t il = by_map(metadata, method, body, offset, hint);
+    const struct clr_debug_il_to_native_map *entry = entry_of(body, offset);
+    struct metadata_method *through = NULL, *callee;
     struct il_target target;
+    int32_t il;
 
-    if (il >= 0 && hint->made && hint->around > 0 &&
-        il_statement_end(&body->pieces, (uint32_t)il_first(il)) !=
-            il_statement_end(&body->pieces, (uint32_t)hint->around))
+    if (hint->made && entry)
+        through = callee_at(metadata, method, body, entry->native_start_offset, offset);
+    callee = hint->made ? through : hint->callee;
+    if (callee)
+        metadata_method_resolve(metadata, callee);
+    if (starts_class(callee) && !code_is_unoptimised(metadata, method, body))
         return CODE_IL_UNMAPPED;
+    il = by_map(metadata, method, body, offset, hint, through);
+    if (il >= 0 && hint->made && hint->around > 0 &&
+        !same_statement(body, (uint32_t)il_first(il), (uint32_t)hint->around))
+        return is_real(entry) && same_statement(body, entry->il_offset, (uint32_t)hint->around)
+                   ? by_inlined(metadata, method, body, offset, hint)
+                   : CODE_IL_UNMAPPED;
     if (il >= 0)
         return il;
     if (hint->around > 0 && is_only_at(body, offset, (uint32_t)hint->around)) {
@@ -711,7 +737,7 @@ static bool rich_il(struct metadata *metadata, struct metadata_method *method,
     } else if (!hint->fault) {
         targets[count++] = target_of(metadata, hint, NULL);
     }
-    if (hint->callee)
+    if (hint->callee && !starts_class(hint->callee))
         targets[count++] = target_of(metadata, &(struct site_hint){.unnamed = true}, NULL);
     *il = code_rich_il(metadata, method, rich, offset, targets, count, hint->inlined, &by);
     hint->sure = by == CODE_BY_NAME;

@@ -747,7 +747,8 @@ static void common_in(const struct inlining *in, uint32_t node, const struct il_
 
 /*
  * It is not certain which instruction made an object; but all that can have lie below one statement
- * of own code, where others' methods were inlined. Returns: the node, and *il; or RICH_NONE.
+ * of own code, where others' methods were inlined, or below the few that find_up() doubts. Returns:
+ * the node, and *il; or RICH_NONE.
  */
 static uint32_t find_common(struct inlining *in, const struct il_target *target, int32_t *il)
 {
@@ -774,7 +775,8 @@ static uint32_t find_common(struct inlining *in, const struct il_target *target,
     }
     method = fit < FIT_NAME ? NULL : method_of(in, common.node);
     pieces = method && !is_others(in, method) ? pieces_of(in->metadata, method) : NULL;
-    if (!pieces || il_statement_end(pieces, common.first) != il_statement_end(pieces, common.last))
+    if (!pieces || (in->doubtful == RICH_NONE && il_statement_end(pieces, common.first) !=
+                                                     il_statement_end(pieces, common.last)))
         return RICH_NONE;
     *il =
         common.first == common.last ? (int32_t)common.first : il_several(common.first, common.last);
@@ -892,15 +894,15 @@ static bool calls_in_one(const struct il_pieces *pieces, const struct range *par
     return true;
 }
 
-/* The one statement of the root in which anything fits. */
+/* The statements of the root in which anything fits. */
 struct sole {
     const struct il_pieces *pieces; /* of the root */
-    struct range part;              /* where it has to be */
-    bool strayed;                   /* it can be nowhere in the entry's statement */
+    struct range part;              /* where they have to be */
+    bool strayed;                   /* the entry's statement is not meant */
     int32_t first, last;
 };
 
-/* Returns: false: it is not known of a node's instructions, or they are of another statement. */
+/* Returns: false: not known of a node's instructions, or they are not where they have to be. */
 static bool sole_add(const struct inlining *in, uint32_t node, struct sole *sole)
 {
     struct metadata_method *method = method_of(in, node);
@@ -928,12 +930,32 @@ static bool sole_add(const struct inlining *in, uint32_t node, struct sole *sole
     return true;
 }
 
+static bool sole_fill(const struct inlining *in, struct sole *sole)
+{
+    sole->first = sole->last = IL_UNKNOWN;
+    for (uint32_t i = 0; i < in->body->nodes; i++)
+        if (!sole_add(in, i, sole))
+            return false;
+    return true;
+}
+
+/* Are the statements in which anything fits next to each other, and without code? */
+static bool sole_together(const struct inlining *in, const struct sole *sole)
+{
+    struct range part = {(uint32_t)sole->first, 0, 0, 0};
+
+    part.to = il_statement_end(sole->pieces, part.from);
+    part = extent_of(in, 0, sole->pieces, part);
+    part.hole = part.hole_to;
+    return in_range(&part, (uint32_t)sole->last);
+}
+
 /*
- * The only statement of the root in which an instruction fits that has no code elsewhere, if the
- * entry's code can be of that one. Where no statement that it can be of calls anything, as the
- * condition of a loop which the JIT has put before it, too: the only one in the body, if that has
- * no code. Where none names it: the call by which the entry's code was inlined, if the entry's code
- * can be of no other statement.
+ * The only statements of the root in which an instruction fits that has no code elsewhere, if the
+ * entry's code can be of them. Where it is of none that calls anything, as the condition of a loop
+ * which the JIT has put before it, too, or of none that makes such an object: the only ones in the
+ * body, if they have no code. Where none names it: the call by which the entry's code was inlined,
+ * if that can be of no other statement.
  */
 static int32_t find_sole(const struct inlining *in, const struct il_pieces *pieces)
 {
@@ -941,20 +963,18 @@ static int32_t find_sole(const struct inlining *in, const struct il_pieces *piec
     int32_t call, around = call_around(in);
     bool one = calls_in_one(pieces, &sole.part, &call);
 
-    if (call < 0) {
+    if (call < 0 || !sole_fill(in, &sole)) {
+        if (call >= 0 && !in->target->made)
+            return CODE_IL_UNMAPPED;
         sole.part = WHOLE;
         sole.strayed = true;
-    }
-    for (uint32_t i = 0; i < in->body->nodes; i++)
-        if (!sole_add(in, i, &sole))
+        if (!sole_fill(in, &sole) || sole.first < 0 || !sole_together(in, &sole))
             return CODE_IL_UNMAPPED;
+    }
     if (sole.first < 0)
         return one && around >= 0 && !il_doubtful(in->root, pieces, around, in->target)
                    ? around
                    : CODE_IL_UNMAPPED;
-    if (il_statement_end(pieces, (uint32_t)sole.first) !=
-        il_statement_end(pieces, (uint32_t)sole.last))
-        return CODE_IL_UNMAPPED;
     return sole.first == sole.last ? sole.first
                                    : il_several((uint32_t)sole.first, (uint32_t)sole.last);
 }

@@ -65,12 +65,16 @@ class Program:
         self.indent -= 1
         self.put('}' + after)
 
-    def made(self, value):
-        """The expression for an object of the line that is put next."""
+    def type(self):
+        """That of the line that is put next."""
         line = len(self.lines) + 1
         if line not in self.types:
             self.types.append(line)
-        return 'new T%05d(%s)' % (line, value)
+        return 'T%05d' % line
+
+    def made(self, value):
+        """The expression for an object of it."""
+        return 'new %s(%s)' % (self.type(), value)
 
     def fresh(self, prefix):
         self.names += 1
@@ -88,7 +92,7 @@ class Body:
             self.random.choice(self.choices(depth, inside))(depth, times, inside)
 
     def choices(self, depth, inside):
-        simple = [self.assigned, self.kept, self.several, self.conditional, self.chosen, self.listed, self.call, self.call, self.call]
+        simple = [self.assigned, self.kept, self.several, self.conditional, self.chosen, self.listed, self.grown, self.call, self.call, self.call]
         if self.kind == 'iterator' and not inside:
             simple.append(self.yielded)
         if self.kind == 'async' and not {'lock', 'lambda'} & set(inside):
@@ -133,6 +137,15 @@ class Body:
         for _ in range(self.random.randint(2, 4)):
             self.p.put('%s,' % self.object(times))
         self.p.close(';')
+
+    def grown(self, depth, times, inside):
+        """The framework makes arrays of the line's type, in methods that are inlined, or called by those."""
+        name, type = self.p.fresh('g'), self.p.type()
+        self.cost += 3 * times
+        if self.random.random() < 0.7:
+            self.p.put('var %s = new List<%s>(); %s.Add(null); %s.AddRange(new %s[4]); %s.Add(null); Sink.O = %s;' % (name, type, name, name, type, name, name))
+        else:
+            self.p.put('var %s = new %s[2]; Array.Resize(ref %s, 3); Array.Resize(ref %s, 1); Sink.O = %s;' % (name, type, name, name, name))
 
     def yielded(self, depth, times, inside):
         self.p.put('yield return r;')
