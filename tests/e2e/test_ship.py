@@ -203,14 +203,20 @@ class Written:
     def __init__(self, made, path, pieces):
         with open(made, 'rb') as file:
             self.text = file.read()
-        self.made, self.path, self.at = made, path, 0
+        self.made, self.path, self.at, self.written = made, path, 0, 0
         self.step = len(self.text) // pieces + 1
         self.file = open(path, 'wb', buffering=0)  # pylint: disable=consider-using-with
 
     def more(self):
-        """Whether there is still some to come."""
-        self.file.write(self.text[self.at:self.at + self.step])
-        self.at += self.step
+        """
+        Writes a piece, and the rest of its first allocation: there is something to send, even if one line is longer than a piece.
+        Returns: whether there is still some to come.
+        """
+        self.written += 1
+        end = self.text.find(b'\n', self.text.find(b'{"kind":"alloc"', self.at)) + 1
+        end = max(end, self.written * self.step)
+        self.file.write(self.text[self.at:end])
+        self.at = end
         if self.at >= len(self.text):
             self.file.close()
         return self.at < len(self.text)
