@@ -8,10 +8,16 @@
 #include <sys/mman.h>
 
 #define FIRST_MAPPINGS 1024u
+#define LARGE          32768u /* bytes */
 
-/* Header of each block. The block after it has malloc's alignment. */
+/*
+ * Header of each block. The block after it has malloc's alignment. A large one is a mapping: malloc
+ * would keep its memory for the arena of the thread, and each attach may begin on another one.
+ */
 struct link {
-    struct link *next, *previous;
+    _Alignas(max_align_t) struct link *next;
+    struct link *previous;
+    size_t size; /* with this header */
 };
 static_assert(sizeof(struct link) % _Alignof(max_align_t) == 0, "blocks stay aligned");
 
@@ -35,6 +41,26 @@ static struct mapping *mappings_new(size_t count)
     return pages == MAP_FAILED ? NULL : pages;
 }
 
+static struct link *obtain(size_t size)
+{
+    struct link *block = size < LARGE ? malloc(size)
+                                      : mmap(NULL, size, PROT_READ | PROT_WRITE,
+                                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (!block || block == MAP_FAILED)
+        return NULL;
+    block->size = size;
+    return block;
+}
+
+static void release(struct link *block)
+{
+    if (block->size < LARGE)
+        free(block);
+    else
+        munmap(block, block->size);
+}
+
 int memory_scope_begin(void)
 {
     scope.mapping = mappings_new(FIRST_MAPPINGS);
@@ -55,7 +81,7 @@ void memory_scope_end(void)
         struct link *block = scope.blocks.next;
 
         scope.blocks.next = block->next;
-        free(block);
+        release(block);
     }
     for (size_t i = 0; i < scope.capacity; i++)
         if (scope.mapping[i].pages)
@@ -95,29 +121,32 @@ static void link_out(struct link *block)
 void *scope_alloc(size_t size)
 {
     return size > SIZE_MAX - sizeof(struct link) ? NULL
-                                                 : link_in(malloc(size + sizeof(struct link)));
+                                                 : link_in(obtain(size + sizeof(struct link)));
 }
 
 void *scope_zalloc(size_t count, size_t size)
 {
+    void *block;
+
     if (size && count > (SIZE_MAX - sizeof(struct link)) / size)
         return NULL;
-    return link_in(calloc(1, count * size + sizeof(struct link)));
+    size *= count;
+    block = scope_alloc(size);
+    return block && size + sizeof(struct link) < LARGE ? memset(block, 0, size) : block;
 }
 
 void *scope_realloc(void *block, size_t size)
 {
-    struct link *old = block, *grown;
+    struct link *old = block;
+    void *grown = scope_alloc(size);
 
-    if (!old)
-        return scope_alloc(size);
-    if (size > SIZE_MAX - sizeof(*old))
-        return NULL;
-    link_out(--old);
-    grown = realloc(old, size + sizeof(*old));
-    if (!grown)
-        link_in(old);
-    return link_in(grown);
+    if (!old || !grown)
+        return grown;
+    old--;
+    size += sizeof(*old);
+    memcpy(grown, block, (old->size < size ? old->size : size) - sizeof(*old));
+    scope_free(block);
+    return grown;
 }
 
 char *scope_strdup(const char *text)
@@ -135,7 +164,7 @@ void scope_free(void *block)
     if (!of)
         return;
     link_out(--of);
-    free(of);
+    release(of);
 }
 
 /* ---- pages ---- */

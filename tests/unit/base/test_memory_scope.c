@@ -39,15 +39,16 @@ static bool is_mapped(const void *pages)
 
 TEST(blocks_that_nobody_freed_are_given_back)
 {
+    char kept[2000] = {0}, *text; /* all blocks are larger than what a thread keeps in store */
     size_t before = in_use();
-    char *text;
 
+    memset(kept, 'k', sizeof(kept) - 1);
     assert_int_equal(memory_scope_begin(), 0);
     for (size_t i = 0; i < 100; i++)
-        assert_non_null(memory_alloc(5000 + i)); /* larger than what a thread keeps in store */
-    text = memory_strdup("kept");
+        assert_non_null(memory_alloc(5000 + i));
+    text = memory_strdup(kept);
     text = memory_realloc(text, 9000);
-    assert_string_equal(text, "kept");
+    assert_string_equal(text, kept);
     memory_free(memory_zalloc(10, 500));
     memory_free(NULL);
     assert_non_null(memory_realloc(NULL, 7000));
@@ -55,6 +56,44 @@ TEST(blocks_that_nobody_freed_are_given_back)
     assert_true(in_use() > before + 500000);
     memory_scope_end();
     assert_true(in_use() <= before);
+}
+
+/* malloc maps the first one, too, but raises its threshold when that is freed: the second one is in its heap. */
+TEST(large_blocks_are_given_back_to_the_system_when_they_are_freed)
+{
+    char *block;
+
+    assert_int_equal(memory_scope_begin(), 0);
+    for (size_t i = 0; i < 2; i++) {
+        block = memory_zalloc(1024, 1024);
+        assert_non_null(block);
+        assert_int_equal((uintptr_t)block % 16, 0);
+        memset(block, 'x', 1024 * 1024);
+        memory_free(block);
+        assert_false(is_mapped(block));
+    }
+    block = memory_alloc(1024 * 1024); /* left to the end */
+    memory_scope_end();
+    assert_false(is_mapped(block));
+}
+
+TEST(a_block_keeps_its_bytes_when_it_grows_and_shrinks)
+{
+    static const size_t sizes[] = {100, 40000, 5000000, 300000, 200, 16};
+    char *block;
+
+    assert_int_equal(memory_scope_begin(), 0);
+    block = memory_strdup("0123456789");
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+        block = memory_realloc(block, sizes[i]);
+        assert_non_null(block);
+        assert_string_equal(block, "0123456789");
+        memset(block + 11, 'x', sizes[i] - 11);
+    }
+    memory_free(block);
+    block = memory_zalloc(200, 1);
+    for (size_t i = 0; i < 200; i++)
+        assert_int_equal(block[i], 0);
 }
 
 TEST(what_is_larger_than_memory_is_refused)
