@@ -71,15 +71,16 @@
 
 /*
  * Member "call" of node: where the return address lies when it is not in the parent's code, or at
- * no IL offset of it. Of alloc and site: DYNAMIC, if the allocating instruction lies there. An IL
- * offset beside DYNAMIC is that of the call which led there.
+ * no IL offset of it. Of alloc and site, for the allocating instruction: DYNAMIC or PRECOMPILED. An
+ * IL offset beside DYNAMIC is that of the call which led there.
  */
 #define SST_CALLS(X) \
     X(NATIVE, "native")     /* in the runtime or other native code */ \
     X(STUB, "stub")         /* in a stub the runtime made */ \
     X(DYNAMIC, "dynamic")   /* in a dynamic method, which has no hooks */ \
     X(UNMAPPED, "unmapped") /* in the parent's code, at a place without IL */ \
-    X(UNHOOKED, "unhooked") /* in managed code that is not hooked */
+    X(UNHOOKED, "unhooked") /* in managed code that is not hooked */ \
+    X(PRECOMPILED, "precompiled") /* as UNMAPPED, in code that was compiled ahead of time */
 
 /* Member "owner" of module: whose code it is; absent where that is not known. */
 #define SST_OWNERS(X) \

@@ -4,7 +4,7 @@ import os
 import re
 import sys
 
-from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, lane, needs, run
+from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, PROGRAM, PROGRAMS, SDK_FRAMEWORK, each, lane, needs, publishes, run
 
 SEEDS = 20
 LEAST_TYPES = 20  # that a random program has made, or nothing of it was tested
@@ -133,6 +133,23 @@ def test_each_object_that_inlined_methods_of_the_framework_make_is_on_its_line(t
         without = [row for row in strings if not row.get('line') and '.TwoTexts(' not in row['method']]  # of two nobody may know
         t.true(found['right'] > 300 * 300, 'objects: %s' % found)
         t.equal((found['none'], without), (0, []), 'without a line: %s' % options)
+
+
+PRECOMPILED = ('Hosts', 'hosts-precompiled', 'TargetFramework=' + SDK_FRAMEWORK, 'PublishReadyToRun=true', 'SelfContained=false',
+               'RuntimeIdentifier=linux-x64')
+
+
+@publishes(lambda capture: [PRECOMPILED])
+@each('capture', 'walk', 'shadow')
+def test_code_that_was_compiled_ahead_of_time_has_the_right_line_or_says_what_it_is(t, capture):
+    """With hooks the runtime compiles it anew."""
+    r = t.record([PROGRAM.publish(*PRECOMPILED), '20'], '--capture', capture)
+    rows = [row for row in r.report('--view', 'line-types')['rows'] if row['method'] and row['module'] == 'Hosts' and '.Main(' not in row['method']]
+    found, wrong = judge(rows, text_of('Hosts'))
+    t.equal(wrong, [], 'wrong lines')
+    t.true(found['right'] > 20 * 300, 'objects: %s' % found)
+    lacks = {row.get('no_line') for row in rows if not row.get('line') and row['allocs'] >= 20}
+    t.equal(lacks, set() if capture == 'shadow' else {'precompiled'}, 'why there is no line')
 
 
 @needs('Endpoints', framework=SDK_FRAMEWORK)

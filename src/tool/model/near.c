@@ -12,6 +12,7 @@ enum rank {
 
 const char *const model_near_keys[MODEL_NEAR_LACKS] = {"",
                                                        [MODEL_NEAR_LACKS_OFFSET] = "no_offset",
+                                                       [MODEL_NEAR_LACKS_READY] = "precompiled",
                                                        [MODEL_NEAR_LACKS_RECORD] = "not_recorded",
                                                        [MODEL_NEAR_LACKS_SYMBOLS] = "no_symbols",
                                                        [MODEL_NEAR_LACKS_BUILD] = "other_build",
@@ -19,6 +20,7 @@ const char *const model_near_keys[MODEL_NEAR_LACKS] = {"",
 const char *const model_near_words[MODEL_NEAR_LACKS] = {
     "",
     [MODEL_NEAR_LACKS_OFFSET] = "(optimised)",
+    [MODEL_NEAR_LACKS_READY] = "(precompiled)",
     [MODEL_NEAR_LACKS_RECORD] = "(not recorded)",
     [MODEL_NEAR_LACKS_SYMBOLS] = "(no PDB)",
     [MODEL_NEAR_LACKS_BUILD] = "(PDB of another build)",
@@ -68,7 +70,8 @@ enum model_near_lack model_near_lack(const struct model_near *n, uint32_t method
     if (n->defs->no_offsets)
         return MODEL_NEAR_LACKS_RECORD;
     if (source_line_any(n->lines, method))
-        return MODEL_NEAR_LACKS_OFFSET;
+        return log_method(n->defs, method)->precompiled ? MODEL_NEAR_LACKS_READY
+                                                        : MODEL_NEAR_LACKS_OFFSET;
     if (source_lines_of_module(n->lines, module))
         return MODEL_NEAR_LACKS_SOURCE;
     return source_lines_rebuilt(n->lines, module) ? MODEL_NEAR_LACKS_BUILD

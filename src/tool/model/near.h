@@ -34,6 +34,7 @@ struct model_near {
 enum model_near_lack {
     MODEL_NEAR_LACKS_NOTHING, /* it has one, or lines were not asked for */
     MODEL_NEAR_LACKS_OFFSET,  /* optimised code does not tell where in the method it is */
+    MODEL_NEAR_LACKS_READY,   /* nor does code that was compiled ahead of time */
     MODEL_NEAR_LACKS_RECORD,  /* with --no-lines or --stacks inline nothing is recorded of it */
     MODEL_NEAR_LACKS_SYMBOLS, /* of the module */
     MODEL_NEAR_LACKS_BUILD,   /* the module's symbols are there, of another build */

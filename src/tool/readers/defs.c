@@ -635,6 +635,13 @@ static int inlined_path(struct log_defs *d, uint32_t id, uint32_t *path, int32_t
     return err;
 }
 
+/* In precompiled code of a path's leaf it is not known where something was called or made. */
+static void note_call(struct log_defs *d, uint32_t path, enum sst_call call)
+{
+    if (UNLIKELY(call == SST_CALL_PRECOMPILED))
+        d->methods.defs[log_call_path(d, path)->method].precompiled = true;
+}
+
 static int add_node(struct log_defs *d, const struct log_record *record)
 {
     const struct log_node *n = &record->node;
@@ -643,6 +650,8 @@ static int add_node(struct log_defs *d, const struct log_record *record)
     int err;
 
     err = log_defs_path(d, n->parent, record->at, &path.parent);
+    if (!err)
+        note_call(d, path.parent, n->call);
     if (!err && n->begun)
         err = log_defs_path(d, n->begun, record->at, &begun);
     if (!err && n->call == SST_CALL_DYNAMIC) {
@@ -876,6 +885,8 @@ int log_defs_alloc_path(struct log_defs *d, const struct log_alloc *alloc, struc
                                              : log_defs_path(d, alloc->node, at, out);
     int32_t il = alloc->il;
 
+    if (!err)
+        note_call(d, *out, alloc->call);
     if (UNLIKELY(!err && alloc->inlined && !alloc->cut))
         err = inlined_path(d, alloc->inlined, out, &il);
     if (UNLIKELY(!err &&

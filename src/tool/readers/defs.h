@@ -39,6 +39,7 @@ struct log_def {
     uint8_t owner;    /* of a module: enum sst_owner; of several definitions the last that says */
     uint8_t sort;     /* of a class: enum sst_sort */
     bool defined;     /* false: an id was used that nobody defined, name says which */
+    bool precompiled; /* of a method: of a call in it is not known where, since it is that */
 };
 
 struct log_table {

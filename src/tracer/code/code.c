@@ -769,6 +769,16 @@ static int32_t body_il(struct metadata *metadata, struct metadata_method *method
     return mapped_il(metadata, method, whole, offset, hint);
 }
 
+static int32_t site_in(struct metadata *metadata, struct metadata_method *method,
+                       const struct code_body *body, uint32_t offset, struct site_hint *hint)
+{
+    int32_t il = body_il(metadata, method, body, offset, hint);
+
+    return il == CODE_IL_UNMAPPED && code_precompiled(metadata, method, body->start)
+               ? CODE_IL_PRECOMPILED
+               : il;
+}
+
 static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t function)
 {
     static const char stub[] = "IL_STUB";
@@ -820,7 +830,7 @@ static int32_t site(struct metadata *metadata, struct metadata_method *method, u
         ip--; /* a return address: the call lies before it */
     body = method ? code_body_find(metadata, method, ip, &offset) : NULL;
     if (body)
-        return body_il(metadata, method, body, offset, hint);
+        return site_in(metadata, method, body, offset, hint);
     if (metadata->config.info_version < 9)
         return CODE_IL_UNMAPPED;
     if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) < 0)
@@ -828,7 +838,7 @@ static int32_t site(struct metadata *metadata, struct metadata_method *method, u
     if (method && function == method->function_id) {
         bodies_add(metadata, method, rejit);
         body = code_body_find(metadata, method, ip, &offset);
-        return body ? body_il(metadata, method, body, offset, hint) : CODE_IL_UNMAPPED;
+        return body ? site_in(metadata, method, body, offset, hint) : CODE_IL_UNMAPPED;
     }
     if (info->vtbl->is_function_dynamic(info, function, &dynamic) >= 0 && dynamic)
         return kind_of_dynamic(metadata, function);

@@ -19,8 +19,8 @@
  * inlined: NULL, or what gets the innermost frame of those that were inlined into `method` there
  *          (code/inlined.h), 0: none; the offset is that of the call of the outermost. Of
  *          CODE_IL_OTHER: those that were inlined into the code without hooks.
- * Returns: the offset, or several (base/il.h), >= 0; or one of enum code_il: CODE_IL_UNMAPPED if
- *          nothing tells.
+ * Returns: the offset, or several (base/il.h), >= 0; or one of enum code_il: CODE_IL_UNMAPPED or
+ *          CODE_IL_PRECOMPILED if nothing tells.
  * Threads: as metadata_method_resolve. Asks the runtime for ranges and maps, once per body of code;
  *          on a managed thread a collection may run: an ObjectID from before is worthless after it.
  */
@@ -59,6 +59,7 @@ enum code_il {
         -5,            /* in the method's code, but the runtime maps it to no IL (prolog, epilog) */
     CODE_IL_NONE = -6, /* no return address was kept (filter frame, or not asked for) */
     CODE_IL_OTHER = -7, /* in the code of another method than the parent: an unhooked one between */
+    CODE_IL_PRECOMPILED = -8, /* as _UNMAPPED, in code that was compiled ahead of time */
 };
 
 /*

@@ -58,6 +58,8 @@ char *log_put_il(char *at, int32_t il)
     }
     if (il == CODE_IL_DYNAMIC || (il >= 0 && (il & CODE_IL_VIA_DYNAMIC)))
         at = LOG_PUT(at, ",\"call\":\"dynamic\"");
+    else if (il == CODE_IL_PRECOMPILED)
+        at = LOG_PUT(at, ",\"call\":\"precompiled\"");
     return at;
 }
 

@@ -47,6 +47,16 @@ static class Program
         return list.Count;
     }
 
+    // Two equal calls in the statement, which has no mark of its own in precompiled code.
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static List<string> Numbers(int k, int count)
+    {
+        var list = new List<string>();
+        for (int i = 1000; i < count; i++)
+            list.Add("item " + k + "/" + i); // text
+        return list;
+    }
+
     // The code before a method's first statement, to which the JIT maps it, may call already.
     [MethodImpl(MethodImplOptions.NoInlining)]
     static int OneText(int k)
@@ -71,7 +81,7 @@ static class Program
         foreach (var type in new[] { typeof(List<T0023>), typeof(List<T0034>), typeof(List<T0035>) })
             RuntimeHelpers.RunClassConstructor(type.TypeHandle); // makes an array
         for (int i = 0; i < rounds; i++)
-            n += OneList(100) + TwoLists(100) + Texts(i, 100) + OneText(i + 1000) + TwoTexts(i);
+            n += OneList(100) + TwoLists(100) + Texts(i, 100) + OneText(i + 1000) + Numbers(i + 1000, 1100).Count + TwoTexts(i);
         Sink.Keep(n.ToString());
     }
 }
