@@ -40,14 +40,14 @@ static int add_frame(struct report_stacks *s, const struct log_defs *defs,
 
 /* Keeps a stack's frames that are in no other yet, leaf first. *parent: the number of the rest. */
 static int walk_new(struct report_stacks *s, const struct log_defs *defs, uint32_t path, int32_t il,
-                    size_t *count, uint32_t *parent)
+                    uint64_t begin, size_t *count, uint32_t *parent)
 {
     struct report_frame f;
     size_t slot;
 
     *parent = REPORT_STACK_NONE;
     *count = 0;
-    for (bool more = report_frame_first(defs, path, il, &f); more;
+    for (bool more = report_frame_first(defs, path, il, &f); more && (!begin || *count < begin);
          more = report_frame_outer(defs, &f)) {
         const struct report_stack key = {.defs = defs, .path = f.path, .il = f.il};
 
@@ -63,10 +63,10 @@ static int walk_new(struct report_stacks *s, const struct log_defs *defs, uint32
 }
 
 int report_stacks_add(struct report_stacks *s, const struct log_defs *defs, uint32_t path,
-                      int32_t il, uint32_t *out)
+                      int32_t il, uint64_t begin, uint32_t *out)
 {
     size_t left;
-    int err = walk_new(s, defs, path, il, &left, out);
+    int err = walk_new(s, defs, path, il, begin, &left, out);
 
     while (!err && left > 0) {
         const struct report_frame *f = &s->walk[--left];

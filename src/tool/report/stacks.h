@@ -33,11 +33,12 @@ void report_stacks_fini(struct report_stacks *s); /* also of one that is all 0 *
 
 /*
  * report_stacks_add - the stack of a path of defs (borrowed) and the place in its leaf: *out is its
- * number, REPORT_STACK_NONE if the path has no frame. Takes a step for each frame that is new.
+ * number, REPORT_STACK_NONE if the path has no frame. Takes a step for each frame that is new. It
+ * begins `begin` frames out (0: has all), always at the same frame of a path.
  * report_stacks_frame - a frame that is in no stack. Both return: 0 or -ENOMEM.
  */
 int report_stacks_add(struct report_stacks *s, const struct log_defs *defs, uint32_t path,
-                      int32_t il, uint32_t *out);
+                      int32_t il, uint64_t begin, uint32_t *out);
 int report_stacks_frame(struct report_stacks *s, const struct log_defs *defs, uint32_t method,
                         int32_t il, uint32_t *out);
 

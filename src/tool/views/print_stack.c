@@ -283,8 +283,8 @@ static uint64_t json_frames(const struct print_stack *p, uint32_t path, int32_t 
     uint64_t depth = 0;
 
     jw_array(w, key);
-    for (bool more = report_frame_first(p->defs, path, il, &f); more;
-         more = report_frame_outer(p->defs, &f))
+    for (bool more = report_frame_first(p->defs, path, il, &f);
+         more && (!p->begin || depth < p->begin); more = report_frame_outer(p->defs, &f))
         if (depth++ < p->depth || !p->depth)
             write(p, &f, w);
     jw_end(w);
@@ -298,7 +298,8 @@ static bool has_lines(const struct print_stack *p, uint32_t path, int32_t il)
     uint64_t depth = 0;
 
     for (bool more = report_frame_first(p->defs, path, il, &f);
-         more && (depth++ < p->depth || !p->depth); more = report_frame_outer(p->defs, &f))
+         more && (!p->depth || depth < p->depth) && (!p->begin || depth < p->begin);
+         more = report_frame_outer(p->defs, &f), depth++)
         if (source_line_of(p->lines, f.method, f.il, &line))
             return true;
     return false;
@@ -356,10 +357,12 @@ void print_stack_json(const struct print_stack *p, uint32_t path, int32_t il, st
 
     if (!p->tables)
         json_inline(p, path, il, w);
-    else if (report_stacks_add(p->tables, p->defs, path, il, &number))
+    else if (report_stacks_add(p->tables, p->defs, path, il, p->begin, &number))
         jw_fail(w);
     else
         json_number("stack", number, w);
+    if (p->begin) /* the rest is about callers that it leaves out */
+        return;
     if (several)
         jw_unsigned(w, "one_of_callers", several);
     async_callers(p, path, json_caller, &callers);

@@ -21,6 +21,7 @@ struct print_stack {
     struct report_stacks *tables;   /* of JSON: stacks go there; NULL: whole ones stand in place */
     const struct print_stack *next; /* another log's, with the same tables */
     uint64_t depth;                 /* frames of each stack that is printed in place; 0 all */
+    uint64_t begin;                 /* in JSON a stack begins this many frames out; 0: all frames */
     bool wide;                      /* names in full */
     struct naming naming;
     struct names *names; /* NULL: names are full, or the log's */

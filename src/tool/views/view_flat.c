@@ -322,8 +322,7 @@ static void site_json(struct view_row *at, struct json_writer *w)
     else
         print_stack_method_json(&stack, log_call_path(v->read.defs, cell->path)->method, cell->il,
                                 w);
-    if (v->filter.below.count) /* frames that the view has, of the stack's */
-        jw_unsigned(w, "depth", row->depth);
+    stack.begin = row->depth;
     print_stack_json(&stack, cell->path, cell->il, w);
 }
 

@@ -48,7 +48,7 @@ static uint32_t add(uint32_t path, int32_t il)
 {
     uint32_t out;
 
-    assert_int_equal(report_stacks_add(&stacks, &defs, path, il, &out), 0);
+    assert_int_equal(report_stacks_add(&stacks, &defs, path, il, 0, &out), 0);
     return out;
 }
 
@@ -119,7 +119,7 @@ TEST(logs_are_kept_apart)
     assert_int_equal(log_defs_init(&other, &problems), 0);
     assert_int_equal(log_defs_path_add(&other, &path, &out), 0);
     assert_int_equal(out, mine);
-    assert_int_equal(report_stacks_add(&stacks, &other, out, 1, &b), 0);
+    assert_int_equal(report_stacks_add(&stacks, &other, out, 1, 0, &b), 0);
     assert_int_not_equal(a, b);
     assert_int_equal(report_stacks_at(&stacks, b)->parent, REPORT_STACK_NONE);
     report_stacks_frame_at(&stacks, report_stacks_at(&stacks, b)->frame, &of);
@@ -164,7 +164,7 @@ TEST(memory_that_runs_out_is_said_and_leaves_the_tables_whole)
         path = path_of(path, MAIN, (int32_t)i);
     do {
         memory_fail_after(n++);
-        err = report_stacks_add(&stacks, &defs, path, 1, &out);
+        err = report_stacks_add(&stacks, &defs, path, 1, 0, &out);
         memory_fail_after(-1);
         assert_true(err == 0 || err == -ENOMEM);
     } while (err);

@@ -336,6 +336,38 @@ TEST(rows_by_a_key_are_sorted_cut_and_begin_where_they_are_told)
                FIXTURES "small.report-below.folded");
 }
 
+/* The outermost method of a row's stack, in tables or in the row. */
+static const char *outermost(const json_t *report, const json_t *row)
+{
+    const json_t *stacks = json_object_get(report, "stacks"), *stack = json_object_get(row, "stack");
+
+    if (!stacks)
+        return json_string_value(json_array_get(stack, json_array_size(stack) - 1));
+    for (const json_t *at = stack; json_is_integer(at); at = json_object_get(stack, "parent"))
+        stack = json_array_get(stacks, (size_t)json_integer_value(at));
+    return json_string_value(
+        json_object_get(json_array_get(json_object_get(report, "frames"),
+                                       (size_t)integer(stack, "frame")),
+                        "method"));
+}
+
+TEST(stacks_in_json_begin_where_they_are_told)
+{
+    static const char *const forms[] = {"--top=100", "--inline-stacks"};
+
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        json_t *json =
+            loaded(JSON("--by=site", "--below=Basket.Add*", forms[i], fixture("small")), forms[i]);
+        const json_t *rows = json_object_get(json, "rows");
+
+        assert_int_equal(json_array_size(rows), 2);
+        for (size_t row = 0; row < json_array_size(rows); row++)
+            assert_string_equal(outermost(json, json_array_get(rows, row)),
+                                "Shop.Basket.Add<T>(System.String, T)");
+        json_decref(json);
+    }
+}
+
 /* Scripts count what is not there, too: that is no row, and a line that says so. */
 TEST(a_type_that_is_not_there_has_no_rows_by_any_key)
 {
