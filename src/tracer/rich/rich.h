@@ -2,9 +2,9 @@
  * rich/rich.h - the JIT's rich debug info of own code: which statement of which method, inlined
  * ones too, a piece of native code belongs to. Of other code it is kept where an own method was
  * inlined, which is rare. The JIT makes it only if DOTNET_RichDebugInfo=1 was set as the process
- * began. .NET 8 to 10 keep it where it can be read: stored.h. A later one sends it as an event for
- * each body, and only to an EventPipe session with the verbose events of the JIT: so the session is
- * a separate one.
+ * began; the runtime then leaks what the JIT reports (shadowtrace-limits(7)). .NET 8 to 10 keep it
+ * where it can be read: stored.h. A later one sends it as an event for each body, and only to an
+ * EventPipe session with the verbose events of the JIT: so the session is a separate one.
  */
 #ifndef SHADOWTRACE_RICH_RICH_H
 #define SHADOWTRACE_RICH_RICH_H

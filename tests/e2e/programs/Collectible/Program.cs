@@ -204,8 +204,16 @@ public static class Program
         return sum;
     }
 
-    sealed class Made { public int Number; }
+    /* Not inlined into compiled expressions, profiled or not: the JIT then reports the same (DOTNET_RichDebugInfo). */
+    sealed class Made
+    {
+        public int Number;
 
+        [MethodImpl(MethodImplOptions.NoInlining)]
+        public Made() { }
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
     public static int Called(int n)
     {
         kept = new object[n % 4];
