@@ -47,7 +47,7 @@ static class Program
         return list.Count;
     }
 
-    // Two equal calls in the statement, which has no mark of its own in precompiled code.
+    // Two equal calls in one statement, which precompiled code does not map.
     [MethodImpl(MethodImplOptions.NoInlining)]
     static List<string> Numbers(int k, int count)
     {
