@@ -481,6 +481,8 @@ static int32_t mapped_il(struct metadata *metadata, struct metadata_method *meth
         if (!il_doubtful(method, &body->pieces, hint->around, &target))
             return hint->around;
     }
+    if (!entry) /* the code of a thunk of runtime async is of no instruction of the method */
+        return il;
     return by_inlined(metadata, method, body, offset, hint);
 }
 
