@@ -33,6 +33,7 @@ struct inlining {
     bool trusted;   /* offsets of nodes are right */
     const struct il_target *target;
     struct metadata_method **known; /* of nodes; NULL: no memory */
+    const uint32_t *parent;         /* of nodes; NULL: those of the body */
     uint32_t doubtful; /* where find_up() ended: the node that has several instructions, or whose
                           callees have, in `part`; or RICH_NONE */
     struct range part;
@@ -43,6 +44,11 @@ struct found {
     unsigned fit;
     uint32_t count, at[MOST_CALLS];
 };
+
+static uint32_t parent_of(const struct inlining *in, uint32_t node)
+{
+    return in->parent ? in->parent[node] : in->body->node[node].parent;
+}
 
 static bool stays(const struct metadata_method *method)
 {
@@ -180,7 +186,7 @@ static uint32_t siblings(const struct inlining *in, uint32_t node, const char *t
     for (uint32_t i = 1; i < in->body->nodes; i++) {
         const struct metadata_method *method;
 
-        if (in->body->node[i].parent != in->body->node[node].parent)
+        if (parent_of(in, i) != parent_of(in, node))
             continue;
         method = i == node ? NULL : method_of(in, i);
         if (i == node)
@@ -215,7 +221,7 @@ static int32_t in_last_statement(const struct inlining *in, uint32_t parent,
 /* Where the parent calls the node's method. */
 static int32_t call_of(const struct inlining *in, uint32_t node)
 {
-    uint32_t parent = in->body->node[node].parent, place = 0;
+    uint32_t parent = parent_of(in, node), place = 0;
     struct metadata_method *caller, *callee = method_of(in, node);
     const struct il_pieces *pieces;
     struct il_target target = {.memo = in->target->memo};
@@ -327,7 +333,7 @@ static bool is_below(const struct inlining *in, uint32_t node, uint32_t above,
                      const struct range *part)
 {
     for (unsigned depth = 0; depth < MOST_DEPTH; depth++) {
-        uint32_t parent = in->body->node[node].parent;
+        uint32_t parent = parent_of(in, node);
         struct metadata_method *method = parent == RICH_NONE ? NULL : method_of(in, parent);
         const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
         int32_t call = pieces ? call_of(in, node) : IL_UNKNOWN;
@@ -373,7 +379,7 @@ static bool any_above(const struct inlining *in, uint32_t node)
         struct metadata_method *method;
         struct found found = {.count = 0};
 
-        node = in->body->node[node].parent;
+        node = parent_of(in, node);
         method = node == RICH_NONE ? NULL : method_of(in, node);
         pieces = method ? pieces_of(in->metadata, method) : NULL;
         if (pieces)
@@ -419,10 +425,10 @@ static uint32_t find_up(struct inlining *in, struct found *found)
             in->doubtful = node;
             in->part = extent;
         }
-        if (!node || in->body->node[node].parent == RICH_NONE || found->count || count)
+        if (!node || parent_of(in, node) == RICH_NONE || found->count || count)
             return RICH_NONE;
         call = call_of(in, node);
-        node = in->body->node[node].parent;
+        node = parent_of(in, node);
         method = method_of(in, node);
         pieces = method && call >= 0 ? pieces_of(in->metadata, method) : NULL;
         if (!pieces)
@@ -442,15 +448,14 @@ static int32_t frames_of(const struct inlining *in, uint32_t node, int32_t il, u
     int32_t root_il = il;
 
     *inlined = 0;
-    for (; node && node != RICH_NONE; node = in->body->node[node].parent) {
+    for (; node && node != RICH_NONE; node = parent_of(in, node)) {
         if (depth == MOST_DEPTH)
             return CODE_IL_UNMAPPED;
         path[depth++] = node;
     }
     if (depth)
-        root_il = in->body->node[path[depth - 1]].parent == RICH_NONE
-                      ? IL_UNKNOWN
-                      : call_of(in, path[depth - 1]);
+        root_il =
+            parent_of(in, path[depth - 1]) == RICH_NONE ? IL_UNKNOWN : call_of(in, path[depth - 1]);
     for (uint32_t i = depth; i-- > 0;) {
         struct metadata_method *method = method_of(in, path[i]);
 
@@ -543,7 +548,7 @@ static bool in_own_code(const struct inlining *in, uint32_t node)
             return any_own(in);
         if (map_method(in, node, &method) || !is_others(in, method))
             return true;
-        node = in->body->node[node].parent;
+        node = parent_of(in, node);
     }
     return node;
 }
@@ -568,7 +573,7 @@ static int32_t in_root(const struct inlining *in, uint32_t node, uint32_t at)
 {
     int32_t il = (int32_t)at;
 
-    for (; node && node != RICH_NONE; node = in->body->node[node].parent)
+    for (; node && node != RICH_NONE; node = parent_of(in, node))
         il = call_of(in, node);
     return node == RICH_NONE ? IL_UNKNOWN : il;
 }
@@ -594,7 +599,7 @@ static bool calls_unmapped(const struct inlining *in, uint32_t node)
     for (uint32_t i = 0; i < pieces->reaches; i++)
         calls += !is_mapped(in, node, pieces, pieces->reach[i].at);
     for (uint32_t i = 1; i < in->body->nodes; i++)
-        inlined += in->body->node[i].parent == node;
+        inlined += parent_of(in, i) == node;
     return calls > inlined;
 }
 
@@ -660,8 +665,8 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
 /* Was a node inlined by an instruction of the node above? */
 static bool is_inlined_by(const struct inlining *in, uint32_t node, uint32_t above, uint32_t il)
 {
-    while (node && node != RICH_NONE && in->body->node[node].parent != above)
-        node = in->body->node[node].parent;
+    while (node && node != RICH_NONE && parent_of(in, node) != above)
+        node = parent_of(in, node);
     return node && node != RICH_NONE && call_of(in, node) == (int32_t)il;
 }
 
@@ -718,7 +723,7 @@ static bool common_add(const struct inlining *in, uint32_t node, uint32_t at, st
         if (!is_others(in, method))
             break;
         il = call_of(in, node);
-        node = in->body->node[node].parent;
+        node = parent_of(in, node);
     }
     if (node == RICH_NONE || il < 0 || (common->node != RICH_NONE && common->node != node))
         return false;
@@ -799,7 +804,7 @@ static uint32_t guest_frame(const struct inlining *in, const struct il_target *t
         if (!method || !may_be_in(in, method, targets, count))
             continue;
         while (method && node && is_others(in, method)) {
-            node = in->body->node[node].parent;
+            node = parent_of(in, node);
             method = node == RICH_NONE ? NULL : method_of(in, node);
         }
         if (!method || (guest && node && guest != method))
@@ -854,6 +859,69 @@ static int32_t find_il(struct inlining *in, const struct il_target *targets, siz
     return il < 0 ? CODE_IL_UNMAPPED : frames_of(in, node, il, inlined);
 }
 
+/*
+ * A method that .NET 8 did not inline in the end cuts the list of those inlined beside it, and the
+ * ones before it are said to be of nobody. Nodes are numbered in the order of their calls, each
+ * before those inlined into it: so one belongs to the node before it, or to what that was inlined
+ * into, and to none that has children of lower numbers in its list.
+ */
+static bool may_be_parent(const struct inlining *in, uint32_t parent, uint32_t node)
+{
+    struct metadata_method *caller = method_of(in, parent), *callee = method_of(in, node);
+    const struct il_pieces *pieces = caller && callee ? pieces_of(in->metadata, caller) : NULL;
+    struct il_target target = {.memo = in->target->memo, .record = callee};
+    struct range call = {in->body->node[node].il, in->body->node[node].il + 1, 0, 0};
+    struct found found;
+
+    for (uint32_t i = 1; i < node; i++)
+        if (in->body->node[i].parent == parent)
+            return false;
+    if (!pieces)
+        return false;
+    target.callee = metadata_method_text(callee);
+    find_in(in, caller, pieces, call, &target, &found);
+    return found.count;
+}
+
+/* parent: of the nodes before. */
+static uint32_t find_parent(const struct inlining *in, const uint32_t *parent, uint32_t node)
+{
+    uint32_t at = node - 1, found = RICH_NONE;
+
+    for (;; at = parent[at]) {
+        if (at == RICH_NONE)
+            return RICH_NONE;
+        if (may_be_parent(in, at, node)) {
+            if (found != RICH_NONE)
+                return RICH_NONE;
+            found = at;
+        }
+        if (!at)
+            return found;
+    }
+}
+
+static void find_parents(struct inlining *in)
+{
+    uint32_t orphans = 0, *parent;
+
+    in->parent = load_acquire(&in->body->parent);
+    if (!in->trusted || in->parent)
+        return;
+    for (uint32_t i = 1; i < in->body->nodes; i++)
+        orphans += in->body->node[i].parent == RICH_NONE;
+    if (!orphans)
+        return;
+    parent = memory_alloc(in->body->nodes * sizeof(*parent));
+    for (uint32_t i = 0; parent && i < in->body->nodes; i++) {
+        parent[i] = in->body->node[i].parent;
+        if (i && parent[i] == RICH_NONE)
+            parent[i] = find_parent(in, parent, i);
+    }
+    if (parent)
+        in->parent = rich_parents(in->body, parent);
+}
+
 static void inlining_open(struct inlining *in, struct metadata *metadata,
                           struct metadata_method *method, const struct rich_body *rich,
                           uint32_t offset, const struct il_target *target)
@@ -866,6 +934,7 @@ static void inlining_open(struct inlining *in, struct metadata *metadata,
                             .target = target,
                             .known = memory_zalloc(rich->nodes, sizeof(*in->known)),
                             .doubtful = RICH_NONE};
+    find_parents(in);
 }
 
 /* Is a statement of a node the entry's? */

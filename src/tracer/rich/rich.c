@@ -144,8 +144,20 @@ void rich_bodies_free(struct metadata_method *method)
 
     for (; body; body = next) {
         next = body->next;
+        memory_free(load_relaxed(&body->parent));
         memory_free(body);
     }
+}
+
+const uint32_t *rich_parents(const struct rich_body *body, uint32_t *parent)
+{
+    struct rich_body *of = (struct rich_body *)(uintptr_t)body; /* all else stays as it is */
+    uint32_t *known = NULL;
+
+    if (cas_acq_rel(&of->parent, &known, parent))
+        return parent;
+    memory_free(parent);
+    return known;
 }
 
 static const struct rich_body *find(const struct metadata_method *method, uintptr_t ip)

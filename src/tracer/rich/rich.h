@@ -37,8 +37,9 @@ struct rich_body {
     struct rich_body *next;
     uintptr_t start;
     uint32_t size, nodes, maps;
-    uint32_t epoch;       /* metadata_epoch() before it was read */
-    struct rich_map *map; /* by native; behind the nodes */
+    uint32_t epoch;             /* metadata_epoch() before it was read */
+    _Atomic(uint32_t *) parent; /* of nodes, as found later: rich_parents(); NULL: their own */
+    struct rich_map *map;       /* by native; behind the nodes */
     struct rich_node node[];
 };
 
@@ -146,6 +147,13 @@ struct metadata_method *rich_host(struct metadata *metadata, uintptr_t function,
 
 /* rich_bodies_free - those of a method that is forgotten. */
 void rich_bodies_free(struct metadata_method *method);
+
+/*
+ * rich_parents - what nodes were inlined into, where .NET 8 did not say it and somebody found it:
+ * takes the array, one for each node. Returns: the array that is kept; it ends with the body.
+ * Threads: any; the first one's is kept.
+ */
+const uint32_t *rich_parents(const struct rich_body *body, uint32_t *parent);
 
 /* rich_body_read - one from an event's payload. NULL: damaged, or no memory (*refused false). */
 struct rich_body *rich_body_read(const uint8_t *data, size_t size, bool *refused);
