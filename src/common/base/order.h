@@ -9,20 +9,26 @@
 /* What a comparison for qsort returns: two numbers, the lesser first. Both are evaluated twice. */
 #define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
-/*
- * A comparison for qsort of elements of a type: by keys, each an expression of `x` and `y` as ORDER
- * is one, the first that differs decides. All are computed.
- */
+/* A comparison by several keys, each as ORDER: the first that differs decides. All are computed. */
+#define ORDERS(...) \
+    order_of_keys((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+static inline int order_of_keys(const int *orders, size_t count)
+{
+    size_t i = 0;
+
+    while (i + 1 < count && !orders[i])
+        i++;
+    return orders[i];
+}
+
+/* A comparison for qsort of elements of a type, by keys that are expressions of `x` and `y`. */
 #define ORDERED_BY(name, type, ...) \
     static int name(const void *a, const void *b) \
     { \
         const type *x = a, *y = b; \
-        const int orders[] = {__VA_ARGS__}; \
-        size_t i = 0; \
 \
-        while (i + 1 < sizeof(orders) / sizeof(*orders) && !orders[i]) \
-            i++; \
-        return orders[i]; \
+        return ORDERS(__VA_ARGS__); \
     }
 
 /* qsort of elements that there may be none of. */

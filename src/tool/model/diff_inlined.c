@@ -92,9 +92,8 @@ static int by_type(const void *left, const void *right)
 {
     const struct shape *a = left, *b = right;
     double x = fabs(a->change), y = fabs(b->change);
-    int order = diff_key_order(&a->type, &b->type);
 
-    return order ? order : x != y ? ORDER(y, x) : ORDER(a->row, b->row);
+    return ORDERS(diff_key_order(&a->type, &b->type), ORDER(y, x), ORDER(a->row, b->row));
 }
 
 /* Has the longer one all frames of the other, in the same order? */

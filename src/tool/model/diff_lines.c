@@ -57,9 +57,9 @@ static bool find_line(const struct diff_rows *rows, size_t row, struct line *out
 static int by_place(const void *left, const void *right)
 {
     const struct line *a = left, *b = right;
-    int order = diff_key_order(&a->key, &b->key);
 
-    return order ? order : a->side != b->side ? a->side - b->side : ORDER(a->number, b->number);
+    return ORDERS(diff_key_order(&a->key, &b->key), ORDER(a->side, b->side),
+                  ORDER(a->number, b->number));
 }
 
 static void by_number(struct diff_rows *rows, const struct line *old, size_t olds,
@@ -169,10 +169,9 @@ struct part {
 static int by_method(const void *left, const void *right)
 {
     const struct part *a = left, *b = right;
-    int order = diff_key_order(&a->key, &b->key);
 
-    order = order ? order : ORDER(a->lined, b->lined);
-    return order ? order : ORDER(a->row, b->row);
+    return ORDERS(diff_key_order(&a->key, &b->key), ORDER(a->lined, b->lined),
+                  ORDER(a->row, b->row));
 }
 
 static bool find_part(const struct diff_rows *rows, size_t row, struct part *out)

@@ -60,12 +60,13 @@ static void fold(struct diff_paths *p, uint32_t number)
     }
     p->as[number] = number;
     p->folded[number] = (struct diff_folded){.parent = parent, .method = path->method};
-    p->keys[number] =
-        part == CAST ? diff_key_of_text("a cast")
-        : part == SEVERAL_CALLERS
-            ? diff_key_of_text("several callers")
-            : diff_key_of_number(diff_key_join(p->keys[parent], p->methods[path->method]),
-                                 path->filter);
+    if (part == CAST)
+        p->keys[number] = diff_key_of_text("a cast");
+    else if (part == SEVERAL_CALLERS)
+        p->keys[number] = diff_key_of_text("several callers");
+    else
+        p->keys[number] = diff_key_of_number(
+            diff_key_join(p->keys[parent], p->methods[path->method]), path->filter);
 }
 
 static int paths_init(struct diff_paths *p, const struct log_defs *d)

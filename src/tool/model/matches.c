@@ -35,9 +35,9 @@ static const struct log_table *table_of(const struct model *m, enum matches_tabl
 
 static const char *name_of(struct names *names, enum matches_table table, uint32_t number)
 {
-    return !names                     ? NULL
-           : table == MATCHES_METHODS ? names_method(names, number)
-                                      : names_type(names, number);
+    if (!names)
+        return NULL;
+    return table == MATCHES_METHODS ? names_method(names, number) : names_type(names, number);
 }
 
 /* What an object of a type is called; NULL: it is no type, or nobody has named it. */

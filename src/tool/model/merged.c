@@ -202,9 +202,7 @@ static int by_group(const void *left, const void *right)
 {
     const struct found *a = left, *b = right;
 
-    return a->group != b->group ? ORDER(a->group, b->group)
-           : a->node != b->node ? ORDER(a->node, b->node)
-                                : ORDER(a->from, b->from);
+    return ORDERS(ORDER(a->group, b->group), ORDER(a->node, b->node), ORDER(a->from, b->from));
 }
 
 /* Callers: what came through several entries comes through the one that called them. */

@@ -105,9 +105,9 @@ static bool put_machine(struct buffer *b, const char *words, struct span name)
 
 static const char *machine_words(enum sst_sort sort)
 {
-    return sort == SST_SORT_ASYNC      ? "async machine of "
-           : sort == SST_SORT_ITERATOR ? "iterator of "
-                                       : "state machine of ";
+    if (sort == SST_SORT_ASYNC)
+        return "async machine of ";
+    return sort == SST_SORT_ITERATOR ? "iterator of " : "state machine of ";
 }
 
 /* "VB$StateMachine_3_Items" */

@@ -51,10 +51,12 @@ static enum model_place_kind kind_of(const char *name)
 {
     if (name[0] != '(')
         return MODEL_PLACE_METHOD;
-    return strcmp(name, LOG_PATH_CUT) == 0                        ? MODEL_PLACE_CUT
-           : strcmp(name, LOG_PATH_DYNAMIC) == 0                  ? MODEL_PLACE_DYNAMIC
-           : strncmp(name, LOG_SEVERAL, strlen(LOG_SEVERAL)) == 0 ? MODEL_PLACE_SEVERAL
-                                                                  : MODEL_PLACE_METHOD;
+    if (strcmp(name, LOG_PATH_CUT) == 0)
+        return MODEL_PLACE_CUT;
+    if (strcmp(name, LOG_PATH_DYNAMIC) == 0)
+        return MODEL_PLACE_DYNAMIC;
+    return strncmp(name, LOG_SEVERAL, strlen(LOG_SEVERAL)) == 0 ? MODEL_PLACE_SEVERAL
+                                                                : MODEL_PLACE_METHOD;
 }
 
 int places_init(struct places *p, const struct model *m, enum model_grain grain)

@@ -395,11 +395,9 @@ static int rank_order(const void *a, const void *b, void *context)
 {
     const struct model_row *rows = context;
     const struct rank *x = a, *y = b;
-    int order = ORDER(y->passes, x->passes);
+    int order = ORDERS(ORDER(y->passes, x->passes), ORDER(y->weight, x->weight),
+                       ORDER(y->total, x->total), ORDER(y->self, x->self));
 
-    order = order ? order : ORDER(y->weight, x->weight);
-    order = order ? order : ORDER(y->total, x->total);
-    order = order ? order : ORDER(y->self, x->self);
     for (int i = 0; !order && i < 3; i++)
         order = ORDER(rows[x->row].key[i], rows[y->row].key[i]);
     return order;

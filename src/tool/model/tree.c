@@ -144,9 +144,7 @@ static int look_at_links(const struct build *b, struct pruning *p)
         p->used[b->links.links[i].parent] |= p->used[i];
     }
     /* rounding must not make the root too small for itself; what has shrunk is not small */
-    p->least = b->shape->min_share >= 1  ? p->bytes[0]
-               : b->shape->min_share > 0 ? p->bytes[0] * b->shape->min_share
-                                         : -INFINITY;
+    p->least = b->shape->min_share > 0 ? p->bytes[0] * fmin(b->shape->min_share, 1) : -INFINITY;
     return 0;
 }
 
@@ -214,17 +212,9 @@ static int by_name(const void *left, const void *right, void *context)
 
     if (!order && p->file && q->file)
         order = strcmp(p->file, q->file);
-    if (!order)
-        order = ORDER(p->line, q->line);
-    if (!order)
-        order = ORDER(p->line_last, q->line_last);
-    if (!order)
-        order = ORDER(p->il, q->il);
-    if (!order)
-        order = ORDER(p->kind, q->kind);
-    if (!order)
-        order = ORDER(p->count, q->count);
-    return order ? order : ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    return ORDERS(order, ORDER(p->line, q->line), ORDER(p->line_last, q->line_last),
+                  ORDER(p->il, q->il), ORDER(p->kind, q->kind), ORDER(p->count, q->count),
+                  ORDER(*(const uint32_t *)left, *(const uint32_t *)right));
 }
 
 /* Places get their numbers in the order of names: comparing siblings then takes no names. */
