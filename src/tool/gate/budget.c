@@ -428,21 +428,11 @@ static int order_of(const char *a, const char *b)
 
 int budget_order(const struct budget_limit *a, const struct budget_limit *limit)
 {
-    const int orders[] = {ORDER(a->per, limit->per),
-                          order_of(a->from, limit->from),
-                          order_of(a->to, limit->to),
-                          order_of(a->at, limit->at),
-                          ORDER(a->of, limit->of),
-                          order_of(a->file, limit->file),
-                          ORDER(a->line, limit->line),
-                          ORDER(a->line_last, limit->line_last),
-                          order_of(a->method, limit->method),
-                          order_of(a->type, limit->type)};
-
-    for (size_t i = 0; i < COUNT_OF(orders); i++)
-        if (orders[i])
-            return orders[i];
-    return 0;
+    return ORDERS(ORDER(a->per, limit->per), order_of(a->from, limit->from),
+                  order_of(a->to, limit->to), order_of(a->at, limit->at), ORDER(a->of, limit->of),
+                  order_of(a->file, limit->file), ORDER(a->line, limit->line),
+                  ORDER(a->line_last, limit->line_last), order_of(a->method, limit->method),
+                  order_of(a->type, limit->type));
 }
 
 bool budget_same(const struct budget_limit *a, const struct budget_limit *limit)

@@ -210,12 +210,9 @@ int judge_take(struct gate_judgement *j, const struct gate_run *run)
 static int by_limit(const void *left, const void *right)
 {
     const struct gate_finding *a = left, *b = right;
+    int order = ORDERS(ORDER(a->limit, b->limit), ORDER(a->is_other, b->is_other),
+                       ORDER(a->line, b->line), ORDER(a->line_last, b->line_last));
 
-    int order = ORDER(a->limit, b->limit);
-
-    order = order ? order : a->is_other - b->is_other;
-    order = order ? order : ORDER(a->line, b->line);
-    order = order ? order : ORDER(a->line_last, b->line_last);
     if (!order && a->is_other && a->method && b->method) /* without a line there may be several */
         order = strcmp(a->method, b->method);
     return order ? order : ORDER(a->measure, b->measure);

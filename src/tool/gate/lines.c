@@ -86,9 +86,8 @@ static int by_method(const void *left, const void *right, void *context)
     int order = strcmp(a->method, b->method);
 
     order = order ? order : strcmp(x->file, y->file);
-    order = order ? order : ORDER(x->line, y->line);
-    order = order ? order : ORDER(x->line_last, y->line_last);
-    return order ? order : ORDER(a->line, b->line);
+    return ORDERS(order, ORDER(x->line, y->line), ORDER(x->line_last, y->line_last),
+                  ORDER(a->line, b->line));
 }
 
 /* Each pair of method and line once, in order; a line is called by its first method. */
@@ -177,9 +176,8 @@ static int by_document(const void *left, const void *right, void *context)
     const struct gate_line *a = &g->lines[*(const uint32_t *)left];
     const struct gate_line *b = &g->lines[*(const uint32_t *)right];
 
-    return a->module != b->module       ? ORDER(a->module, b->module)
-           : a->document != b->document ? ORDER(a->document, b->document)
-                                        : ORDER(a->line, b->line);
+    return ORDERS(ORDER(a->module, b->module), ORDER(a->document, b->document),
+                  ORDER(a->line, b->line));
 }
 
 static int read_texts(struct gate_lines *g)
@@ -258,9 +256,9 @@ static double had(const struct budget_limit *l)
 {
     const struct budget_bound *bound = &l->bounds[BUDGET_OBJECTS];
 
-    return !bound->given || bound->over_baseline || l->per != BUDGET_RECORDING || l->type ? 1
-           : bound->learned ? bound->most
-                            : bound->max;
+    if (!bound->given || bound->over_baseline || l->per != BUDGET_RECORDING || l->type)
+        return 1;
+    return bound->learned ? bound->most : bound->max;
 }
 
 static bool same_number(const struct budget_limit *l, const struct gate_line *line)
@@ -331,11 +329,9 @@ static int by_line(const void *left, const void *right, void *context)
     int order = strcmp(a->method, b->method);
 
     order = order ? order : strcmp(a->file, b->file);
-    order = order ? order : ORDER(a->line, b->line);
-    order = order ? order : ORDER(a->line_last, b->line_last);
     /* the one that says most about the line is the first */
-    return order ? order
-                 : (a->type != NULL) - (b->type != NULL) + (a->per > b->per) - (a->per < b->per);
+    return ORDERS(order, ORDER(a->line, b->line), ORDER(a->line_last, b->line_last),
+                  (a->type != NULL) - (b->type != NULL) + ORDER(a->per, b->per));
 }
 
 static bool same_line(const struct budget_limit *a, const struct budget_limit *limit)

@@ -433,6 +433,7 @@ static int divide_all(const struct part *p)
     struct gate_run *run = p->run;
     struct gate_calls calls;
     int status = gate_calls_read(run->options->command, &run->options->reading, run->log, &calls);
+    const char *why = run->lacks ? run->lacks : calls.why;
 
     for (size_t i = 0; !status && i < run->budget->count; i++) {
         struct gate_amount *a = run->limits[i].amounts;
@@ -440,12 +441,11 @@ static int divide_all(const struct part *p)
 
         if (!p->wanted[i])
             continue;
-        if (calls.why || !count || run->lacks) /* of a part neither sum proves anything */
+        if (why || !count) /* of a part neither sum proves anything */
             a[0] = a[1] =
-                open_amount(run->lacks  ? run->lacks
-                            : calls.why ? calls.why
-                                        : "no call of it is in the log: it may be inlined (record "
-                                          "--no-inline) or not traced (--calls)");
+                open_amount(why ? why
+                                : "no call of it is in the log: it may be inlined (record "
+                                  "--no-inline) or not traced (--calls)");
         for (size_t m = 0; m < 2 && !isinf(a[m].low); m++)
             divide(&a[m], count);
         if (count) /* it is there, and may allocate nothing */
