@@ -501,7 +501,7 @@ static void draw_keys(const struct browse *b, struct canvas *c, int row)
 void browse_draw(struct browse *b, struct canvas *c)
 {
     struct page *page = current(b);
-    int top = c->rows < 4 ? 0 : c->rows < 8 ? 1 : 2, bottom = c->rows - (c->rows < 5 ? 1 : 2);
+    int top = (c->rows >= 4) + (c->rows >= 8), bottom = c->rows - (c->rows < 5 ? 1 : 2);
 
     if (top)
         draw_title(b, c);

@@ -273,9 +273,10 @@ bool data_hits(const struct data *d, const struct model_place *place)
 
 void data_target(const struct model_place *p, struct target *out)
 {
-    *out = (struct target){.kind = p->kind == MODEL_PLACE_METHOD ? TARGET_METHOD
-                                   : p->kind == MODEL_PLACE_TYPE ? TARGET_TYPE
-                                                                 : TARGET_NONE,
+    static const enum target_kind kinds[MODEL_PLACE_NONE + 1] = {
+        [MODEL_PLACE_METHOD] = TARGET_METHOD, [MODEL_PLACE_TYPE] = TARGET_TYPE};
+
+    *out = (struct target){.kind = kinds[p->kind],
                            .number = p->method,
                            .file = p->file,
                            .line = p->line,
@@ -318,11 +319,15 @@ int data_places(const struct data *d, const struct target *t, uint32_t **out, si
 
 const char *data_target_text(const struct data *d, const struct target *t, struct buffer *out)
 {
+    const char *name = "";
+
     if (t->kind == TARGET_LINE)
         return data_file_line(t, out);
+    if (t->kind == TARGET_METHOD)
+        name = names_method(d->names[d->style], t->number);
+    else if (t->kind == TARGET_TYPE)
+        name = names_class(d->names[d->style], t->number);
     buffer_clear(out);
-    buffer_text(out, t->kind == TARGET_METHOD ? names_method(d->names[d->style], t->number)
-                     : t->kind == TARGET_TYPE ? names_class(d->names[d->style], t->number)
-                                              : "");
+    buffer_text(out, name);
     return kept(out);
 }

@@ -53,9 +53,9 @@ static void draw(const struct page *page, struct canvas *c, int row, size_t inde
     unsigned style;
 
     p->nodes->node(p, r->node, &node);
-    style = node.place->own                        ? CANVAS_BOLD | CANVAS_GREEN
-            : node.place->kind == MODEL_PLACE_TYPE ? CANVAS_CYAN
-                                                   : CANVAS_PLAIN;
+    style = node.place->kind == MODEL_PLACE_TYPE ? CANVAS_CYAN : CANVAS_PLAIN;
+    if (node.place->own)
+        style = CANVAS_BOLD | CANVAS_GREEN;
     column = page_amounts(page, c, row, node.total, node.self, true);
     indent = (int)r->depth * step - shift(page, c->columns - column, step);
     if (indent < 0) {

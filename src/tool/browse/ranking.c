@@ -183,12 +183,9 @@ static int compare_rows(const void *left, const void *right, void *context)
 
     if (s->own_order)
         return ORDER(a->target.number, b->target.number);
-    return x != y ? ORDER(y, x)
-           : a->total[MODEL_BYTES] != b->total[MODEL_BYTES]
-               ? ORDER(b->total[MODEL_BYTES], a->total[MODEL_BYTES])
-           : a->target.number != b->target.number ? ORDER(a->target.number, b->target.number)
-           : a->target.line != b->target.line     ? ORDER(a->target.line, b->target.line)
-                                                  : ORDER(a->target.line_last, b->target.line_last);
+    return ORDERS(ORDER(y, x), ORDER(b->total[MODEL_BYTES], a->total[MODEL_BYTES]),
+                  ORDER(a->target.number, b->target.number), ORDER(a->target.line, b->target.line),
+                  ORDER(a->target.line_last, b->target.line_last));
 }
 
 void ranking_sort(const struct data *d, struct ranking *t, enum model_weight weight, bool total)
