@@ -426,24 +426,47 @@ static uint8_t number_of(const char *word, const char *const *words, uint8_t cou
     return count;
 }
 
+/* A member of a record, and the result of reading it. */
+struct member {
+    const char *key;
+    int err;
+};
+
+/* The result for a member that may be missing. */
+static int optional(int err)
+{
+    return err == -ENOENT ? 0 : err;
+}
+
+/* Returns: the key of the first unusable member; NULL: all are usable. */
+static const char *bad_key(const struct member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (members[i].err)
+            return members[i].key;
+    return NULL;
+}
+
 static int add_named(struct log_defs *d, const struct log_record *record)
 {
-    struct log_table *t = record->kind == SST_KIND_MODULE  ? &d->modules
-                          : record->kind == SST_KIND_CLASS ? &d->classes
-                                                           : &d->methods;
+    struct log_table *const tables[] = {[SST_KIND_MODULE] = &d->modules,
+                                        [SST_KIND_CLASS] = &d->classes,
+                                        [SST_KIND_METHOD] = &d->methods},
+                            *t = tables[record->kind];
     const char *name = NULL, *path = "", *mvid = NULL, *owner = "", *sort = "";
     struct log_def def = {.defined = true};
     struct log_string *text;
     uint32_t id = 0, module = 0, number = 0, found;
-    const char *bad = log_member_id(record->json, "id", 1, &id)                         ? "id"
-                      : log_member_text(record->json, "name", &name)                    ? "name"
-                      : log_member_text(record->json, "path", &path) == -EBADMSG        ? "path"
-                      : log_member_text(record->json, "mvid", &mvid) == -EBADMSG        ? "mvid"
-                      : log_member_text(record->json, "owner", &owner) == -EBADMSG      ? "owner"
-                      : log_member_text(record->json, "sort", &sort) == -EBADMSG        ? "sort"
-                      : log_member_id(record->json, "module", 1, &module) == -EBADMSG   ? "module"
-                      : log_member_id(record->json, "token", 0, &def.token) == -EBADMSG ? "token"
-                                                                                        : NULL;
+    const struct member members[] = {
+        {"id", log_member_id(record->json, "id", 1, &id)},
+        {"name", log_member_text(record->json, "name", &name)},
+        {"path", optional(log_member_text(record->json, "path", &path))},
+        {"mvid", optional(log_member_text(record->json, "mvid", &mvid))},
+        {"owner", optional(log_member_text(record->json, "owner", &owner))},
+        {"sort", optional(log_member_text(record->json, "sort", &sort))},
+        {"module", optional(log_member_id(record->json, "module", 1, &module))},
+        {"token", optional(log_member_id(record->json, "token", 0, &def.token))}};
+    const char *bad = bad_key(members, COUNT_OF(members));
     int err;
 
     if (bad)
@@ -496,14 +519,17 @@ static int add_symbols(struct log_defs *d, const struct log_record *r)
     uint32_t id = 0, module = 0;
     struct log_pdb *kept;
     uint64_t size = 0;
-    const char *bad = log_member_id(r->json, "module", 1, &id)                  ? "module"
-                      : log_member_text(r->json, "pdb", &pdb) == -EBADMSG       ? "pdb"
-                      : log_member_text(r->json, "packed", &packed) == -EBADMSG ? "packed"
-                      : log_member_count(r->json, "size", &size) == -EBADMSG    ? "size"
-                      : !pdb == !packed                                         ? "pdb"
-                                                                                : NULL;
-    int err = bad ? log_defs_unusable(d, r, bad) : table_number(d, &d->modules, id, r->at, &module);
+    const struct member members[] = {
+        {"module", log_member_id(r->json, "module", 1, &id)},
+        {"pdb", optional(log_member_text(r->json, "pdb", &pdb))},
+        {"packed", optional(log_member_text(r->json, "packed", &packed))},
+        {"size", optional(log_member_count(r->json, "size", &size))}};
+    const char *bad = bad_key(members, COUNT_OF(members));
+    int err;
 
+    if (!bad && !pdb == !packed)
+        bad = "pdb";
+    err = bad ? log_defs_unusable(d, r, bad) : table_number(d, &d->modules, id, r->at, &module);
     if (err)
         return err;
     pdb = pdb ? pdb : packed;

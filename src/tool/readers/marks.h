@@ -66,14 +66,17 @@ void log_marks_fini(struct log_marks *marks);
 int log_marks_window(const struct log_marks *marks, const char *from, const char *to,
                      struct log_window *out, char *why, size_t why_size);
 
+static inline bool log_moment_before(const struct log_moment *a, const struct log_moment *b)
+{
+    if (a->recording != b->recording)
+        return a->recording < b->recording;
+    return a->t && b->t ? a->t < b->t : a->line < b->line;
+}
+
 static inline bool log_window_has(const struct log_window *w, const struct log_moment *at)
 {
-#define BEFORE(a, b) \
-    ((a)->recording != (b)->recording ? (a)->recording < (b)->recording \
-     : (a)->t && (b)->t               ? (a)->t < (b)->t \
-                                      : (a)->line < (b)->line)
-    return !(w->has_from && BEFORE(at, &w->from)) && !(w->has_to && !BEFORE(at, &w->to));
-#undef BEFORE
+    return !(w->has_from && log_moment_before(at, &w->from)) &&
+           !(w->has_to && !log_moment_before(at, &w->to));
 }
 
 #endif
