@@ -121,9 +121,9 @@ static int split(struct source *s, size_t size)
 /* The file on disk that the user named in full; NULL: only the PDB says where it is. */
 static const char *named(const struct annotate *a)
 {
-    return a->source                                               ? a->source
-           : *a->file == '/' && !strcmp(a->file, a->document.file) ? a->file
-                                                                   : NULL;
+    if (a->source)
+        return a->source;
+    return *a->file == '/' && !strcmp(a->file, a->document.file) ? a->file : NULL;
 }
 
 /* Embedded text comes first unless --source says otherwise. */

@@ -262,13 +262,12 @@ static void print_sentence(const struct report_checks *c, FILE *out)
              snapshot = report_quantile(&c->snapshot, 0.5);
     struct text_number a, b, n, m;
 
-    if (!c->compared)
-        fputs(c->refused && c->refused == c->taken
-                  ? "Nothing was compared: every snapshot was refused"
-              : c->taken
-                  ? "Nothing was compared: the stacks of this log are snapshots themselves"
-                  : "Nothing was compared: the log has no comparison (record with --check N)",
-              out);
+    if (!c->compared && c->refused && c->refused == c->taken)
+        fputs("Nothing was compared: every snapshot was refused", out);
+    else if (!c->compared && c->taken)
+        fputs("Nothing was compared: the stacks of this log are snapshots themselves", out);
+    else if (!c->compared)
+        fputs("Nothing was compared: the log has no comparison (record with --check N)", out);
     else if (c->equal == c->compared)
         fprintf(out, "The %s equalled the snapshot in all of %s comparisons", own_stack(c),
                 text_count(&a, c->compared));

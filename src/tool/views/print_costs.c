@@ -64,11 +64,12 @@ static void print_label(const struct depth_row *row, FILE *out)
     unsigned long long from = row->any->from, to = row->any->to;
     char frames[48];
 
-    snprintf(frames, sizeof(frames),
-             from == to             ? "%llu"
-             : to >= UINT32_MAX - 1 ? "%llu-"
-                                    : "%llu-%llu",
-             from, to);
+    if (from == to)
+        snprintf(frames, sizeof(frames), "%llu", from);
+    else if (to >= UINT32_MAX - 1)
+        snprintf(frames, sizeof(frames), "%llu-", from);
+    else
+        snprintf(frames, sizeof(frames), "%llu-%llu", from, to);
     fprintf(out, "%-*s", LABEL, frames);
 }
 

@@ -107,9 +107,9 @@ static void costs_json(const struct report_profile_source *s, struct json_writer
 static const char *method_of(const struct log_defs *defs, const struct print_stack *stack,
                              struct buffer *b, uint32_t method)
 {
-    return !method ? ""
-           : stack ? print_stack_method(stack, b, method)
-                   : log_method(defs, method)->name;
+    if (!method)
+        return "";
+    return stack ? print_stack_method(stack, b, method) : log_method(defs, method)->name;
 }
 
 static void methods_json(const struct report_profile *p, const struct log_defs *defs,

@@ -43,9 +43,9 @@ const char *print_stack_method(const struct print_stack *p, struct buffer *b, ui
 {
     const char *name = log_method(p->defs, method)->name;
 
-    return p->names                       ? names_method(p->names, method)
-           : p->naming.style == NAMES_RAW ? name
-                                          : report_demangle(b, name);
+    if (p->names)
+        return names_method(p->names, method);
+    return p->naming.style == NAMES_RAW ? name : report_demangle(b, name);
 }
 
 const char *print_stack_type(const struct print_stack *p, uint32_t class_number)

@@ -36,11 +36,10 @@ static const char *when_text(const struct view *v, struct buffer *b)
         buffer_text(b, "From ");
         collection_text(&live->at.first, b);
         buffer_text(b, " to ");
+    } else if (v->question == REPORT_LIVE_TEMPORARY || v->question == REPORT_LIVE_LIFETIMES) {
+        buffer_text(b, "Up to ");
     } else {
-        buffer_text(b, v->question == REPORT_LIVE_TEMPORARY || v->question == REPORT_LIVE_LIFETIMES
-                           ? "Up to "
-                       : v->question == REPORT_LIVE_GROWN ? "From the beginning to "
-                                                          : "After ");
+        buffer_text(b, v->question == REPORT_LIVE_GROWN ? "From the beginning to " : "After ");
     }
     collection_text(&live->at.last, b);
     if (live->asked > 1)

@@ -490,11 +490,14 @@ static int merge(struct paths *p)
 static void choose(struct paths *p, const struct view *v)
 {
     bool json = v->format == READING_JSON, merged = v->kind != VIEW_TREE;
+    uint64_t levels = v->kind == VIEW_CALLERS ? CALLERS_UP : LEVELS;
     double share = v->min_share;
 
+    if (json)
+        levels = 0;
     p->hot_only = !json && !v->depth_given && share < 0;
     p->top = json || v->top_given ? v->top : CHILDREN;
-    p->depth = v->depth_given ? v->depth : json ? 0 : v->kind == VIEW_CALLERS ? CALLERS_UP : LEVELS;
+    p->depth = v->depth_given ? v->depth : levels;
     if (share < 0)
         share = !json ? TEXT_SHARE : merged ? MERGED_SHARE : 0;
     p->whole = total_of(p, 0, MODEL_BYTES);
