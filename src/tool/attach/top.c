@@ -438,6 +438,11 @@ static void apply_filter(struct top *t)
 
 int top_arrange(struct top *t)
 {
+    static int (*const arrange[TOP_VIEWS])(struct top * t) = {[TOP_SITES] = arrange_sites,
+                                                              [TOP_TYPES] = arrange_types,
+                                                              [TOP_THREADS] = arrange_threads,
+                                                              [TOP_ALIVE] = arrange_sites,
+                                                              [TOP_ALIVE_TYPES] = arrange_types};
     int err;
 
     rows_free(t);
@@ -448,9 +453,7 @@ int top_arrange(struct top *t)
     err = t->names ? 0 : take_names(t);
     if (err)
         return err;
-    err = t->view == TOP_THREADS                         ? arrange_threads(t)
-          : t->view == TOP_SITES || t->view == TOP_ALIVE ? arrange_sites(t)
-                                                         : arrange_types(t);
+    err = arrange[t->view](t);
     apply_filter(t);
     if (t->rows)
         qsort_r(t->row, t->rows, sizeof(*t->row), compare_rows, t);

@@ -61,14 +61,14 @@ static void draw_keys(struct top_screen *s, struct canvas *c)
                                       "s sort  / filter  enter more";
     static const char *const alive = "q  1 2 3 allocated  4 sites  5 types  b reset growth  "
                                      "s sort  / filter  p pause  enter more";
+    bool of_alive = s->top->view == TOP_ALIVE || s->top->view == TOP_ALIVE_TYPES;
 
     if (s->typing)
         prompt_draw(&s->prompt, c, c->rows - 1, "filter");
+    else if (s->paused)
+        canvas_hints(c, c->rows - 1, paused);
     else
-        canvas_hints(c, c->rows - 1,
-                     s->paused                                                      ? paused
-                     : s->top->view == TOP_ALIVE || s->top->view == TOP_ALIVE_TYPES ? alive
-                                                                                    : goes);
+        canvas_hints(c, c->rows - 1, of_alive ? alive : goes);
 }
 
 /* What grows, above the columns, where there is room. Returns: rows above the list. */
