@@ -129,18 +129,20 @@ static enum MHD_Result queue_text(struct MHD_Connection *c, unsigned status, con
 static enum MHD_Result refuse(struct http *h, struct MHD_Connection *connection, unsigned status,
                               const char *text)
 {
-    static const struct heading unauthorized[] = {
-        {"WWW-Authenticate", "Basic realm=\"shadowtrace\", charset=\"UTF-8\""},
-        {"WWW-Authenticate", "Bearer realm=\"shadowtrace\""},
-        {NULL, NULL}};
-    static const struct heading not_allowed[] = {{"Allow", "GET, HEAD"}, {NULL, NULL}};
-    static const struct heading busy[] = {
-        {"Retry-After", "1"}, {"Connection", "close"}, {NULL, NULL}};
-    const struct heading *more = status == MHD_HTTP_UNAUTHORIZED          ? unauthorized
-                                 : status == MHD_HTTP_METHOD_NOT_ALLOWED  ? not_allowed
-                                 : status == MHD_HTTP_SERVICE_UNAVAILABLE ? busy
-                                                                          : NULL;
+    static const struct {
+        unsigned status;
+        struct heading headings[3]; /* an empty one ends them */
+    } refusals[] = {
+        {MHD_HTTP_UNAUTHORIZED,
+         {{"WWW-Authenticate", "Basic realm=\"shadowtrace\", charset=\"UTF-8\""},
+          {"WWW-Authenticate", "Bearer realm=\"shadowtrace\""}}},
+        {MHD_HTTP_METHOD_NOT_ALLOWED, {{"Allow", "GET, HEAD"}}},
+        {MHD_HTTP_SERVICE_UNAVAILABLE, {{"Retry-After", "1"}, {"Connection", "close"}}}};
+    const struct heading *more = NULL;
 
+    for (size_t i = 0; i < COUNT_OF(refusals); i++)
+        if (refusals[i].status == status)
+            more = refusals[i].headings;
     h->answers->refused++;
     return queue_text(connection, status, text, plain, more);
 }
