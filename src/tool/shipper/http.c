@@ -178,7 +178,9 @@ static int request_init(struct request *r, const struct http_target *target, con
         return -ENOMEM;
     r->curl = curl_easy_init();
     err = r->curl ? make_url(r, target, query) : -ENOMEM;
-    return err ? err : set_options(r, target) ? 0 : -ENOMEM;
+    if (!err && !set_options(r, target))
+        err = -ENOMEM;
+    return err;
 }
 
 static void request_fini(struct request *r)

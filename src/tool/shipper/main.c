@@ -416,7 +416,8 @@ static int run(void *into, const struct args *args, FILE *out)
     while (!status && step(&s))
         ;
     stop(&s);
-    return status ? status : s.status ? s.status : s.left_out && once(&s) ? CLI_IO : CLI_OK;
+    status = status ? status : s.status;
+    return !status && s.left_out && once(&s) ? CLI_IO : status;
 }
 
 int main(int argc, char **argv)
