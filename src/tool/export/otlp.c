@@ -146,10 +146,12 @@ static void put_resource(struct otlp *w, enum otlp_value value)
 
 static uint64_t value_of(const struct export_sample *s, enum otlp_value value)
 {
-    return value == SPACE        ? s->bytes
-           : value == OBJECTS    ? s->allocs
-           : value == LIVE_SPACE ? s->live_bytes
-                                 : s->live_allocs;
+    const uint64_t values[VALUES] = {[SPACE] = s->bytes,
+                                     [OBJECTS] = s->allocs,
+                                     [LIVE_SPACE] = s->live_bytes,
+                                     [LIVE_OBJECTS] = s->live_allocs};
+
+    return values[value];
 }
 
 static void put_samples(struct otlp *w, enum otlp_value value)

@@ -108,6 +108,7 @@ static int html(struct html_args *a, const struct args *args, FILE *out)
 static int run(void *into, const struct args *args, FILE *out)
 {
     struct html_args *a = into;
+    uint64_t slice_ns = a->slice_ns ? a->slice_ns : SLICE_NS;
 
     if (!a->output)
         return cli_usage_error(&cmd_html, "expected the page to make: -o FILE");
@@ -126,9 +127,7 @@ static int run(void *into, const struct args *args, FILE *out)
     a->side.how = (struct loading_options){
         LOADING_ASKED(a), .dimensions = {.threads = true,
                                          .sizes = true,
-                                         .slice_ns = a->diff       ? 0
-                                                     : a->slice_ns ? a->slice_ns
-                                                                   : SLICE_NS,
+                                         .slice_ns = a->diff ? 0 : slice_ns,
                                          .slices_max = a->slice_ns ? 0 : SLICES_MAX}};
     a->side.filter = filters_model(&a->filters);
     a->side.live =
