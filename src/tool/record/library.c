@@ -86,9 +86,10 @@ static const char *load(const char *path)
     number = sigsetjmp(before_loading, 1);
     if (!number) {
         library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-        wrong = !library                 ? dlerror()
-                : !dlsym(library, ENTRY) ? "it has no " ENTRY ", so it is not a profiler"
-                                         : NULL;
+        if (!library)
+            wrong = dlerror();
+        else if (!dlsym(library, ENTRY))
+            wrong = "it has no " ENTRY ", so it is not a profiler";
     }
     for (size_t i = 0; i < COUNT_OF(faults); i++)
         sigaction(faults[i], &old[i], NULL);

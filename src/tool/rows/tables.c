@@ -50,7 +50,9 @@ static int bad(char why[ROWS_LOG_WHY], const char *format, ...)
 
 static int digit_of(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static bool id_of(const char *text, uint64_t id[2])

@@ -58,7 +58,7 @@ static int sequence(struct key_source *from)
 /* The rest of a letter, by its first byte; what is damaged is nothing. */
 static int letter(struct key_source *from, int first)
 {
-    int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1, number = first & (0x3f >> more);
+    int more = 1 + (first >= 0xe0) + (first >= 0xf0), number = first & (0x3f >> more);
 
     if (first < 0xc2 || first > 0xf4)
         return KEY_NONE;

@@ -60,10 +60,10 @@ size_t letter_columns(const char *text)
 size_t letter_encode(char *to, uint32_t number)
 {
     static const unsigned char first[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t bytes = number < 0x80 ? 1 : number < 0x800 ? 2 : number < 0x10000 ? 3 : 4;
+    int bytes = 1 + (number >= 0x80) + (number >= 0x800) + (number >= 0x10000);
 
-    for (size_t i = bytes - 1; i > 0; i--, number >>= 6)
+    for (int i = bytes - 1; i > 0; i--, number >>= 6)
         to[i] = (char)(0x80 | (number & 0x3f));
     *to = (char)(first[bytes] | number);
-    return bytes;
+    return (size_t)bytes;
 }

@@ -134,14 +134,15 @@ static void at_time(struct validator *v, uint32_t id, uint64_t t, struct log_pla
 
 static int on_named(struct validator *v, const struct log_record *record)
 {
-    enum known_kind kind = record->kind == SST_KIND_MODULE  ? MODULES
-                           : record->kind == SST_KIND_CLASS ? CLASSES
-                           : record->kind == SST_KIND_IMAGE ? IMAGES
-                                                            : METHODS;
+    static const enum known_kind kinds[] = {[SST_KIND_MODULE] = MODULES,
+                                            [SST_KIND_CLASS] = CLASSES,
+                                            [SST_KIND_METHOD] = METHODS,
+                                            [SST_KIND_IMAGE] = IMAGES};
     const char *name = log_text_in(record, record->kind == SST_KIND_IMAGE ? "path" : "name");
 
     expect_member(v, MODULES, record);
-    return define(v, kind, id_in(record, "id"), hash_bytes(name, strlen(name)), record->at);
+    return define(v, kinds[record->kind], id_in(record, "id"), hash_bytes(name, strlen(name)),
+                  record->at);
 }
 
 static int on_thread(struct validator *v, const struct log_record *record)
