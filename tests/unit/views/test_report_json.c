@@ -516,3 +516,24 @@ TEST(output_and_memory_grow_with_the_tree_not_with_depth, begin_log, remove_log)
     assert_in_range(json_array_size(json_object_get(json, "stacks")), DEEP, 2 * DEEP);
     json_decref(json);
 }
+
+TEST(a_tree_has_all_its_levels_unless_depth_limits_them, begin_log, remove_log)
+{
+    enum { LEVELS = 20 };
+    char name[40];
+    json_t *json;
+
+    for (unsigned i = 0; i < LEVELS; i++) {
+        snprintf(name, sizeof(name), "App.Program.Level%u()", i);
+        line_method(i + 1, name);
+        line_node(i + 1, i, i + 1, 3);
+    }
+    line_alloc(LEVELS, 3);
+    end_log();
+    json = printed(REPORT("--view=tree", made));
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 1 + LEVELS); /* and (all) */
+    json_decref(json);
+    json = printed(REPORT("--view=tree", "--depth=3", made));
+    assert_int_equal(json_array_size(json_object_get(json, "rows")), 1 + 3);
+    json_decref(json);
+}
