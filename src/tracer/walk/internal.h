@@ -208,9 +208,9 @@ struct walk_start {
     uint32_t count;  /* steps above it; the last one is not native; 0: free */
     uint32_t sp;     /* of the last one, above that of the youngest */
     uint32_t length; /* bytes of the stack that are read */
-    struct {
+    struct walk_start_step {
         uint32_t ip_at;
-        int32_t fp_at; /* below 0: fp is kept */
+        int32_t fp_at; /* below 0: fp is the youngest one's */
         int32_t fp;    /* where a step that is found by fp has it; else below 0 */
         uintptr_t ip;
     } step[WALK_START_STEPS]; /* all above the youngest one's stack pointer */

@@ -148,29 +148,34 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
 
 /* ---- the native code at the start ---- */
 
-/* Does the stack hold what it held? Then *at is the step behind the native ones. */
+/* The frame pointer of a step above the one that a walk starts at. */
+static inline uintptr_t start_fp(const struct walk_start_step *step, const struct place *at)
+{
+    return step->fp_at >= 0 ? *(const uintptr_t *)(at->sp + (uintptr_t)step->fp_at) : at->fp;
+}
+
+/*
+ * Does the stack hold what it held? Then *at is the step behind the native ones. Starts differ in
+ * their oldest steps: these are compared first.
+ */
 static inline bool start_holds(const struct walk_start *start, struct place *at)
 {
+    const struct walk_start_step *step = &start->step[start->count - 1];
     const uintptr_t sp = at->sp;
-    const uintptr_t *fp_at = NULL, *ip_at;
-    uintptr_t fp = at->fp;
 
-    if (start->fp >= 0 && fp - sp != (uintptr_t)start->fp)
+    if (start->fp >= 0 && at->fp - sp != (uintptr_t)start->fp)
         return false;
-    for (uint32_t i = 0;; i++) {
-        ip_at = (const uintptr_t *)(sp + start->step[i].ip_at);
-        if (start->step[i].fp_at >= 0) {
-            fp_at = (const uintptr_t *)(sp + (uintptr_t)start->step[i].fp_at);
-            fp = *fp_at;
-        }
-        if (i + 1 == start->count)
-            break;
-        if ((*ip_at != start->step[i].ip ||
-             (start->step[i].fp >= 0 && fp - sp != (uintptr_t)start->step[i].fp)) &&
+    while (step-- > start->step)
+        if ((*(const uintptr_t *)(sp + step->ip_at) != step->ip ||
+             (step->fp >= 0 && start_fp(step, at) - sp != (uintptr_t)step->fp)) &&
             RULE(RULE_WALK_START))
             return false;
-    }
-    *at = (struct place){sp + start->sp, *ip_at, fp, ip_at, fp_at};
+    step = &start->step[start->count - 1];
+    at->fp = start_fp(step, at);
+    at->fp_at = step->fp_at >= 0 ? (const uintptr_t *)(sp + (uintptr_t)step->fp_at) : NULL;
+    at->ip_at = (const uintptr_t *)(sp + step->ip_at);
+    at->ip = *at->ip_at;
+    at->sp = sp + start->sp;
     return true;
 }
 
@@ -203,6 +208,7 @@ static void start_learn(struct walk_thread *t)
     const struct walk_step *step = t->fresh.step;
     uintptr_t sp = t->fresh.count ? step->sp : 0;
     struct walk_start start = {.fp = -1};
+    int32_t fp_at = -1;
     size_t natives = 0;
 
     while (natives < t->fresh.count && start_keeps(&step[natives], sp))
@@ -219,7 +225,9 @@ static void start_learn(struct walk_thread *t)
             return;
         start.step[i - 1].ip = step[i].ip;
         start.step[i - 1].ip_at = (uint32_t)((uintptr_t)step[i].ip_at - sp);
-        start.step[i - 1].fp_at = step[i].fp_at ? (int32_t)((uintptr_t)step[i].fp_at - sp) : -1;
+        if (step[i].fp_at)
+            fp_at = (int32_t)((uintptr_t)step[i].fp_at - sp);
+        start.step[i - 1].fp_at = fp_at;
         start.step[i - 1].fp = step[i].by_fp && i < natives ? (int32_t)(step[i].fp - sp) : -1;
     }
     start.count = (uint32_t)natives;
