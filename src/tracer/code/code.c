@@ -434,7 +434,7 @@ static int32_t by_inlined(struct metadata *metadata, struct metadata_method *met
     uint32_t native;
     bool lost;
 
-    if (hint->fault || hint->sure || !hint->inlined || body->ranges != 1)
+    if (hint->fault || !hint->inlined || body->ranges != 1)
         return CODE_IL_UNMAPPED;
     code = (struct rich_code){body->range->start_address, (uint32_t)body->range->size};
     rich = code_rich(metadata, method, &code, offset, &native, &lost);
@@ -443,6 +443,7 @@ static int32_t by_inlined(struct metadata *metadata, struct metadata_method *met
     through.callee = callee_at(metadata, method, body, native, offset);
     target = target_of(metadata,
                        through.callee && !makes_for_others(through.callee) ? &through : hint, NULL);
+    target.sure = hint->sure;
     return code_rich_root(metadata, method, rich, offset, &target);
 }
 

@@ -989,7 +989,7 @@ static bool sole_add(const struct inlining *in, uint32_t node, struct sole *sole
             continue;
         if (!sole->strayed && is_mapped(in, node, pieces, at) && !at_entry(in, node, pieces, at))
             continue;
-        il = in_root(in, node, at);
+        il = in_own_code(in, node) ? IL_UNKNOWN : in_root(in, node, at);
         if (il < 0 || !in_range(&sole->part, (uint32_t)il) ||
             (sole->strayed && is_mapped(in, 0, sole->pieces, (uint32_t)il)))
             return false;
@@ -1041,7 +1041,8 @@ static int32_t find_sole(const struct inlining *in, const struct il_pieces *piec
             return CODE_IL_UNMAPPED;
     }
     if (sole.first < 0)
-        return one && around >= 0 && !il_doubtful(in->root, pieces, around, in->target)
+        return one && around >= 0 && !in->target->sure &&
+                       !il_doubtful(in->root, pieces, around, in->target)
                    ? around
                    : CODE_IL_UNMAPPED;
     return sole.first == sole.last ? sole.first
@@ -1076,9 +1077,12 @@ int32_t code_rich_root(struct metadata *metadata, struct metadata_method *method
     inlining_open(&in, metadata, method, rich, offset, target);
     if (pieces && in.entry != RICH_NONE) {
         node = find_up(&in, &found);
-        il = node == RICH_NONE ? find_sole(&in, pieces)
-             : node            ? in_root(&in, node, found.at[0])
-                               : several(&found);
+        if (node == RICH_NONE)
+            il = find_sole(&in, pieces);
+        else if (!node)
+            il = several(&found);
+        else if (!in_own_code(&in, node))
+            il = in_root(&in, node, found.at[0]);
     }
     memory_free(in.known);
     return il >= 0 ? il : CODE_IL_UNMAPPED;

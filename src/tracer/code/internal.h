@@ -69,9 +69,10 @@ int32_t code_rich_il(struct metadata *metadata, struct metadata_method *method,
                      size_t count, uint32_t *inlined, enum code_by *by);
 
 /*
- * code_rich_root - where no own code was inlined and the map has no instruction: that of the method
- * by which rich debug info has the code, if it fits the target, or the only one that can.
- * Returns: the instruction, or several (base/il.h), or CODE_IL_UNMAPPED.
+ * code_rich_root - where no own code that was inlined is in question, and the map has nothing: that
+ * of the method by which rich debug info has the code, if it fits the target, or the only one that
+ * can; with target->sure by an operand that names it. Returns: the instruction, or several
+ * (base/il.h), or CODE_IL_UNMAPPED.
  */
 int32_t code_rich_root(struct metadata *metadata, struct metadata_method *method,
                        const struct rich_body *rich, uint32_t offset,
