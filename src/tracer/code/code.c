@@ -418,6 +418,21 @@ static bool is_only_at(const struct code_body *body, uint32_t offset, uint32_t i
     return il < end;
 }
 
+/* Rich debug info of a body, as code_rich(); NULL, too, if inlined methods are not asked for. */
+static const struct rich_body *rich_of(struct metadata *metadata,
+                                       const struct metadata_method *method,
+                                       const struct code_body *body, uint32_t offset,
+                                       const struct site_hint *hint, uint32_t *native, bool *lost)
+{
+    struct rich_code code;
+
+    *lost = false;
+    if (!hint->inlined || body->ranges != 1)
+        return NULL;
+    code = (struct rich_code){body->range->start_address, (uint32_t)body->range->size};
+    return code_rich(metadata, method, &code, offset, native, lost);
+}
+
 /*
  * Of code that calls what only methods of others name that were inlined: a list's, which grows at
  * the end of the code, or those of a number that is written out. Whom the code calls may have
@@ -430,14 +445,10 @@ static int32_t by_inlined(struct metadata *metadata, struct metadata_method *met
     struct site_hint through = {.callee = NULL};
     const struct rich_body *rich;
     struct il_target target;
-    struct rich_code code;
     uint32_t native;
     bool lost;
 
-    if (hint->fault || !hint->inlined || body->ranges != 1)
-        return CODE_IL_UNMAPPED;
-    code = (struct rich_code){body->range->start_address, (uint32_t)body->range->size};
-    rich = code_rich(metadata, method, &code, offset, &native, &lost);
+    rich = hint->fault ? NULL : rich_of(metadata, method, body, offset, hint, &native, &lost);
     if (!rich || native == RICH_NONE)
         return CODE_IL_UNMAPPED;
     through.callee = callee_at(metadata, method, body, native, offset);
@@ -717,16 +728,12 @@ static bool rich_il(struct metadata *metadata, struct metadata_method *method,
     struct site_hint through = {.callee = NULL};
     enum code_by by;
     struct il_target targets[3];
-    struct rich_code code;
     const struct rich_body *rich;
     size_t count = 0;
     uint32_t native;
     bool lost;
 
-    if (!hint->inlined || body->ranges != 1)
-        return false;
-    code = (struct rich_code){body->range->start_address, (uint32_t)body->range->size};
-    rich = code_rich(metadata, method, &code, offset, &native, &lost);
+    rich = rich_of(metadata, method, body, offset, hint, &native, &lost);
     if (!rich) {
         *il = CODE_IL_UNMAPPED;
         return lost;

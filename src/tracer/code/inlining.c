@@ -571,11 +571,13 @@ static bool may_be_own(const struct inlining *in, const struct il_target *target
 /* The instruction of the root by which that of a node was inlined; IL_UNKNOWN: not known. */
 static int32_t in_root(const struct inlining *in, uint32_t node, uint32_t at)
 {
-    int32_t il = (int32_t)at;
+    uint32_t top = 0;
 
     for (; node && node != RICH_NONE; node = parent_of(in, node))
-        il = call_of(in, node);
-    return node == RICH_NONE ? IL_UNKNOWN : il;
+        top = node;
+    if (node == RICH_NONE)
+        return IL_UNKNOWN;
+    return top ? call_of(in, top) : (int32_t)at;
 }
 
 /* The call in the root by which the entry's code was inlined. */
@@ -603,20 +605,24 @@ static bool calls_unmapped(const struct inlining *in, uint32_t node)
     return calls > inlined;
 }
 
+/* A statement of the root, and those next to it that have no code. */
+static struct range around_statement(const struct inlining *in, const struct il_pieces *pieces,
+                                     uint32_t il)
+{
+    struct range part = {il, il_statement_end(pieces, il), 0, 0};
+
+    part = extent_of(in, 0, pieces, part);
+    part.hole = part.hole_to;
+    return part;
+}
+
 /* The statements of the root that the entry's code can be of. */
 static struct range part_of_root(const struct inlining *in, const struct il_pieces *pieces)
 {
     const struct rich_map *map = &in->body->map[in->entry];
-    struct range part = WHOLE;
     int32_t il = in_root(in, map->node, map->il);
 
-    if (il < 0)
-        return part;
-    part.from = (uint32_t)il;
-    part.to = il_statement_end(pieces, part.from);
-    part = extent_of(in, 0, pieces, part);
-    part.hole = part.hole_to;
-    return part;
+    return il < 0 ? WHOLE : around_statement(in, pieces, (uint32_t)il);
 }
 
 /* Is the code at the entry surely not of own code that was inlined, whatever it calls or makes? */
@@ -1011,11 +1017,8 @@ static bool sole_fill(const struct inlining *in, struct sole *sole)
 /* Are the statements in which anything fits next to each other, and without code? */
 static bool sole_together(const struct inlining *in, const struct sole *sole)
 {
-    struct range part = {(uint32_t)sole->first, 0, 0, 0};
+    const struct range part = around_statement(in, sole->pieces, (uint32_t)sole->first);
 
-    part.to = il_statement_end(sole->pieces, part.from);
-    part = extent_of(in, 0, sole->pieces, part);
-    part.hole = part.hole_to;
     return in_range(&part, (uint32_t)sole->last);
 }
 
