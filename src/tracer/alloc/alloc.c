@@ -712,6 +712,19 @@ static uint32_t site_captured(struct alloc *a, struct alloc_thread *t,
     return method ? site_at(a, t, (uintptr_t)method, leaf->ip, class) : 0;
 }
 
+/* The call in the youngest method by which a handler of a dynamic method runs. False: not found. */
+static bool handler_site(struct alloc *a, struct alloc_thread *t, const struct capture *of,
+                         uint32_t *site)
+{
+    struct site_places places = {.call = {0}};
+
+    if (!a->lines || !allocating_instruction(a, of->top, of->depth, &places))
+        return false;
+    *site = site_at(a, t, load_relaxed(&of->top[-1].method), places.call.ip | TREE_IP_DYNAMIC,
+                    (const struct metadata_class *)of->class);
+    return true;
+}
+
 /*
  * The path by a walk, with the site of its youngest frame; by a snapshot if it is not certain, with
  * *leaf as below.
@@ -728,8 +741,11 @@ static uint32_t node_walked(struct alloc *a, struct alloc_thread *t, const struc
         node = a->captures ? check_path(a->config.check, of->stack)
                            : check_frames(a->config.check, of, leaf);
         t->walked = why == WALK_UNPROVEN && walk_proven(a->config.walk, of->stack, node);
-        if (!t->walked)
+        if (!t->walked) {
+            if (path.dynamic && *leaf)
+                *leaf = !handler_site(a, t, of, site);
             return node;
+        }
     }
     if (a->lines && path.method)
         *site = site_at(a, t, (uintptr_t)path.method,

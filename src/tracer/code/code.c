@@ -789,7 +789,7 @@ static int32_t site_in(struct metadata *metadata, struct metadata_method *method
                : il;
 }
 
-static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t function)
+bool code_is_stub(struct metadata *metadata, uintptr_t function)
 {
     static const char stub[] = "IL_STUB";
     struct clr_info *info = metadata->config.info;
@@ -800,11 +800,16 @@ static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t functio
 
     if (info->vtbl->get_dynamic_function_info(info, function, &module, &signature, &size,
                                               NAME_UNITS, &length, name) < 0)
-        return CODE_IL_STUB;
+        return true;
     for (size_t i = 0; i < sizeof(stub) - 1; i++)
         if (i >= length || name[i] != (clr_wchar)stub[i])
-            return CODE_IL_DYNAMIC;
-    return CODE_IL_STUB;
+            return false;
+    return true;
+}
+
+static enum code_il kind_of_dynamic(struct metadata *metadata, uintptr_t function)
+{
+    return code_is_stub(metadata, function) ? CODE_IL_STUB : CODE_IL_DYNAMIC;
 }
 
 /* The own methods that are inlined at an address in code without hooks: *hint->inlined. */

@@ -62,6 +62,10 @@ enum code_il {
     CODE_IL_PRECOMPILED = -8, /* as _UNMAPPED, in code that was compiled ahead of time */
 };
 
+/* Is the code of this FunctionID, which has no method, made by the runtime for itself? If not, it
+ * is a dynamic method's. Threads: any; callbacks. */
+bool code_is_stub(struct metadata *metadata, uintptr_t function);
+
 /*
  * code_il_outside - does the call that returns to `ip` lie in jitted code that is not of `method`?
  * hosts: NULL, or of _OTHER: whether own methods are inlined there. The code stays then.

@@ -30,10 +30,11 @@ struct walk {
 enum walk_kind {
     KIND_NATIVE,
     KIND_MANAGED,
-    KIND_NAMELESS, /* jitted, of no method: snapshots have no frame for it */
-    KIND_HIDDEN,   /* of CoreLib's exception handling: the same */
-    KIND_SIGNAL,   /* what a signal handler returns to: the interrupted registers lie above */
-    KIND_END,      /* the thread's oldest frame */
+    KIND_DYNAMIC, /* jitted, of no method that has a name: snapshots have no frame for it */
+    KIND_STUB,    /* the same, made by the runtime: marshalling, a delegate of several */
+    KIND_HIDDEN,  /* of CoreLib's exception handling: the same */
+    KIND_SIGNAL,  /* what a signal handler returns to: the interrupted registers lie above */
+    KIND_END,     /* the thread's oldest frame */
     KIND_UNSURE
 };
 
@@ -179,7 +180,8 @@ struct walk_step {
     bool native;    /* it is in native code */
     bool by_fp;     /* its frame is found by fp */
     bool managed;   /* it is a frame of a method */
-    bool nameless;  /* code of no method, with none younger than the youngest frame */
+    bool nameless;  /* code of no method, with no method younger than it */
+    bool dynamic;   /* the same, of a dynamic method */
 };
 
 struct walk_steps {
@@ -258,16 +260,19 @@ struct walk_thread {
 };
 
 /*
- * steps.c: walk_node_on - the node of managed step `at` onto that of its caller.
+ * walk_node_on - the node of managed step `at` onto that of its caller. A call that led there
+ * through a dynamic method is marked as such.
  */
 static inline uint32_t walk_node_on(struct walk *walk, const struct walk_steps *steps, size_t at,
                                     uint32_t node)
 {
     const struct walk_step *step = &steps->step[at];
     uint32_t caller = at ? step[-1].leaf : 0;
+    uintptr_t ip = caller ? steps->step[caller - 1].ip & ~WALK_EXACT : 0;
 
-    return tree_next(walk->tree, node, (uintptr_t)step->of,
-                     caller ? steps->step[caller - 1].ip & ~WALK_EXACT : 0);
+    if (UNLIKELY(ip && step[-1].dynamic))
+        ip |= TREE_IP_DYNAMIC;
+    return tree_next(walk->tree, node, (uintptr_t)step->of, ip);
 }
 
 /*

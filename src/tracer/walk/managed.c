@@ -1,5 +1,6 @@
 #include "walk/internal.h"
 
+#include "code/code.h"
 #include "code/cpu_code.h"
 #include "stack/stack_hot.h"
 #include "thread/machine.h"
@@ -177,16 +178,20 @@ static enum walk_why jitted(struct walk *walk, const struct code *of, struct wal
     return WALK_CODE;
 }
 
-/* What the method is to a snapshot, and whether its code may be unloaded. */
-static enum walk_why name(struct walk *walk, uintptr_t function, struct walk_rule *out,
-                          bool *unloads)
+/*
+ * What the method is to a snapshot, and whether its code may be unloaded. unnamed: that of code
+ * which has no method in a snapshot, where `function` is 0.
+ */
+static enum walk_why name(struct walk *walk, uintptr_t function, uintptr_t unnamed,
+                          struct walk_rule *out, bool *unloads)
 {
     struct metadata_method *method;
 
     *unloads = true;
-    out->kind = KIND_NAMELESS;
-    if (!function)
+    if (!function) {
+        out->kind = code_is_stub(walk->metadata, unnamed) ? KIND_STUB : KIND_DYNAMIC;
         return WALK_CERTAIN;
+    }
     if (metadata_method_map(walk->metadata, function, &method))
         return WALK_METHOD;
     *unloads = method->collectible;
@@ -231,7 +236,7 @@ enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable, uint3
         of.count = 0;
     of.count = of.count < BODIES ? of.count : BODIES;
     out->ret = -(int16_t)sizeof(uintptr_t);
-    why = name(walk, machine_function_at(of.at), out, &unloads);
+    why = name(walk, machine_function_at(of.at), function, out, &unloads);
     if (why != WALK_CERTAIN)
         return why;
     why = is_precompiled ? precompiled(walk, &place, &of, out, body) : jitted(walk, &of, out, body);

@@ -139,6 +139,7 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
         step[i] = t->fresh.step[count - 1 - i];
         step[i].leaf = step[i].managed ? (uint32_t)i + 1 : below.leaf;
         step[i].nameless = !step[i].managed && (step[i].nameless || below.nameless);
+        step[i].dynamic = !step[i].managed && (step[i].dynamic || below.dynamic);
         step[i].node = step[i].managed ? frame_on(walk, &t->steps, i, below.node) : below.node;
         below = step[i];
     }
@@ -314,6 +315,11 @@ static inline bool passes_filter(const struct walk_thread *t, const struct walk_
            rule->kind != KIND_NATIVE && RULE(RULE_WALK_FILTER);
 }
 
+static inline bool is_nameless(const struct walk_rule *rule)
+{
+    return rule->kind == KIND_DYNAMIC || rule->kind == KIND_STUB;
+}
+
 /* Field by field: what is stored in pieces is slow to be read as a whole. */
 static inline bool step_add(struct walk_thread *t, const struct walk_rule *rule,
                             const struct place *at)
@@ -333,7 +339,8 @@ static inline bool step_add(struct walk_thread *t, const struct walk_rule *rule,
     step->native = rule->kind == KIND_NATIVE;
     step->by_fp = rule->by_fp;
     step->managed = rule->kind == KIND_MANAGED;
-    step->nameless = rule->kind == KIND_NAMELESS;
+    step->nameless = is_nameless(rule);
+    step->dynamic = rule->kind == KIND_DYNAMIC;
     return true;
 }
 
@@ -388,7 +395,7 @@ static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct 
         cfa = (rule.by_fp ? at.fp : at.sp) + (uintptr_t)(intptr_t)rule.cfa;
         if (UNLIKELY(cfa <= at.sp || cfa > t->high || cfa % sizeof(cfa)))
             return WALK_BOUNDS;
-        if (UNLIKELY(rule.kind == KIND_NAMELESS && rule.framed && at.sp != at.fp - rule.distance))
+        if (UNLIKELY(is_nameless(&rule) && rule.framed && at.sp != at.fp - rule.distance))
             return WALK_DYNAMIC; /* it may be a filter, of which nobody tells */
         if (UNLIKELY(!step_add(t, &rule, &at)))
             return WALK_MEMORY;

@@ -131,6 +131,15 @@ static void count(_Atomic(uint64_t) *counter)
     store_relaxed(counter, load_relaxed(counter) + 1);
 }
 
+/* Has the walk that was not certain met a frame? */
+static bool has_frame(const struct walk_thread *t)
+{
+    for (size_t i = 0; i < t->fresh.count; i++)
+        if (t->fresh.step[i].managed)
+            return true;
+    return false;
+}
+
 /* What the thread's steps come to. */
 static void path_of(const struct walk_thread *t, struct walk_path *out)
 {
@@ -162,6 +171,7 @@ __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stac
         return WALK_MEMORY;
     why = walk_up(walk, t, __builtin_frame_address(0), &hooked);
     if (UNLIKELY(why != WALK_CERTAIN)) {
+        out->dynamic = why == WALK_DYNAMIC && !has_frame(t);
         count(&t->declined[why]);
         return why;
     }

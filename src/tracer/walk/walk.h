@@ -35,7 +35,8 @@ struct walk;
 enum walk_why { WALK_CERTAIN, SST_WALK_REASONS(WALK_WHY) WALK_WHYS };
 const char *walk_why_name(enum walk_why why);
 
-/* What a walk has found. Of one that is unproven: what it is if walk_proven() says so. */
+/* What a walk has found. Of one that is unproven: what it is if walk_proven() says so. Of one that
+ * is not certain: `dynamic`, no more. */
 struct walk_path {
     uint32_t node; /* in the context tree; 0: there is no managed frame */
     bool dynamic;  /* code of no method, such as a DynamicMethod, is younger than all frames */
