@@ -96,8 +96,8 @@ def test_logical_paths(t):
     Of 87 types, all paths, wherever their methods were begun, but of boxes from a pool: with ELT3 what waits keeps where it was
     begun. With ELT2 those of methods begun in several places may end where these part. Tiers inline what begins a method.
     """
-    for more, command, options in (('', [], []), ('own methods', [], ['--only', 'Logical.*']), ('own code', [], ['--own']),
-                                   ('walked', [], ['--own', '--framework-frames', 'walk']), ('elt2', [], ['--hooks', 'elt2']),
+    for more, command, options in (('', [], []), ('own methods', [], ['--only', 'Logical.*']),
+                                   ('own code', [], ['--own', '--framework-frames', 'none']), ('walked', [], ['--own']), ('elt2', [], ['--hooks', 'elt2']),
                                    ('tiers', ['40'], ['--log', 'sites'])):
         # often collected: what waits moves
         r = t.record(PROGRAM.command('Logical') + command, *options, env=dict(ENVIRONMENT, DOTNET_GCgen0size='0x20000'))

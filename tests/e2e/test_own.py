@@ -11,6 +11,7 @@ from portable_pdb import Pdb
 from test_only import FRAMEWORKS
 
 APP = ['OwnApp', 'OwnLib']
+HOOKED = '--own', '--framework-frames', 'none'  # the log has the frames with hooks only
 
 
 def owners(log):
@@ -47,7 +48,7 @@ def made(log):
 @each('framework', *FRAMEWORKS)
 def test_own_code_is_hooked_and_nothing_else(t, hooks, framework):
     command = PROGRAM.command('OwnApp', framework)
-    r = t.record(command, '--own', hooks=hooks, check=1)
+    r = t.record(command, *HOOKED, hooks=hooks, check=1)
     t.exact(r)
     t.true(r.text.endswith('ok\n'), r)
     found = own_frames_only(t, r, APP + ['Emitted'])
@@ -137,7 +138,7 @@ def test_stacks_are_the_snapshots_own_methods(t, hooks, program):
 
 @needs('WebServer')
 def test_a_server(t):
-    r = t.record(PROGRAM.command('WebServer', SDK_FRAMEWORK) + ['--scale', '2'], '--own', check=1)
+    r = t.record(PROGRAM.command('WebServer', SDK_FRAMEWORK) + ['--scale', '2'], *HOOKED, check=1)
     t.exact(r)
     own_frames_only(t, r, ['WebServer'])
 
@@ -154,7 +155,7 @@ def test_plugins(t):
         places[place] = t.path(place, 'OwnPlugin.dll')
     for how, place, own in (('plugin', 'whole', True), ('plugin', 'pdb', True), ('plugin', 'bare', False),
                             ('bytes', 'bare', True)):
-        r = t.record(PROGRAM.command('OwnApp') + [how, places[place]], '--own', check=1)
+        r = t.record(PROGRAM.command('OwnApp') + [how, places[place]], *HOOKED, check=1)
         t.exact(r)
         t.equal('OwnPlugin' in owners(r.log)['own'], own, '%s %s' % (how, place))
         names = r.log.names(next(a for a in r.log.allocs if r.log.type(a) == 'OwnPlugin.Piece')['node'])
@@ -167,7 +168,7 @@ def test_plugins(t):
 def test_a_single_file(t, form):
     """Its deps.json is in its bundle."""
     program = PROGRAM.publish(*published(form))
-    r = t.record([program], '--own', check=1)
+    r = t.record([program], *HOOKED, check=1)
     t.exact(r)
     own_frames_only(t, r, ['Hello'])
 
@@ -186,7 +187,7 @@ def test_started_in_other_ways(t):
     deps = os.path.join(copy, 'OwnApp.deps.json')
 
     def judge(command, own, status=0):
-        r = t.record(command, '--own', check=1)
+        r = t.record(command, *HOOKED, check=1)
         t.exact(r, status)
         said = [line for line in r.errors.splitlines() if not line.startswith('shadowtrace:     shadowtrace ')]
         t.equal(len(said), 1, r)  # the summary with its commands, and no word more
@@ -205,7 +206,7 @@ def test_dotnet_run(t):
     project = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'programs', 'OwnApp', 'OwnApp.csproj')
     folder = t.path('logs')
     os.mkdir(folder)
-    result = tool('record', '--own', '--check', '50', '-o', folder, '--', 'dotnet', 'run', '--no-build', '-c', 'Release', '--project',
+    result = tool('record', *HOOKED, '--check', '50', '-o', folder, '--', 'dotnet', 'run', '--no-build', '-c', 'Release', '--project',
                   project, '-p:E2EOut=' + OUT, '-p:E2EBringRuntime=false', '-p:TargetFramework=' + SDK_FRAMEWORK, cwd=t.folder)
     t.equal(result.status, 0, result)
     t.true('ok' in result.text, result)
@@ -258,7 +259,7 @@ def test_a_test_host(t):
         t.equal(built.status, 0, built)
     logs = t.path('logs')
     os.mkdir(logs)
-    result = tool('record', '--own', '--check', '1', '--process', 'testhost', '-o', logs, '--', 'dotnet', 'vstest', assembly,
+    result = tool('record', *HOOKED, '--check', '1', '--process', 'testhost', '-o', logs, '--', 'dotnet', 'vstest', assembly,
                   cwd=t.folder)
     t.equal(result.status, 0, result)
     r = Record(result, logs, os.path.join(logs, os.listdir(logs)[0]))
@@ -271,7 +272,7 @@ def test_a_test_host(t):
 @needs('OwnApp')
 def test_own_code_says_otherwise(t):
     """Modules and methods, also the framework's; the log and its readers go by it."""
-    r = t.record(PROGRAM.command('OwnApp'), '--own', '--own-code', 'OwnLib', '--own-code', 'OwnApp.Program.Sorted*',
+    r = t.record(PROGRAM.command('OwnApp'), *HOOKED, '--own-code', 'OwnLib', '--own-code', 'OwnApp.Program.Sorted*',
                  '--own-code', 'System.Linq', check=1)
     t.exact(r)
     t.equal(owners(r.log)['own'], {'OwnLib', 'System.Linq'})
@@ -295,7 +296,7 @@ def test_a_pattern_that_nothing_matches_is_named(t):
 
 @needs('OwnApp')
 def test_where_nothing_is_own_that_is_said(t):
-    r = t.record(PROGRAM.command('OwnApp'), '--own', '--own-code', 'Nobody*')
+    r = t.record(PROGRAM.command('OwnApp'), *HOOKED, '--own-code', 'Nobody*')
     t.true('--own-code Nobody*: no module or method' in r.errors, r)
     t.equal(len(r.log.nodes), 0, 'nodes')
 

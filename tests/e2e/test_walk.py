@@ -77,7 +77,7 @@ def test_every_walk_between_hooked_frames_equals_the_snapshot(t, program, framew
 @needs('Woven')
 def test_frames_of_the_framework_are_between_those_of_own_code(t):
     """Of what own code allocates each path goes down to Main or to where a thread begins, and the calls keep their instructions."""
-    r = t.record(PROGRAM.command('Woven'), '--own', '--framework-frames', 'walk')
+    r = t.record(PROGRAM.command('Woven'), '--own')
     log = r.log
     paths = [(a, [log.methods[m]['name'] for m in log.stack(a['node'])]) for a in log.allocs]
     own = [(a, path) for a, path in paths if log.type(a) == 'Torture.Mark']
@@ -92,7 +92,7 @@ def test_frames_of_the_framework_are_between_those_of_own_code(t):
     t.true(sorts and all(path[2].startswith('System.') for path in sorts), 'what compares is called by the framework: %s' % sorts[:1])
     t.true(all(any('Program.Sort(' in name for name in path[3:]) for path in sorts), 'which own code has called')
     t.equal(log.end['walks']['fallbacks_by'].get('hooked'), None, 'hooked frames not met')
-    plain = t.record(PROGRAM.command('Woven'), '--own', check=0).log
+    plain = t.record(PROGRAM.command('Woven'), '--own', '--framework-frames', 'none', check=0).log
     t.true(all(plain.methods[n['method']]['name'].startswith('Torture.') for n in plain.nodes.values()), 'without: own frames only')
     t.equal(tool('validate', r.path).status, 0, 'validate')
 

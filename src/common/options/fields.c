@@ -15,7 +15,7 @@ static const char *const capture_words[] = {"shadow", "snapshot", "both", "walk"
 static const char *const stacks_words[] = {"node", "inline", NULL};
 static const char *const log_words[] = {"events", "sites", NULL};
 static const char *const full_words[] = {"wait", "drop", NULL};
-static const char *const framework_words[] = {"none", "snapshot", "walk", NULL};
+static const char *const framework_words[] = {"auto", "none", "snapshot", "walk", NULL};
 static const char *const sampler_words[] = {"auto", "runtime", "exact", NULL};
 
 static const char *const events_words[] = {"alloc",   "calls",       "threads",    "modules",

@@ -26,6 +26,7 @@ enum options_stacks { OPTIONS_STACKS_NODE, OPTIONS_STACKS_INLINE };
 enum options_log { OPTIONS_LOG_EVENTS, OPTIONS_LOG_SITES };
 enum options_full { OPTIONS_FULL_WAIT, OPTIONS_FULL_DROP };
 enum options_framework {
+    OPTIONS_FRAMEWORK_AUTO,
     OPTIONS_FRAMEWORK_NONE,
     OPTIONS_FRAMEWORK_SNAPSHOT,
     OPTIONS_FRAMEWORK_WALK
@@ -84,7 +85,8 @@ struct options {
     enum options_sampler sampler; /* --sampler auto|runtime|exact: who takes the samples */
     /* What the sampler comes to on this runtime: options_sampler_settle. No allocation is met. */
     bool runtime_samples;
-    /* --framework-frames none|snapshot|walk: frames without hooks; snapshot: of samples */
+    /* --framework-frames: frames without hooks; snapshot: of samples; auto: what
+     * options_frames_settle makes of it */
     enum options_framework framework_frames;
     uint32_t budget;   /* --budget PERCENT: of the program's CPU, then the mean rises; 0 off */
     uint64_t min_size; /* --min-size BYTES; 0 off */
@@ -233,6 +235,13 @@ char *options_write(const struct options *o);
  */
 #define OPTIONS_SAMPLER_MAJOR 10
 void options_sampler_settle(struct options *o, unsigned runtime_major);
+
+/*
+ * options_frames_settle - what becomes of --framework-frames auto, after options_sampler_settle.
+ * walks: can stacks be unwound in this process? If not, samples have the frames of snapshots, which
+ * is what a walk comes to, and other allocations have those with hooks only.
+ */
+void options_frames_settle(struct options *o, bool walks);
 
 /* An empty list: false. Notes in `met` which patterns match. Threads: any. */
 bool options_match(const struct options_patterns *patterns, const char *name);

@@ -42,6 +42,16 @@ void options_sampler_settle(struct options *o, unsigned runtime_major)
                                     runtime_major >= OPTIONS_SAMPLER_MAJOR)));
 }
 
+void options_frames_settle(struct options *o, bool walks)
+{
+    bool few = options_hooked(o) && options_few(o);
+
+    if (o->framework_frames == OPTIONS_FRAMEWORK_AUTO)
+        o->framework_frames = CPU_WALKS && few && (walks || o->runtime_samples)
+                                  ? OPTIONS_FRAMEWORK_WALK
+                                  : OPTIONS_FRAMEWORK_NONE;
+}
+
 /* A text about choices that contradict each other, and whether these do. */
 struct rule {
     bool met;
@@ -74,7 +84,7 @@ static const char *sampler_contradiction(const struct options *o)
         {o->check_live && o->sample,
          "{check_live} and {sample} contradict each other: what is alive is estimated then; leave "
          "one of them out"},
-        {o->framework_frames && (!options_hooked(o) || !options_few(o)),
+        {o->framework_frames > OPTIONS_FRAMEWORK_NONE && (!options_hooked(o) || !options_few(o)),
          "{framework_frames} is for {own} and {only}: without them the framework's frames are "
          "there; add one of them, or leave {framework_frames} out"},
         {!CPU_WALKS && options_walks_between(o),

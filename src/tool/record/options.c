@@ -91,10 +91,12 @@ const struct args_option record_options[] = {
     FIELD("capture", NULL,
           "source of stacks; walk: the machine's stack, without hooks, and with the precompiled "
           "code that the program would use"),
-    FIELD("framework-frames", NULL,
-          "with --own or --only: frames without hooks. walk: unwind the machine's stack between "
-          "those with hooks, for complete paths; snapshot: with --sample, from a snapshot at each "
-          "sample, and the log marks them"),
+    FIELD(
+        "framework-frames", NULL,
+        "with --own or --only: frames without hooks. walk: unwind the machine's stack between "
+        "those with hooks, for complete paths; none: leave them out, which is faster; snapshot: "
+        "with --sample, from a snapshot at each sample, and the log marks them; auto: walk, where "
+        "the machine and its C library allow it"),
     FIELD("check", "N",
           "compare every N-th stack of a thread with the runtime's own; 0: never. The default "
           "takes at most 2 % of a thread's time; with --capture both it is 1"),
@@ -262,9 +264,6 @@ static void set_always_on(const struct cli_command *command, const struct args *
         o->sums_every = 10000; /* ms */
     if (!o->only.count && !o->exclude.count && options_hooked(o))
         o->own = true;
-    if (CPU_WALKS && options_hooked(o) && options_few(o) &&
-        !args_given(syntax, args, "framework-frames"))
-        o->framework_frames = OPTIONS_FRAMEWORK_WALK; /* once a sample, it costs little */
 }
 
 /* Fields that the command has no option for are at their defaults. */

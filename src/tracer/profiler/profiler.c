@@ -12,6 +12,7 @@
 #include "profiler/wire.h"
 #include "select/mapper.h"
 #include "values/values.h"
+#include "walk/natives.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -218,6 +219,7 @@ hresult profiler_begin(struct profiler *p, struct clr_unknown *info, const char 
         p->runtime.major = (unsigned)strtoul(getenv("SHADOWTRACE_MAJOR"), NULL, 10);
 #endif
     options_sampler_settle(&p->options, p->runtime.major);
+    options_frames_settle(&p->options, natives_known());
     if (wire(p, why, sizeof(why)))
         return decline(p, why);
     return start(p);

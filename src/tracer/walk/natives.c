@@ -13,6 +13,16 @@
 static int (*find)(void *address, struct dl_find_object *out);
 static const void *staying[4];
 
+static void *function(void)
+{
+    return dlsym(RTLD_DEFAULT, "_dl_find_object");
+}
+
+bool natives_known(void)
+{
+    return function();
+}
+
 static bool found(uintptr_t address, struct dl_find_object *out)
 {
     return find && find((void *)address, out) == 0;
@@ -22,7 +32,7 @@ void natives_start(uintptr_t runtime)
 {
     const uintptr_t known[COUNT_OF(staying)] = {getauxval(AT_ENTRY), (uintptr_t)memcpy, runtime,
                                                 (uintptr_t)natives_start};
-    void *symbol = dlsym(RTLD_DEFAULT, "_dl_find_object");
+    void *symbol = function();
     struct dl_find_object object;
 
     memcpy(&find, &symbol, sizeof(find));
@@ -81,6 +91,11 @@ bool natives_same(uintptr_t address, const void *image)
 }
 
 #else
+
+bool natives_known(void)
+{
+    return false;
+}
 
 void natives_start(uintptr_t runtime)
 {

@@ -14,6 +14,9 @@ struct natives_place {
     bool stays;        /* it is never unloaded: the program, the C library, the runtime, this one */
 };
 
+/* natives_known - can native code be found in this process? Threads: any. */
+bool natives_known(void);
+
 /* natives_start - once. runtime: an address in the runtime's image. */
 void natives_start(uintptr_t runtime);
 

@@ -1,4 +1,5 @@
 #include "options/options.h"
+#include "base/cpu.h"
 #include "base/utf8.h"
 
 #include "base/atomics.h"
@@ -337,6 +338,35 @@ TEST(the_runtime_samples_from_its_own_mean_on_where_it_does_so_without_bias)
     assert_false(runtime_samples("{\"version\":1}", 10));
     assert_false(runtime_samples("{\"version\":1,\"sample\":1048576,\"args\":[\"A.*\"]}", 10));
     assert_false(runtime_samples("{\"version\":1,\"sample\":1048576,\"events\":[\"gc\"]}", 10));
+}
+
+static enum options_framework frames(const char *json, bool walks)
+{
+    struct options o;
+    enum options_framework found;
+
+    assert_int_equal(options_read(json, &o, why, sizeof(why)), 0);
+    options_sampler_settle(&o, OPTIONS_SAMPLER_MAJOR);
+    options_frames_settle(&o, walks);
+    found = o.framework_frames;
+    options_fini(&o);
+    return found;
+}
+
+TEST(frames_without_hooks_are_walked_where_that_is_possible_and_some_methods_have_hooks)
+{
+    static const char own[] = "{\"version\":1,\"own\":true}",
+                      sampled[] = "{\"version\":1,\"own\":true,\"sample\":102400}";
+    enum options_framework walk = CPU_WALKS ? OPTIONS_FRAMEWORK_WALK : OPTIONS_FRAMEWORK_NONE;
+
+    assert_int_equal(frames(own, true), walk);
+    assert_int_equal(frames("{\"version\":1,\"only\":[\"A.*\"]}", true), walk);
+    assert_int_equal(frames(own, false), OPTIONS_FRAMEWORK_NONE);
+    assert_int_equal(frames(sampled, false), walk); /* a snapshot in place of each walk */
+    assert_int_equal(frames("{\"version\":1}", true), OPTIONS_FRAMEWORK_NONE);
+    assert_int_equal(frames("{\"version\":1,\"capture\":\"walk\"}", true), OPTIONS_FRAMEWORK_NONE);
+    assert_int_equal(frames("{\"version\":1,\"own\":true,\"framework_frames\":\"none\"}", true),
+                     OPTIONS_FRAMEWORK_NONE);
 }
 
 TEST(who_names_a_sampler_gets_that_one)

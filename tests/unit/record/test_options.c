@@ -106,8 +106,7 @@ TEST(every_option_reaches_its_member)
     assert_int_equal(parsed.options.keep, 4);
     assert_int_equal(parsed.options.check, 0);
     assert_true(parsed.options.own && parsed.options.compress && parsed.options.max_log);
-    assert_int_equal(parsed.options.framework_frames,
-                     CPU_WALKS ? OPTIONS_FRAMEWORK_WALK : OPTIONS_FRAMEWORK_NONE);
+    assert_int_equal(parsed.options.framework_frames, OPTIONS_FRAMEWORK_AUTO);
     record_options_free(&parsed);
     assert_int_equal(PARSE_ENV("--always-on", "--capture", "snapshot", "--budget", "3", "--log",
                                "events", "--check", "0"),
