@@ -75,11 +75,11 @@
  * IL offset beside DYNAMIC is that of the call which led there.
  */
 #define SST_CALLS(X) \
-    X(NATIVE, "native")     /* in the runtime or other native code */ \
-    X(STUB, "stub")         /* in a stub the runtime made */ \
-    X(DYNAMIC, "dynamic")   /* in a dynamic method, which has no hooks */ \
-    X(UNMAPPED, "unmapped") /* in the parent's code, at a place without IL */ \
-    X(UNHOOKED, "unhooked") /* in managed code that is not hooked */ \
+    X(NATIVE, "native")           /* in the runtime or other native code */ \
+    X(STUB, "stub")               /* in a stub the runtime made */ \
+    X(DYNAMIC, "dynamic")         /* in a dynamic method, which has no hooks */ \
+    X(UNMAPPED, "unmapped")       /* in the parent's code, at a place without IL */ \
+    X(UNHOOKED, "unhooked")       /* in managed code that is not hooked */ \
     X(PRECOMPILED, "precompiled") /* as UNMAPPED, in code that was compiled ahead of time */
 
 /* Member "owner" of module: whose code it is; absent where that is not known. */
@@ -104,7 +104,7 @@
 /* Member "why" of live_total: why the sums are not exact any more. */
 #define SST_LIVE_WHYS(X) \
     X(MEMORY, "memory")         /* the table was full (--live-memory), or memory ran out */ \
-    X(CONCURRENT, "concurrent") /* a collection ran beside the program */ \
+    X(CONCURRENT, "concurrent") /* a collection ran concurrently with the program */ \
     X(LATE, "late")             /* a collection came before the session that tells of them */ \
     X(SESSION, "session")       /* the runtime gave no session, or what it said was not whole */ \
     X(SAMPLED, "sampled")       /* it is estimated, from samples */

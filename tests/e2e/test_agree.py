@@ -458,7 +458,7 @@ def test_the_csharp_compiler(t):
     t.equal(sorted(sum(profile['weights']) for profile in profiles), sorted(threads.values()), 'threads of speedscope')
     t.true(len(threads) > 1 and each_object['last'] > 100, 'threads and times are lost')
     t.true(folded < sites, 'nothing is folded: %d, %d' % (folded, sites))
-    t.true('below (smaller ones)' in found[made['perfview']]['notes'], found[made['perfview']]['notes'])
+    t.true('as (smaller ones)' in found[made['perfview']]['notes'], found[made['perfview']]['notes'])
     top = pprof(t, '-top', made['pprof'])
     heaviest = max(report.sums.types, key=report.sums.types.get)
     t.true(heaviest in top.split('flat%')[1].splitlines()[1], top[:2000])

@@ -514,11 +514,11 @@ def refused(t, pid, *words, options=(), status=3, env=None):
 
 def test_what_is_no_dotnet_process_is_refused(t):
     native = t.start(['sleep', '900'])
-    refused(t, native.pid, 'is no .NET process')
+    refused(t, native.pid, 'is not a .NET process')
     ended = t.start(['true'])
     ended.wait()
     refused(t, ended.pid, 'does not exist')
-    refused(t, 'banana', 'is no process id', status=2)
+    refused(t, 'banana', 'is not a process id', status=2)
     refused(t, native.pid, '--sample 100K or more', options=['--sample', '4K'], status=2)
     refused(t, native.pid, 'needs hooks', '`shadowtrace record --own`', options=['--own'], status=2)
     one_line(tool('detach', str(native.pid)), 3, 'not traced')

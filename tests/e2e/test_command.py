@@ -89,7 +89,7 @@ def test_a_folder_for_logs_is_made(t):
     folder = t.path('new/inner')
     for place, kinds in (folder + '/', ('shell', 'runsettings')), (t.path(), ()):
         noted = {kind for kind in ('shell', 'runsettings', 'docker', 'systemd', 'json')
-                 if 'note: there is no folder' in tool('env', '--format', kind, '-o', place).errors}
+                 if 'does not exist; if it is missing' in tool('env', '--format', kind, '-o', place).errors}
         t.equal(noted, set(kinds), place)
     said = tool('record', '-o', folder + '/', '--', *PROGRAM.command('Hello'))
     t.equal((said.status, len(os.listdir(folder))), (0, 1), said)

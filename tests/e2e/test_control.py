@@ -766,8 +766,8 @@ def test_without_a_socket_the_program_runs_and_the_user_hears_why(t):
         if r.status:
             t.skip('another user cannot run the program here: %s' % r.errors.strip()[:100])
         log = harness.Log(work + '/log.ndjson')
-        t.true('no folder' in log.header.get('uncontrolled', ''), 'header: %s' % log.header)
-        t.true('no folder' in r.errors, 'the summary: %s' % r.errors)
+        t.true('not a directory' in log.header.get('uncontrolled', ''), 'header: %s' % log.header)
+        t.true('not a directory' in r.errors, 'the summary: %s' % r.errors)
     finally:
         os.unlink(taken)
 

@@ -98,7 +98,7 @@ def test_the_way_to_what_a_program_keeps(t):
     t.equal(way['steps'][-1].get('attached'), True, 'that it is one')
     ways = retained(program.path, path, '--type', 'Kept.Load')['paths']
     t.equal([len(ways), ways[0]['objects']], [1, 5000], 'a list is one way, however long')
-    one_line(tool('retained', '--type', 'Kept.Gone', program.path, path), 2, 'no object that is held is of a type')
+    one_line(tool('retained', '--type', 'Kept.Gone', program.path, path), 2, 'no live object is of a type')
     with open(path, 'r+b') as file:
         file.truncate(os.path.getsize(path) - 1)
     one_line(tool('retained', program.path, path), 3, 'is cut')

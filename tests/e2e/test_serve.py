@@ -598,7 +598,7 @@ def test_what_is_taken_is_said_in_one_line(t):
             (('--token-file', file), 2, ('--listen',)),
             (('--listen', '127.0.0.1:0', '--token-file', file), 3, ('chmod 600',)),
             (('/nowhere/log',), 3, ('/nowhere/log',)),
-            ((t.folder,), 3, ('no regular file',))):
+            ((t.folder,), 3, ('not a regular file',))):
         result = run(['env', 'XDG_RUNTIME_DIR=' + server.runtime, TOOL, 'serve', *arguments], timeout=PATIENCE)
         one_line(result, status, *words)
     t.equal(server.ask('/metrics')[0], 200, 'afterwards')

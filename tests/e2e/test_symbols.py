@@ -70,7 +70,7 @@ def test_symbols_that_cannot_be_used(t):
             file.write(content)
         expect(what, words)
     os.remove(pdb)
-    expect('PDB missing', 'no PDB beside it')
+    expect('PDB missing', 'no PDB next to it')
 
     # A PDB elsewhere; the assembly built anew, the traced one elsewhere.
     kept = os.path.join(t.folder, 'kept')

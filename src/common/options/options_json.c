@@ -101,7 +101,7 @@ static int read_set(struct reader *r, const struct options_field *f, const json_
         if (!text)
             return wrong_type(r, f, "an array of words", json_array_get(value, i));
         if (options_field_set_words(r->options, f, text, &wrong, &length))
-            return complain(r, "\"%s\" names \"%.*s\", which is no family of events", f->key,
+            return complain(r, "\"%s\" names \"%.*s\", which is not an event category", f->key,
                             (int)(length < 40 ? length : 40), wrong);
         set |= options_field_get(r->options, f);
     }
@@ -138,7 +138,7 @@ static int read_list(struct reader *r, const struct options_field *f, const json
 
         if (err == -EINVAL)
             return complain(r, "\"%s\" holds a pattern, number %zu, that is %s" HINT, f->key, i + 1,
-                            text ? "empty" : "no text");
+                            text ? "empty" : "not a text");
         if (err)
             return err;
     }

@@ -162,12 +162,11 @@ static const char *contradiction(const struct options *o)
         {o->call_buffer != OPTIONS_CALL_BUFFER && !options_by_hooks(o),
          "{call_buffer} is for traced calls and for values, and there are none; add calls to "
          "{events}, or add {args} or {returns}"},
-        {calls && !hooked,
-         "{events} and {capture} contradict each other: it sets no hooks that could "
-         "tell of calls; leave calls out of {events}, or leave {capture} out"},
+        {calls && !hooked, "{events} and {capture} contradict each other: it sets no hooks, so it "
+                           "records no calls; leave calls out of {events}, or leave {capture} out"},
         {o->hooks == OPTIONS_HOOKS_ELT3 && needs_elt2(o),
          "{hooks} and {args}, {returns} or {exact_generics} contradict each other: only elt2 "
-         "tells arguments, results and exact types; leave {hooks} out"},
+         "records arguments, results and exact types; leave {hooks} out"},
         {!hooked && needs_elt2(o),
          "{capture} and {args}, {returns} or {exact_generics} contradict each other: it "
          "runs without hooks; use {capture} shadow or both"},

@@ -74,7 +74,7 @@ int socket_folder_open(const char *folder, char *why, size_t why_size)
     if (fd < 0) {
         err = -errno;
         if (err == -ENOTDIR || err == -ELOOP)
-            snprintf(why, why_size, "%s is no folder; remove it", folder);
+            snprintf(why, why_size, "%s is not a directory; remove it", folder);
         else
             snprintf(why, why_size, "%s: %s", folder, strerror(-err));
         return err;

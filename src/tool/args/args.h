@@ -82,7 +82,7 @@ struct args_syntax {
     const char *const *usual; /* long names of options on the short help page; NULL: all */
 };
 
-/* What came of it. */
+/* The result. */
 struct args {
     bool help;      /* --help: the rest was not looked at */
     char **word;    /* other arguments, in argv, which was put into a new order; ends with NULL */

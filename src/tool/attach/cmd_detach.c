@@ -56,7 +56,7 @@ static int run(void *into, const struct args *args, FILE *out)
 
     (void)into;
     if (!client_pid(args->word[0], &pid))
-        return cli_usage_error(&cmd_detach, "\"%s\" is no process id", args->word[0]);
+        return cli_usage_error(&cmd_detach, "\"%s\" is not a process id", args->word[0]);
     return detach(pid, out);
 }
 

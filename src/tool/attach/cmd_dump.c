@@ -206,7 +206,7 @@ CLI_COMMAND(
     "show the stacks of all managed threads of a process without stopping it",
     CLI_TAKES(struct dump_args, options, 1, 1, "a process id: PID", false),
     .notes = "All stacks are copied in one pass; no thread stops, no signal is sent. A copy is "
-             "exact if its thread did not call or return meanwhile. After 16 tries it is "
+             "exact if its thread did not call or return during the copy. After 16 tries it is "
              "approximate, and frames that may be wrong are marked: ?? in text, "
              "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
              "frame's line is that of the call it is in; the youngest frame has none.",

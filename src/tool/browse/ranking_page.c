@@ -245,9 +245,9 @@ static const struct page_ops *ops_of(enum view_kind kind)
     static const struct page_ops
         types = OPS("enter who makes it", NOTHING),
         methods = OPS("enter callers  t self/total", NOTHING),
-        lines = OPS("enter source  t self/total",
-                    "No line is known: the modules have no PDBs beside them. --symbols DIR says "
-                    "where they are."),
+        lines =
+            OPS("enter source  t self/total",
+                "No line is known: the modules have no PDBs. --symbols DIR says where they are."),
         groups = OPS("enter its methods  t self/total", NOTHING),
         threads = OPS("enter only this thread", NOTHING), logs = OPS("enter tree", NOTHING),
         slices = OPS("enter only this time", "The log has sums of call sites, which have no "

@@ -42,14 +42,14 @@ struct filters {
                  "only allocations without own code on the stack: (no own frame) in `report --by " \
                  "own`"), \
         ROW_OWN_CODE(filters.own_code), \
-        ARGS_ROW( \
-            FLAG, "generated", NULL, filters.generated, \
-            "lines that a program wrote (source generators, gRPC, *.g.cs, obj/) stand as own " \
-            "lines; by default the nearest line that was written by hand does"), \
+        ARGS_ROW(FLAG, "generated", NULL, filters.generated, \
+                 "show generated lines (source generators, gRPC, *.g.cs, obj/) as own lines; by " \
+                 "default " \
+                 "their allocations count for the nearest hand-written line"), \
         ARGS_ROW(FLAG, "once", NULL, filters.once, \
                  "only what is made once: in or below static constructors, module initializers " \
                  "and what the runtime calls before Main"), \
-        ARGS_ROW(FLAG, "no-once", NULL, filters.no_once, "leave that out"), \
+        ARGS_ROW(FLAG, "no-once", NULL, filters.no_once, "leave out what is made once"), \
         ARGS_ROW(TEXT, "from", "WHEN", filters.window.from, \
                  "only allocations after this mark (`shadowtrace ctl PID mark MARK`), or " \
                  "from this time on: 10s, 500ms, 50%"), \

@@ -224,7 +224,7 @@ static int check_live(const struct export_state *s)
         return cli_usage_error(&cmd_export, "%s must be a file: --format %s needs two passes",
                                log->file, words[s->a->format]);
     return cli_usage_error(&cmd_export,
-                           "%s does not say what became of its objects: --format %s needs a log "
+                           "%s has no data on live objects: --format %s needs a log "
                            "recorded with --live",
                            log->file, words[s->a->format]);
 }

@@ -16,8 +16,8 @@ int export_remark_folded(struct export_profile *p, const struct model_tree *tree
     if (!folded->sites)
         return 0;
     return export_profile_remark(p,
-                                 "%s site%s below %g %% of the bytes, together %s (%s), stand at "
-                                 "callers, below (smaller ones)",
+                                 "%s site%s below %g %% of the bytes, together %s (%s): added to "
+                                 "their callers as (smaller ones)",
                                  text_count(&sites, folded->sites), text_plural(folded->sites),
                                  min_share * 100, text_bytes(&bytes, (uint64_t)folded->bytes),
                                  text_share(&share, total > 0 ? folded->bytes / total : 0));
@@ -52,8 +52,8 @@ int export_remark_estimated(struct export_profile *p, const struct model_tree *t
     static const char *const says[] = {
         [LOG_SAMPLER_EXACT] = "recorded with --sample: bytes and objects are estimates",
         [LOG_SAMPLER_RUNTIME] =
-            "estimated from samples of the runtime (sampler: runtime); bytes hold, numbers of "
-            "objects only where they are of one size",
+            "estimated from samples of the runtime (sampler: runtime); numbers of "
+            "objects are reliable only if all have one size",
         [LOG_SAMPLER_TICKS] = "approximate, from ticks of the runtime (sampler: ticks), which "
                               "are not random",
     };

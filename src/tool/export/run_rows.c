@@ -17,7 +17,7 @@ static int check_header(const struct log_input *log, const char *path)
 {
     if (!log->header || log_started(log->header) <= 0)
         cli_complain(&cmd_export,
-                     "%s does not say when it was recorded: its rows could not be told from those "
+                     "%s does not say when it was recorded: its rows could be confused with those "
                      "of other logs",
                      path);
     else if (log->recording.number > 1)

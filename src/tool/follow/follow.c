@@ -515,13 +515,13 @@ bool follow_news(struct follow *f, char *text, size_t size)
             snprintf(times, sizeof(times), ", %llu times by now", (unsigned long long)l->times);
         snprintf(text, size,
                  "%s was truncated or overwritten while it was read%s: %llu bytes were gone before "
-                 "they were read; what comes now is read on",
+                 "they were read; reading continues",
                  f->path, times, (unsigned long long)l->bytes);
         return true;
     }
     if (l->replaced && !f->told_replaced) {
         f->told_replaced = true;
-        snprintf(text, size, "%s was replaced: it holds something else now", f->path);
+        snprintf(text, size, "%s was replaced: its contents are now different", f->path);
         return true;
     }
     return false;

@@ -37,7 +37,7 @@ struct follow;
  * follow_new - open the log at `path`, and the earlier parts of its recording that lie beside it;
  * where its header is not there yet, those are opened as soon as it is. Where nothing is at `path`,
  * as there is not between two parts, it waits for a tenth of a second.
- * Returns: 0; -EINVAL: it is no regular file; -errno of opening; -ENOMEM. *out is NULL then.
+ * Returns: 0; -EINVAL: not a regular file; -errno of opening; -ENOMEM. *out is NULL then.
  * Owns:    path is copied; defs, consumer and log are borrowed until follow_free. log->jobs is 0.
  */
 int follow_new(const char *path, struct log_defs *defs, const struct log_consumer *consumer,

@@ -28,7 +28,7 @@ struct part {
 };
 
 /*
- * part_open - Returns: 0; -EINVAL: it is no regular file; -errno; then p->fd is -1. A FIFO is not
+ * part_open - Returns: 0; -EINVAL: not a regular file; -errno; then p->fd is -1. A FIFO is not
  * waited for.
  */
 int part_open(const char *path, struct part *p);

@@ -134,7 +134,7 @@ static const char *refuse(const struct budget_limit *l)
     bool any = live || l->bounds[BUDGET_OBJECTS].given || l->bounds[BUDGET_BYTES].given;
 
     if (!any)
-        return "no bound: it has none of objects, bytes, live_objects and live_bytes";
+        return "no limit: objects, bytes, live_objects or live_bytes is required";
     if (l->per == BUDGET_CALL && l->of != BUDGET_METHOD)
         return "per call is of a method only";
     if (l->per == BUDGET_CALL && live)

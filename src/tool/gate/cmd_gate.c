@@ -30,7 +30,7 @@ static const char *const by_words[] = {"whole", "lines", "methods", "types", NUL
 static const struct args_option options[] = {
     ARGS_ROW(LIST, "baseline", "LOG", baseline,
              "a log of the earlier program, for limits relative to a baseline",
-             .group = "Hold logs against a budget"),
+             .group = "Check logs against a budget"),
     ARGS_ROW(WORD, "format", NULL, format,
              "what to print: text; JUnit XML; SARIF 2.1.0; annotations of GitHub Actions; GitLab's "
              "code quality report; Markdown for a job's page",
@@ -104,13 +104,13 @@ static int check(const struct gate_args *a)
     if (a->learn && a->update)
         return cli_usage_error(&cmd_gate, "--learn and --update do not go together");
     if (learns && !a->learn)
-        return cli_usage_error(&cmd_gate,
-                               "--by, --per-call, --span and --live say what to --learn");
+        return cli_usage_error(&cmd_gate, "--by, --per-call, --span and --live need --learn");
     if (a->slack && !a->learn && !a->update)
-        return cli_usage_error(&cmd_gate, "--slack goes with --learn and --update");
+        return cli_usage_error(&cmd_gate, "--slack needs --learn or --update");
     if ((a->learn || a->update) && (a->baseline.count || a->also.count || a->was))
-        return cli_usage_error(&cmd_gate,
-                               "--baseline, --also and --was are for logs held against a budget");
+        return cli_usage_error(
+            &cmd_gate,
+            "--baseline, --also and --was are for checking logs, not for --learn and --update");
     if ((a->update && a->format != GATE_TEXT && a->format != GATE_MARKDOWN) ||
         (a->learn && a->format != GATE_TEXT))
         return cli_usage_error(&cmd_gate, "%s",
@@ -237,7 +237,7 @@ static void tell_learned(const struct budget *b, const char *path, FILE *out)
     if (b->logs > 1)
         fprintf(out, "objects of %s vary from run to run.\n", text_count(&m, vary));
     else
-        fputs("what varies from run to run is not known.\n", out);
+        fputs("variation is unknown; learn from several runs.\n", out);
 }
 
 static int run_learn(const struct gate_args *a, const char *path, char **logs, size_t count,
@@ -459,7 +459,7 @@ static int run(void *into, const struct args *args, FILE *out)
 }
 
 CLI_COMMAND(
-    gate, "[options] BUDGET LOG...", "hold recordings against a budget, or learn one from them",
+    gate, "[options] BUDGET LOG...", "check recordings against a budget, or learn one from them",
     .about = "BUDGET is a file: what may be allocated, by the whole program, by lines of own code, "
              "methods or types, in objects and bytes, in a recording, for each call, or between "
              "marks; include/shadowtrace/budget_schema.json describes it. Each LOG is a separate "
@@ -477,6 +477,6 @@ CLI_COMMAND(
             .environment = manual_of_terminal,
             .examples = MANUAL_TERMS(
                 {"shadowtrace gate --learn budget.json run1.ndjson run2.ndjson", "make a budget"},
-                {"shadowtrace gate budget.json run.ndjson", "hold a run against it"},
+                {"shadowtrace gate budget.json run.ndjson", "check a run against it"},
                 {"shadowtrace gate --also junit=gate.xml budget.json run.ndjson",
                  "also for a CI server"})));

@@ -566,7 +566,7 @@ static int refuse_socket(const struct dotnet_process *p, int err, struct record_
                       "removed, or TMPDIR changed?",
                       p->pid);
     else
-        record_refuse(why, CLI_IO, "process %ld is no .NET process", p->pid);
+        record_refuse(why, CLI_IO, "process %ld is not a .NET process", p->pid);
     return CLI_IO;
 }
 

@@ -310,8 +310,9 @@ static void append_live(struct buffer *b, const json_t *object)
 {
     static const char *const whys[][2] = {
         {"memory", "memory for the table ran out (a larger --live-memory keeps more)"},
-        {"concurrent", "a collection ran beside the program: something turned concurrent "
-                       "collection on again"},
+        {"concurrent",
+         "a collection ran concurrently with the program: something turned concurrent "
+         "collection on again"},
         {"late", "a collection came before its events were reported"},
         {"session", "the runtime did not report all of a collection"},
         {"sampled", "it is estimated, from samples"}};

@@ -456,7 +456,7 @@ static int reading_end(struct log_reading *r)
     /* what has no header and fewer lines of a log than others is a text that quotes one */
     if (!err && log->headers == r->headers_before &&
         log->damaged - r->damaged_before > log->used - r->used_before)
-        err = not_a_log(log, "it has no header, and most of its lines are no records");
+        err = not_a_log(log, "it has no header, and most of its lines are not records");
     if (damage) {
         /* a line that was noted as cut says it already */
         if (log->cut == r->cut_before || strcmp(damage, LOG_LINES_CUT) != 0)

@@ -751,7 +751,7 @@ static void any_alloc_il(struct log_parser *p, struct log_alloc *alloc)
 {
     alloc->unoptimised = json_object_get(p->json, "il0");
     if (alloc->unoptimised && json_object_get(p->json, "il"))
-        bad(p, "il0", "stands beside il");
+        bad(p, "il0", "cannot occur together with il");
     any_il(p, alloc->unoptimised ? "il0" : "il", &alloc->il);
 }
 
@@ -772,14 +772,14 @@ static void any_stack(struct log_parser *p, struct log_alloc *alloc)
     size_t i;
 
     if (stack && !json_is_array(stack))
-        bad(p, "stack", "is no array");
+        bad(p, "stack", "is not an array");
     json_array_foreach(stack, i, frame)
     {
         if (!json_is_string(frame))
-            bad(p, "stack", "holds something else than names");
+            bad(p, "stack", "contains a value that is not a name");
     }
     if (type && !json_is_string(type))
-        bad(p, "type", "is no text");
+        bad(p, "type", "is not a string");
     if (!p->err && stack && (alloc->stack = any_text(p, stack, &p->stack)))
         alloc->stack_size = strlen(alloc->stack);
     if (!p->err && type && (alloc->type = any_text(p, type, &p->type)))
@@ -862,7 +862,7 @@ static const char *any_pairs(struct log_parser *p, const char *key, int64_t min,
     {
         if (!json_is_integer(number) || json_integer_value(number) < min ||
             json_integer_value(number) > SST_INTEGER_MAX)
-            bad(p, key, "holds something that is no number of a call");
+            bad(p, key, "contains a value that is not a call number");
     }
     return p->err ? NULL : any_text(p, array, text);
 }
@@ -887,16 +887,16 @@ static const char *any_died(struct log_parser *p)
     size_t i, j;
 
     if (!json_is_array(array))
-        bad(p, "died", "is no array");
+        bad(p, "died", "is not an array");
     json_array_foreach(array, i, death)
     {
         if (json_array_size(death) != 4)
-            bad(p, "died", "must hold arrays of four whole numbers");
+            bad(p, "died", "must contain arrays of four integers");
         json_array_foreach(death, j, number)
         {
             if (!json_is_integer(number) || json_integer_value(number) < 0 ||
                 json_integer_value(number) > SST_INTEGER_MAX)
-                bad(p, "died", "holds something that is no count");
+                bad(p, "died", "contains a value that is not a count");
         }
     }
     return p->err ? NULL : any_text(p, array, &p->stack);

@@ -295,7 +295,8 @@ static int summarize(const struct attachment *a)
     }
     record_summary_print(stderr, &processes, here, a->args->quiet);
     if (*a->process.root && processes.count && processes.process[0].log && !a->args->quiet) {
-        fprintf(stderr, "shadowtrace:     its log lies in its own root: %s", a->process.root);
+        fprintf(stderr, "shadowtrace:     its log is below its root directory: %s",
+                a->process.root);
         text_print(stderr, processes.process[0].log);
         putc('\n', stderr);
     }
@@ -335,7 +336,7 @@ static int run(void *into, const struct args *args, FILE *out)
     (void)out;
     r->attaches = true;
     if (!client_pid(args->word[0], &pid))
-        return cli_usage_error(&cmd_attach, "\"%s\" is no process id", args->word[0]);
+        return cli_usage_error(&cmd_attach, "\"%s\" is not a process id", args->word[0]);
     status = record_options_settle(&cmd_attach, args, r);
     return status == CLI_OK ? attach(r, pid) : status;
 }

@@ -30,7 +30,7 @@ static void note_folder(const struct record_args *r)
     record_options_folder(&r->options, folder);
     if (*folder && access(folder, F_OK) && (r->format == ENV_SHELL || r->format == ENV_RUNSETTINGS))
         cli_complain(&cmd_env,
-                     "note: there is no folder %s; where it is missing when the program starts, "
+                     "note: %s does not exist; if it is missing when the program starts, "
                      "nothing is recorded",
                      folder);
 }

@@ -1,4 +1,4 @@
-/* shadowtrace record - start a program with the profiler, and say what came of it. */
+/* shadowtrace record - start a program with the profiler, and report the result. */
 #include "record/record.h"
 
 #include "base/cpu.h"
@@ -186,7 +186,7 @@ CLI_COMMAND(
                 "use precompiled code, so the program starts more slowly. For a server, or any "
                 "large program, start with --own.",
             .status = MANUAL_TERMS(
-                {"COMMAND's", "it has ended"}, {"128 + N", "signal N has killed it"},
+                {"COMMAND's", "COMMAND has ended"}, {"128 + N", "signal N has killed COMMAND"},
                 {"2", "wrong usage; COMMAND was not started"},
                 {"3", "cannot write the log or load the library; COMMAND was not started"},
                 {"126", "COMMAND cannot be executed"}, {"127", "COMMAND is not found"}),
@@ -195,7 +195,7 @@ CLI_COMMAND(
                  "the library to load, instead of the one installed with the command"},
                 {"CORECLR_ENABLE_PROFILING, CORECLR_PROFILER, "
                  "CORECLR_PROFILER_PATH, " OPTIONS_VARIABLE,
-                 "set for COMMAND: they make the runtime load the library, and tell it what to "
+                 "set for COMMAND: they make the runtime load the library, and say what to "
                  "record"},
                 {"DOTNET_gcConcurrent",
                  "set to 0 for COMMAND by the options that turn concurrent collection off"},

@@ -50,7 +50,7 @@ int record_library_find(const char *self, const char *override, char path[PATH_M
     return record_refuse(
         why, CLI_IO,
         "cannot find " LIBRARY
-        " in %.*s, nor in lib or lib/shadowtrace beside it; set " RECORD_LIBRARY_VARIABLE
+        " in %.*s, nor in lib or lib/shadowtrace next to it; set " RECORD_LIBRARY_VARIABLE
         " to its path",
         folder, self);
 }

@@ -110,15 +110,15 @@ const struct args_option record_options[] = {
           "the default: ask the JIT which methods it inlined, so that what they allocate has its "
           "own line, in optimised code too"),
     FIELD("no-rich", NULL,
-          "leave that out: no frames of inlined methods, more allocations without a line"),
+          "do not ask: no frames of inlined methods, more allocations without a line"),
     FIELD("optimized", NULL,
           "compile everything, your own code too, optimised from its first call: no tiers"),
     FIELD("keep-tail-calls", NULL,
           "keep callers on the stack that optimised code would leave by a tail call. Recursion may "
-          "use more stack; explicit tail calls (F#) and precompiled code keep theirs"),
+          "use more stack. Not in precompiled code, nor for explicit tail calls (F#)"),
     FIELD("no-inline", NULL,
           "keep the JIT from inlining and from making tail calls (--keep-tail-calls), so that "
-          "every call is seen; precompiled code has both"),
+          "every call is seen; not in precompiled code"),
     FIELD("max-nodes", "N", "keep at most N distinct call paths"),
     ARGS_ROW(TEXT, "output", "FILE", output,
              "the first process writes FILE, others FILE with their PID before the extension; a "

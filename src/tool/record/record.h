@@ -1,4 +1,4 @@
-/* record/record.h - starts a program with the profiler, and says what came of it. */
+/* record/record.h - starts a program with the profiler, and reports the result. */
 #ifndef SHADOWTRACE_RECORD_RECORD_H
 #define SHADOWTRACE_RECORD_RECORD_H
 

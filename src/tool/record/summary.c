@@ -287,7 +287,7 @@ void record_summary_print(FILE *out, const struct record_processes *p, const cha
 void record_summary_why_none(FILE *out, const char *command, enum record_target kind, bool filtered)
 {
     static const char *const reasons[] = {
-        [RECORD_TARGET_UNKNOWN] = "is no program known here, " NOTHING_UNDER_IT,
+        [RECORD_TARGET_UNKNOWN] = "is not a known kind of program, " NOTHING_UNDER_IT,
         [RECORD_TARGET_SCRIPT] = "is a script, " NOTHING_UNDER_IT,
         [RECORD_TARGET_LAUNCHER] = "ended before a .NET runtime had started in it (it says why "
                                    "itself, or did something that needs none)",

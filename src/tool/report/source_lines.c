@@ -226,7 +226,7 @@ void source_lines_missing(struct source_lines *s, bool (*wanted)(const void *, u
 {
     static const char *const why[] = {[SYMBOLS_NO_ASSEMBLY] = "its file is gone",
                                       [SYMBOLS_NONE] = "built without symbols",
-                                      [SYMBOLS_MISSING] = "no PDB beside it"};
+                                      [SYMBOLS_MISSING] = "no PDB next to it"};
     struct buffer b = BUFFER_INIT;
     size_t count = 0;
 

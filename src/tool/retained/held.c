@@ -486,7 +486,7 @@ static size_t choose_places(const struct held *h, const struct args_list *lines,
 
 static int nothing(const struct held *h, const char *what, const struct args_list *asked)
 {
-    cli_complain(h->command, "no object that is held %s \"%s\"%s", what, asked->item[0],
+    cli_complain(h->command, "no live object %s \"%s\"%s", what, asked->item[0],
                  asked->count > 1 ? ", or the others" : "");
     return CLI_USAGE;
 }
@@ -541,7 +541,7 @@ int held_find(struct held *h, const struct held_options *options)
     else
         status = cli_failed(h->command, find(h, options, types, places));
     if (!status && !h->paths.sum.objects) {
-        cli_complain(h->command, "no object that is held is of such a type and from such a line");
+        cli_complain(h->command, "no live object has such a type and was allocated at such a line");
         status = CLI_USAGE;
     }
     if (!status)

@@ -167,11 +167,11 @@ static void notes_text(const struct retained_print *p, FILE *out)
     if (!p->held->placed)
         buffer_format(&b, "Where objects were allocated is not known: %s.\n",
                       json_is_true(json_object_get(options, "live"))
-                          ? "the dump does not say it"
+                          ? "the dump does not contain it"
                           : "the log was recorded without --live");
-    buffer_text(&b, "retained: what would be free if the objects of the row were, each for itself; "
+    buffer_text(&b, "retained: what would be freed with each object of the row; "
                     "objects that others of the row hold count once. Rows do not add up.\n"
-                    "Who holds them: --type PATTERN or --line FILE:LINE.");
+                    "What holds them: --type PATTERN or --line FILE:LINE.");
     put_text(&b, out);
 }
 

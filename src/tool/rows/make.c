@@ -90,7 +90,7 @@ static int take_line(struct rows_log *r, const struct log_line *line, char why[R
         return 0;
     row = json_loadb(line->text, line->size, 0, &error);
     if (!json_is_object(row)) {
-        snprintf(why, ROWS_LOG_WHY, "the line is no row%s",
+        snprintf(why, ROWS_LOG_WHY, "the line is not a row%s",
                  line->cut ? ": the file ends within it" : "");
         err = -EBADMSG;
     } else {

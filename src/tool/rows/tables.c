@@ -87,7 +87,7 @@ static int member_id(const json_t *row, const char *key, uint64_t id[2], char wh
     if (!member || json_is_null(member))
         return -ENOENT;
     if (!json_is_string(member) || !id_of(json_string_value(member), id))
-        return bad(why, "member \"%s\" is no id", key);
+        return bad(why, "member \"%s\" is not an id", key);
     return id[0] || id[1] ? 0 : -ENOENT;
 }
 
@@ -102,7 +102,8 @@ static int needed_count(const json_t *row, const char *key, uint64_t *out, char 
 {
     int err = log_member_count(row, key, out);
 
-    return err ? bad(why, "member \"%s\" is %s", key, err == -ENOENT ? "missing" : "no count") : 0;
+    return err ? bad(why, "member \"%s\" is %s", key, err == -ENOENT ? "missing" : "not a count")
+               : 0;
 }
 
 /* "" if it is missing. */
@@ -468,7 +469,7 @@ int rows_log_take(struct rows_log *r, const json_t *row, char why[ROWS_LOG_WHY])
     const char *kind = json_string_value(json_object_get(row, "kind"));
 
     if (!kind)
-        return bad(why, "the line is no row: it has no \"kind\"");
+        return bad(why, "the line is not a row: it has no \"kind\"");
     if (strcmp(kind, "header") == 0)
         return bad(why, "this is a log, not rows of one: read it without --from-rows");
     for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)

@@ -303,7 +303,7 @@ static unsigned choose(const struct http *h, struct MHD_Connection *connection,
 
     *of = NULL;
     if (pid) {
-        *why = "pid is no process id\n";
+        *why = "pid is not a process id\n";
         if (!access_number(pid, 1UL << 30, &number))
             return MHD_HTTP_BAD_REQUEST;
         *of = traced_find(h->answers->traced, (long)number);
@@ -313,11 +313,11 @@ static unsigned choose(const struct http *h, struct MHD_Connection *connection,
         *of = traced_default(h->answers->traced);
     }
     if (pid)
-        *why = "no such traced process: / lists those that there are\n";
+        *why = "no such traced process: / lists them\n";
     else if (log)
-        *why = "no such log: / lists those that there are\n";
+        *why = "no such log: / lists them\n";
     else
-        *why = "there is no traced process: `shadowtrace record -- COMMAND` starts one\n";
+        *why = "no traced process: `shadowtrace record -- COMMAND` starts one\n";
     return !*of && (pid || log || path->one) ? MHD_HTTP_NOT_FOUND : 0;
 }
 

@@ -135,7 +135,7 @@ static int open_folder(const char *path, struct listener *l, char why[LISTEN_WHY
     int length = (int)(name - path);
 
     if (!*name || strlen(name) >= 60 || length >= PATH_MAX) {
-        snprintf(why, LISTEN_WHY_SIZE, "%.200s is no name for a socket", path);
+        snprintf(why, LISTEN_WHY_SIZE, "%.200s is not a valid socket name", path);
         return -EINVAL;
     }
     snprintf(folder, sizeof(folder), "%.*s", length ? length : 1, length ? path : ".");
@@ -179,7 +179,7 @@ int listen_unix(const char *path, struct listener *out, char why[LISTEN_WHY_SIZE
 static int no_address(const char *text, char why[LISTEN_WHY_SIZE])
 {
     snprintf(why, LISTEN_WHY_SIZE,
-             "\"%.100s\" is no address: expected ADDRESS:PORT, as in 127.0.0.1:9464", text);
+             "\"%.100s\" is not an address: expected ADDRESS:PORT, as in 127.0.0.1:9464", text);
     return -EINVAL;
 }
 

@@ -120,7 +120,7 @@ static int start(struct server *s, FILE *out)
     if (o->listen && o->socket)
         status = cli_usage_error(&cmd_serve, "--listen and --socket exclude each other");
     if (!status && o->token_file && !o->listen)
-        status = cli_usage_error(&cmd_serve, "--token-file goes with --listen");
+        status = cli_usage_error(&cmd_serve, "--token-file needs --listen");
     if (!status)
         status = filters_share(&cmd_serve, o->min_share, &s->answers.min_share);
     if (!status)

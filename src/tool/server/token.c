@@ -69,7 +69,7 @@ static int check(int fd, const char *path, char *why, size_t why_size)
     struct stat st;
 
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-        snprintf(why, why_size, "%s is no file", path);
+        snprintf(why, why_size, "%s is not a regular file", path);
     else if (st.st_uid != geteuid())
         snprintf(why, why_size, "%s belongs to another user (%u): name another --token-file", path,
                  (unsigned)st.st_uid);
@@ -95,8 +95,8 @@ static int read_it(int fd, const char *path, struct token *out, char *why, size_
     }
     if (size < TOKEN_LEAST || size == sizeof(text) || memchr(text, '\0', size)) {
         snprintf(why, why_size,
-                 "%s is no token: it needs at least %d letters; remove it to get one", path,
-                 TOKEN_LEAST);
+                 "%s contains no valid token (at least %d characters); remove it to get a new one",
+                 path, TOKEN_LEAST);
         return -EINVAL;
     }
     digest_of(text, size, out->digest);

@@ -88,7 +88,7 @@ static int new_one(long pid, const char *path, struct traced **out)
     t->given = !pid;
     if (err)
         fail(t, "cannot open %.200s: %s", path,
-             err == -EINVAL ? "it is no regular file" : strerror(-err));
+             err == -EINVAL ? "not a regular file" : strerror(-err));
     *out = t;
     return 0;
 }

@@ -102,7 +102,7 @@ static int unpack(const struct bundle *b, const struct entry *entry, uint8_t **d
     int err = 0;
 
     if (entry->offset > b->size || size > b->size - entry->offset)
-        return symbols_fail(error, SYMBOLS_TRUNCATED, "a bundled file lies beyond its end");
+        return symbols_fail(error, SYMBOLS_TRUNCATED, "a bundled file extends beyond its end");
     if (entry->size > SYMBOLS_MAX_FILE)
         return symbols_fail(error, SYMBOLS_TOO_LARGE, "a bundled file is larger than 1 GiB");
     bytes = memory_alloc((size_t)size + 1);

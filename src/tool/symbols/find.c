@@ -219,9 +219,9 @@ static int search_missing(struct search *search)
             name);
     else if (search->ndirs)
         err = symbols_fail(&search->error, SYMBOLS_MISSING,
-                           "its PDB %s is neither beside it nor in the folders given", name);
+                           "its PDB %s is neither next to it nor in the given directories", name);
     else
-        err = symbols_fail(&search->error, SYMBOLS_MISSING, "its PDB %s is not beside it", name);
+        err = symbols_fail(&search->error, SYMBOLS_MISSING, "its PDB %s is not next to it", name);
     symbols_fail_at(&search->error, search->assembly);
     return err;
 }

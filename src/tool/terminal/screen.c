@@ -143,7 +143,7 @@ struct screen *screen_open(char *why, size_t why_size)
     if (!screen_possible(getenv("TERM"), why, why_size))
         return NULL;
     if (tcgetattr(STDIN_FILENO, &before)) {
-        snprintf(why, why_size, "the standard input is no terminal");
+        snprintf(why, why_size, "standard input is not a terminal");
         return NULL;
     }
     s = memory_zalloc(1, sizeof(*s));

@@ -465,7 +465,7 @@ static bool check_number(const struct rule *r, const json_t *value, const struct
     if (number > r->maximum)
         return fail(spot, "is above %.16g", r->maximum);
     if (!isnan(r->multiple) && fmod(number, r->multiple) != 0)
-        return fail(spot, "is no multiple of %.16g", r->multiple);
+        return fail(spot, "is not a multiple of %.16g", r->multiple);
     return true;
 }
 
@@ -579,8 +579,8 @@ static bool check_one_of(const struct rule *r, const json_t *value, const struct
         count += r->one_of.rule[i] == likely || fits(r->one_of.rule[i], value, spot);
     if (count == 1 || !r->one_of.count)
         return true;
-    return fail(spot, count ? "fits more than one of the forms it may have"
-                            : "has none of the forms it may have");
+    return fail(spot,
+                count ? "has more than one of the allowed forms" : "has none of the allowed forms");
 }
 
 static bool check_any_of(const struct rule *r, const json_t *value, const struct spot *spot)

@@ -843,7 +843,7 @@ static int one_line(struct validator *v, const struct log_line *line)
     }
     v->used++;
     if (line->at.line == 1 && record.kind != SST_KIND_HEADER)
-        log_problem(v->problems, line->at, "the first line is no header");
+        log_problem(v->problems, line->at, "the first line is not a header");
     if (line->at.line > 1 && record.kind == SST_KIND_HEADER)
         log_gap_add(&v->out->gaps, LOG_GAP_HEADER_AGAIN, NULL, NULL, 1, 0);
     log_record_tally_add(&v->tally, &record);
@@ -901,7 +901,7 @@ static void validator_fini(struct validator *v)
 static int not_a_log(struct validator *v)
 {
     snprintf(v->out->why, sizeof(v->out->why),
-             "not a shadowtrace log: it has no header, and most of its lines are no records");
+             "not a shadowtrace log: it has no header, and most of its lines are not records");
     return -EPROTO;
 }
 

@@ -240,7 +240,8 @@ static void print_all(const struct annotate *a, FILE *out)
     if (has_range(a, all, &range))
         buffer_format(&b, ", in 95 of 100 cases %s to %s exactly", text_short(&low, range.low),
                       text_short(&high, range.high));
-    buffer_text(&b, ". Beside each line: what it allocates itself, and below its calls.");
+    buffer_text(&b,
+                ". In the margin: what a line allocates itself; below: what its calls allocate.");
     if (is_mixed(all))
         buffer_text(&b, " A number of objects is - if they have several sizes: samples cannot "
                         "estimate it.");

@@ -139,8 +139,8 @@ static int match_kinds(const struct diff_args *a, struct sides *sides)
     if (has_frames(a))
         return cli_usage_error(
             &cmd_diff,
-            "'%.200s' was recorded with --own or --only, '%.200s' was not: they "
-            "have other frames; --by own, type or thread compares what both have",
+            "'%.200s' was recorded with --own or --only, '%.200s' was not: their "
+            "frames differ; --by own, type or thread compares what both have",
             sides->names[some], sides->names[other]);
     for (size_t i = 0; i < sides->all && !status; i++)
         if (!is_partial(&sides->logs[i]))
@@ -269,8 +269,8 @@ static int run(void *into, const struct args *args, FILE *out)
         return CLI_USAGE;
     if (a->view && kinds[a->by] == VIEW_THREADS)
         return cli_usage_error(&cmd_diff,
-                               "--view %s knows objects by what makes them, not by "
-                               "thread",
+                               "--view %s has no threads: it groups objects by what "
+                               "made them",
                                views[a->view]);
     a->min_given = args_given(&cmd_diff.syntax, args, "min-bytes");
     if (print_stack_choose(&a->stack, &a->top, &cmd_diff, args, a->format == READING_JSON,
@@ -287,14 +287,14 @@ CLI_COMMAND(
         "OLD and NEW are logs of `shadowtrace record`, of the same program or of two builds "
         "of it. Call sites are matched by the names of their methods and type; recursion is "
         "folded, and sites that differ only in frames that the JIT inlined in one of the logs "
-        "are the same; so are a line and what its method makes on a line that is not known. The "
-        "line is that of the newer log. `-` is standard input.\n\nSeveral "
+        "are the same. Allocations of a method without a known line match those with one. Lines "
+        "are those of the newer log. `-` is standard input.\n\nSeveral "
         "logs on each side, OLD... -- NEW..., show how much runs of one build vary. Figures "
         "are then means. A call site has changed if the difference between the sides exceeds "
         "the spread of either side; all others are only counted.\n\nLogs recorded with --own or "
         "--only "
-        "have other frames than those without. With one of each, --by own, type and thread "
-        "compare what both have, without boxes that exist only when recorded; other keys are "
+        "have fewer frames than others. If only some are, --by own, type and thread "
+        "compare what all have, without boxes that exist only when recorded; other keys are "
         "refused.",
     CLI_TAKES(struct diff_args, options, 2, UINT_MAX,
               "two logs: OLD NEW, or several on each side: OLD... -- NEW...", false),

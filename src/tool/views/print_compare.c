@@ -326,7 +326,7 @@ static void print_registers(const struct table *t)
     static const struct sst_counter registers[] = {SST_REGISTERS(REGISTER)};
 
     if (any_by(t, "registers", NULL, "ip"))
-        fputs("Registers of each frame of equal stacks, beside the snapshot's\n", t->out);
+        fputs("Registers of each frame of equal stacks, compared with the snapshot's\n", t->out);
     rows_of_counters(t, "registers", registers, COUNT_OF(registers));
 }
 
@@ -402,7 +402,7 @@ void print_compare_text(const struct report_checks *checks, const struct print_s
         text_part(out, "\n", count > 1 ? names[i] : NULL, ":");
         print_costs_by_thread(&checks[i], &terminal, out);
         if (report_profile_any(&checks[i].profile)) {
-            fputs("\nSampled stacks, the shadow stacks beside suspending and walking\n", out);
+            fputs("\nSampled stacks: shadow stacks compared with suspending and walking\n", out);
             print_profile_text(&checks[i].profile, &stacks[i], PROFILE_METHODS, out);
         }
         print_native_text(&checks[i], &stacks[i], &terminal, out);

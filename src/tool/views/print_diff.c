@@ -248,7 +248,7 @@ static void print_shown(const struct print_diff *p, size_t shown, size_t some, b
             text_count(&a, p->small_bytes));
     diff_sum(p->diff, &sum);
     if (sum.inlined)
-        fprintf(out, "Merged: %s %s with %s; `--exact` keeps them apart.\n",
+        fprintf(out, "Merged: %s %s with %s; `--exact` keeps them separate.\n",
                 text_count(&a, sum.inlined), view_row_words(first_log(p)->view.kind, sum.inlined),
                 first_log(p)->view.kind == VIEW_SITES
                     ? "another that differs by frames inlined in one of the logs"
@@ -268,11 +268,10 @@ int print_diff_text(struct print_diff *p, FILE *out)
     for (int side = 0; side < DIFF_SIDES; side++)
         print_total(p, side, out);
     if (p->steady)
-        args_print_text(
-            out,
-            "Only some of the logs were recorded with --own or --only. Compared is what "
-            "all have: of the others, boxes that exist only when recorded are left out.",
-            terminal_width(out));
+        args_print_text(out,
+                        "Only some of the logs were recorded with --own or --only. Only what "
+                        "all logs have is compared, without boxes that exist only when recorded.",
+                        terminal_width(out));
     if (estimated(&p->side[DIFF_OLD]) || estimated(&p->side[DIFF_NEW]))
         args_print_text(out,
                         "Estimates: a change marked ? may come from sampling alone. A number of "

@@ -200,8 +200,9 @@ void print_events_text(const struct print_events *p, FILE *out)
     else
         fprintf(out,
                 reading_records(&f->log, families[f->topic])
-                    ? "The log has none: none happened while it was recorded with --events %s.\n"
-                    : "The log has none; record with --events alloc,%s.\n",
+                    ? "The log has no such events: none happened while it was recorded with "
+                      "--events %s.\n"
+                    : "The log has no such events; record with --events alloc,%s.\n",
                 families[f->topic]);
     if (p->top && rows > p->top)
         fprintf(out, "\nShown: %" PRIu64 " of %zu. `--top 0` shows all.\n", p->top, rows);

@@ -51,8 +51,7 @@ int view_needs(const struct view *v)
     const char *file = model_log(v->read.model)->file;
 
     if (v->live && !model_live(v->read.model)->lines && !json_is_true(option(v, "live"))) {
-        cli_complain(v->command, "%s does not say what became of its objects; record with --live",
-                     file);
+        cli_complain(v->command, "%s has no data on live objects; record with --live", file);
         return CLI_USAGE;
     }
     if (!v->tree->cell_count || v->lenient)

@@ -426,7 +426,7 @@ static void print_own_heading(const struct overview *o, FILE *out)
     struct buffer rest = BUFFER_INIT, names = BUFFER_INIT;
     struct text_number n;
 
-    buffer_format(&rest, ": %s%s, with what others make for them", text_share(&n, own_share(o)),
+    buffer_format(&rest, ": %s%s, including what they call", text_share(&n, own_share(o)),
                   width < WIDE ? "" : " of the bytes");
     taken = strlen(before) + rest.size;
     room = width > taken + OWN_NAMES ? OWN_NAMES : width > taken + 8 ? width - taken : 8;
@@ -599,7 +599,7 @@ static bool spread_value(struct view_row *row, struct column_value *out)
         out->name = true;
         out->text = view_place(o->v, s.most->place, &out->made);
     } else if (s.foreign * 2 >= s.all) {
-        out->text = "(no own code)";
+        out->text = "(no own frame)";
     } else {
         buffer_format(&out->made, "(spread over %zu places)", s.places);
         out->text = out->made.failed ? "" : out->made.data;

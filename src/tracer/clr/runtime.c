@@ -23,7 +23,7 @@ int clr_runtime_read(struct clr_runtime *r, void *unknown, char *why, size_t siz
     result = r->info->vtbl->get_runtime_information(r->info, NULL, NULL, &major, &minor, &build,
                                                     &fix, 0, NULL, NULL);
     if (result != S_OK) {
-        snprintf(why, size, "the runtime does not tell its version (0x%08x)", (unsigned)result);
+        snprintf(why, size, "the runtime does not report its version (0x%08x)", (unsigned)result);
         return -ENOTSUP;
     }
     r->major = major;

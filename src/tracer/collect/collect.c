@@ -131,7 +131,7 @@ static void explain_heap(const struct graph_result *heap, char *text, size_t siz
                  heap->why == -ENOMEM ? "out of memory for the references in the heap"
                                       : "the runtime's references in the heap are inconsistent");
     else
-        snprintf(text, size, "the heap was not dumped: the runtime told nothing of it");
+        snprintf(text, size, "the heap was not dumped: the runtime reported no objects");
 }
 
 void collect_explain(const struct collect_result *r, char *text, size_t size)

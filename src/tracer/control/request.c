@@ -200,8 +200,7 @@ static void collect(const struct request *r, const struct collect_request *reque
 
     if (err)
         control_refuse(r->out, "no collection was made: %s",
-                       err == -EBUSY ? "one that was asked for is under way; ask again after it"
-                                     : strerror(-err));
+                       err == -EBUSY ? "another one is running; try again later" : strerror(-err));
 }
 
 static void put_heap(struct buffer *out, const struct heap_file_counts *counts)
@@ -217,7 +216,7 @@ void control_collected(struct collect_job *job, struct buffer *out)
     char why[300];
 
     if (!collect_over(job, &result)) {
-        control_refuse(out, "the collection is not over yet; it goes on");
+        control_refuse(out, "the collection is still running");
     } else if (result.failure) {
         collect_explain(&result, why, sizeof(why));
         refuse(out, why,

@@ -99,7 +99,7 @@ json_t *log_rich_json(const struct log *log)
     return object;
 }
 
-/* What was asked for, and what came of it. */
+/* What was requested, and the result. */
 static void set_asked(struct log *log, json_t *line)
 {
     const struct options *options = log->config.options;

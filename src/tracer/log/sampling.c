@@ -1,4 +1,4 @@
-/* log/sampling.c - samples of the runtime: from when they count, and what came of them. */
+/* log/sampling.c - samples of the runtime: from when they count, and their sums. */
 #include "log/records.h"
 
 #include "clr/error.h"

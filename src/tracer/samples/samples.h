@@ -48,7 +48,7 @@ struct samples_before {
     uint64_t own;   /* what the session's own start allocated beside them */
 };
 
-/* What came of it. */
+/* The result. */
 struct samples_state {
     uint64_t since_ns; /* samples count from here on; 0: the session did not start (yet) */
     struct samples_before before;

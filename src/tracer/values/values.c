@@ -558,7 +558,7 @@ uintptr_t values_exact(uintptr_t method, uintptr_t frame_info)
     return e ? (uintptr_t)e->method : method;
 }
 
-/* ---- what came of it ---- */
+/* ---- sums ---- */
 
 void values_totals(uint64_t *posted, uint64_t *lost)
 {

@@ -123,7 +123,7 @@ TEST(what_is_no_budget_is_refused_with_the_place_and_the_reason)
         {"{\"budget\":\"shadowtrace\",\"version\":1,\"limit\":[],\"limits\":[]}", "limit"},
         {HEAD "{\"of\":\"hole\"}" TAIL, "limits[0].of is \"hole\""},
         {HEAD "{}" TAIL, "limits[0].of is missing"},
-        {HEAD "{\"of\":\"whole\"}" TAIL, "no bound"},
+        {HEAD "{\"of\":\"whole\"}" TAIL, "no limit"},
         {HEAD "{\"of\":\"whole\",\"objects\":{}}" TAIL, "either max or over_baseline"},
         {HEAD "{\"of\":\"whole\",\"objects\":{\"max\":1,\"over_baseline\":1}}" TAIL,
          "either max or over_baseline"},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds what src/tool/heap makes of heaps against networkx. usage: networkx_check.py FILE
 
-FILE is test_networkx.c's: a heap on each line, as it was made up and what came of it. Exit status 77: no networkx.
+FILE is test_networkx.c's: a heap on each line, as generated, and the result. Exit status 77: no networkx.
 """
 import json
 import sys

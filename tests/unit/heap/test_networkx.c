@@ -1,6 +1,6 @@
 /*
  * 2,000 made-up heaps, or as many as HEAPS in the environment says, through the dump, the reader and
- * the rest of src/tool/heap, and what comes of them held against networkx, which gets the heaps as
+ * the rest of src/tool/heap, and the results held against networkx, which gets the heaps as
  * they were made up (networkx_check.py).
  */
 #include "support/test.h"

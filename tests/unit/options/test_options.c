@@ -241,7 +241,7 @@ TEST(a_wrong_type_is_named)
                    "\"paused\" must be true or false, not a number");
     assert_refused("{\"version\":1,\"only\":\"x\"}",
                    "\"only\" must be an array of patterns, not a text");
-    assert_refused("{\"version\":1,\"only\":[\"x\",null]}", "number 2, that is no text");
+    assert_refused("{\"version\":1,\"only\":[\"x\",null]}", "number 2, that is not a text");
     assert_refused("{\"version\":1,\"only\":[\"\"]}", "number 1, that is empty");
     assert_refused("{\"version\":1,\"output\":null}", "\"output\" must be a text, not null");
 }
@@ -268,7 +268,7 @@ TEST(choices_that_contradict_each_other_are_refused)
     assert_refused("{\"version\":1,\"own\":true,\"capture\":\"walk\"}",
                    "own or exclude and capture contradict");
     assert_refused("{\"version\":1,\"events\":[\"calls\"],\"capture\":\"walk\"}",
-                   "it sets no hooks that could tell of calls");
+                   "it sets no hooks, so it records no calls");
     assert_refused("{\"version\":1,\"capture\":\"both\",\"check\":5}",
                    "check and capture contradict");
     assert_refused("{\"version\":1,\"capture\":\"snapshot\",\"check\":1}",

@@ -112,7 +112,7 @@ TEST(what_is_no_dotnet_process_is_refused_in_one_line)
         _exit(0);
     }
     assert_int_equal(dotnet_find(child, &p, &why), CLI_IO);
-    assert_non_null(strstr(why.text, "is no .NET process"));
+    assert_non_null(strstr(why.text, "is not a .NET process"));
     assert_int_equal(p.inside, child);
     assert_string_equal(p.root, "");
     kill(child, SIGKILL);
@@ -212,7 +212,7 @@ TEST(sockets_of_other_users_are_not_connected_to)
     assert_int_equal(symlink(to, name), 0);
 
     assert_int_equal(dotnet_find(child, &p, &why), CLI_IO);
-    assert_non_null(strstr(why.text, "is no .NET process"));
+    assert_non_null(strstr(why.text, "is not a .NET process"));
     setenv("TMPDIR", folder, 1);
     dotnet_each(count_found, &count);
     unsetenv("TMPDIR");

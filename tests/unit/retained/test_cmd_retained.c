@@ -234,9 +234,9 @@ TEST(lines_choose_objects)
     json_decref(chosen);
     json_decref(json);
     expect_complaint(RETAINED(SYMBOLS, "--line=None.cs:1", LOG, dump), CLI_USAGE,
-                     "no object that is held was allocated at \"None.cs:1\"");
+                     "no live object was allocated at \"None.cs:1\"");
     expect_complaint(RETAINED(SYMBOLS, word, "--type=*Object*", LOG, dump), CLI_USAGE,
-                     "no object that is held is of such a type and from such a line");
+                     "no live object has such a type and was allocated at such a line");
 }
 
 TEST(ids_of_another_recording_mean_nothing)

@@ -229,14 +229,14 @@ TEST(what_is_no_row_is_refused_in_one_line)
     static const struct {
         const char *text, *why;
     } cases[] = {
-        {"nonsense\n", ":1: the line is no row"},
+        {"nonsense\n", ":1: the line is not a row"},
         {"{\"kind\":\"allocated\"}\n", ":1: member \"stack\" is missing"},
         {"{\"a\":1}\n", "has no \"kind\""},
-        {"[]\n", "no row"},
+        {"[]\n", "not a row"},
         {"{\"kind\":\"header\",\"format\":\"shadowtrace\"}\n", "this is a log, not rows of one"},
         {"{\"kind\":\"recording\",\"id\":\"" ID(1) "\",\"format_version\":2}\n",
          "rows of version 2"},
-        {"{\"kind\":\"recording\",\"id\":\"0\"}\n", "member \"id\" is no id"},
+        {"{\"kind\":\"recording\",\"id\":\"0\"}\n", "member \"id\" is not an id"},
         {"{\"kind\":\"type\",\"id\":\"" ID(0) "\"}\n", "member \"id\" is missing"},
         {FRAME(4, "1"), "the frame's method is not defined before it"},
         {METHOD STACK(7, 4), ":2: the stack's frame is not defined before it"},
@@ -246,10 +246,10 @@ TEST(what_is_no_row_is_refused_in_one_line)
         {METHOD FRAME(4, "1") STACK(7, 4) AMOUNT(7, "1"), "the type is not defined"},
         {METHOD TYPE FRAME(4, "1") STACK(7, 4) AMOUNT(7, "1"), "the recording is not defined"},
         {RECORDING METHOD TYPE FRAME(4, "1") STACK(7, 4) AMOUNT(7, "-1"),
-         "member \"bytes\" is no count"},
+         "member \"bytes\" is not a count"},
         {RECORDING METHOD TYPE FRAME(4, "1") STACK(7, 4) AMOUNT(7, "\"1\""),
-         "member \"bytes\" is no count"},
-        {RECORDING "\n\n{\"kind\":", ":4: the line is no row: the file ends within it"},
+         "member \"bytes\" is not a count"},
+        {RECORDING "\n\n{\"kind\":", ":4: the line is not a row: the file ends within it"},
     };
     char path[PATH];
 

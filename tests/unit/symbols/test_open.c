@@ -118,7 +118,7 @@ TEST(pdb_under_the_name_the_assembly_gives_is_found)
     opens("App.dll", "Other.pdb");
     write_assembly("/build/..");
     refuses("App.dll", -ENOENT, SYMBOLS_MISSING,
-            "App.dll: its PDB App.pdb is neither beside it nor in the folders given");
+            "App.dll: its PDB App.pdb is neither next to it nor in the given directories");
 }
 
 TEST(folders_are_searched_plain_and_as_symbol_stores)
@@ -206,9 +206,9 @@ TEST(what_is_missing_is_said)
     refuses("App.dll", -ENOENT, SYMBOLS_NO_ASSEMBLY, "App.dll: there is no such file");
     write_assembly("/obj/Name.pdb");
     refuses("App.dll", -ENOENT, SYMBOLS_MISSING,
-            "App.dll: its PDB Name.pdb is neither beside it nor in the folders given");
+            "App.dll: its PDB Name.pdb is neither next to it nor in the given directories");
     assert_int_equal(symbols_open("App.dll", NULL, 0, NULL, &symbols, &error), -ENOENT);
-    assert_string_equal(error.text, "App.dll: its PDB Name.pdb is not beside it");
+    assert_string_equal(error.text, "App.dll: its PDB Name.pdb is not next to it");
     write_assembly(NULL);
     refuses("App.dll", -ENODATA, SYMBOLS_NONE, "App.dll: built without symbols");
 }
@@ -312,7 +312,7 @@ TEST(messages_are_one_printable_line)
             "a?b?[31m?.dll: there is no such file");
     write_assembly("/obj/\x1b]0;owned\x07.pdb");
     refuses("App.dll", -ENOENT, SYMBOLS_MISSING,
-            "App.dll: its PDB ?]0;owned?.pdb is neither beside it nor in the folders given");
+            "App.dll: its PDB ?]0;owned?.pdb is neither next to it nor in the given directories");
 }
 
 TEST(running_out_of_memory_is_an_error_at_every_allocation)
