@@ -210,6 +210,13 @@ static bool is_tree(enum view_kind kind)
     return kind == VIEW_TREE || kind == VIEW_CALLERS || kind == VIEW_CALLEES;
 }
 
+/* why: "" or ": " and a reason. */
+static int refuse(const struct view *v, const char *option, const char *why)
+{
+    return cli_usage_error(&cmd_report, "%s does not go with --view %s%s", option, view_word(v),
+                           why);
+}
+
 /* The same of live objects. */
 static int check_live(const struct report_args *a, const struct args *args)
 {
@@ -226,8 +233,7 @@ static int check_live(const struct report_args *a, const struct args *args)
                                "--view %s knows objects by what makes them, not by thread",
                                view_words[v->live]);
     if (v->sort == MODEL_SORT_TOTAL)
-        return cli_usage_error(&cmd_report, "--sort total does not go with --view %s",
-                               view_words[v->live]);
+        return refuse(v, "--sort total", "");
     if (v->live == VIEW_LIFETIMES && is_tree(v->kind))
         return cli_usage_error(&cmd_report, "--view lifetimes has no %s: --by own, type or site",
                                view_words[v->kind]);
@@ -258,15 +264,9 @@ static int check_view(const struct report_args *a, const struct args *args)
                                "the order of their %ss",
                                view_word(v), view_by(v->kind));
     if (v->sort == MODEL_SORT_TOTAL && !totals)
-        return cli_usage_error(&cmd_report,
-                               "--sort total does not go with --view %s: its rows "
-                               "call nothing",
-                               view_word(v));
+        return refuse(v, "--sort total", ": its rows call nothing");
     if (a->stack.urls && !places)
-        return cli_usage_error(&cmd_report,
-                               "--urls does not go with --view %s: its rows have no "
-                               "lines",
-                               view_word(v));
+        return refuse(v, "--urls", ": its rows have no lines");
     return CLI_OK;
 }
 
@@ -306,7 +306,7 @@ static int choose_view(struct report_args *a, const struct args *args)
 
     v->question = view_question(v->kind);
     if (by && view && !v->question)
-        return cli_usage_error(&cmd_report, "--by does not go with --view %s", view_words[v->kind]);
+        return refuse(v, "--by", "");
     if (v->question) {
         v->live = v->kind;
         if (by || v->live != VIEW_LIFETIMES)

@@ -43,6 +43,17 @@ struct column {
     void (*json)(struct view_row *row, struct json_writer *w);     /* one member or several */
 };
 
+/* A row of such a table that is there in text: what it is called, its kind, its value; then what
+ * else it has. COLUMN_TITLED: `titled` tells what it is called. */
+#define COLUMN(heading_, kind_, value_, ...) \
+    { \
+        .heading = (heading_), .kind = TABLE_##kind_, .value = (value_), __VA_ARGS__ \
+    }
+#define COLUMN_TITLED(titled_, kind_, value_, ...) \
+    { \
+        .titled = (titled_), .kind = TABLE_##kind_, .value = (value_), __VA_ARGS__ \
+    }
+
 struct columns {
     const struct column *column;
     size_t count;
@@ -51,6 +62,14 @@ struct columns {
     { \
         table, COUNT_OF(table) \
     }
+
+/* column_text - a value that is a text made for it, which is copied. */
+static inline bool column_text(struct column_value *out, const char *text)
+{
+    buffer_text(&out->made, text);
+    out->text = out->made.failed ? "?" : out->made.data;
+    return true;
+}
 
 /* ---- text ---- */
 

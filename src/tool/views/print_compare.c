@@ -54,34 +54,49 @@ static void own_name(const char *name, char to[80])
     text_clean(to, 80, name);
 }
 
+/* A code, and what it is in words. */
+struct words {
+    const char *code, *text;
+};
+
+/* Its words, after the code where `both`; without any the code itself. */
+static void find_words(const struct words *known, size_t count, bool both, const char *name,
+                       char to[80])
+{
+    own_name(name, to);
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(known[i].code, name) == 0)
+            snprintf(to, 80, "%s%s%s", both ? known[i].code : "", both ? " " : "", known[i].text);
+}
+
 /* HRESULTs that DoStackSnapshot gives. */
 static void refusal(const char *name, char to[80])
 {
-    static const struct {
-        const char *code, *text;
-    } known[] = {
+    static const struct words known[] = {
         {"0x80131360", "(unsafe then)"},    {"0x80004005", "(no managed frame)"},
         {"0x8013135e", "(no such thread)"}, {"0x8013135f", "(unmanaged context)"},
         {"0x80131361", "(stopped)"},        {"0x80131363", "(not allowed here)"},
         {"0x80131364", "(unsafe then)"},
     };
 
-    own_name(name, to);
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        if (strcasecmp(known[i].code, name) == 0)
-            snprintf(to, 80, "%s %s", known[i].code, known[i].text);
+    find_words(known, COUNT_OF(known), true, name, to);
 }
+
+#define WORDS(enumerator, text, label) {text, label},
 
 static void class_of_register(const char *name, char to[80])
 {
-#define CLASS(enumerator, text, label) {text, label},
-    static const char *const known[][2] = {SST_CLASSES_IP(CLASS) SST_CLASSES_SP(CLASS)
-                                               SST_CLASSES_FP(CLASS)};
+    static const struct words known[] = {SST_CLASSES_IP(WORDS) SST_CLASSES_SP(WORDS)
+                                             SST_CLASSES_FP(WORDS)};
 
-    own_name(name, to);
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        if (strcmp(known[i][0], name) == 0)
-            snprintf(to, 80, "%s", known[i][1]);
+    find_words(known, COUNT_OF(known), false, name, to);
+}
+
+static void reason_of_walk(const char *name, char to[80])
+{
+    static const struct words known[] = {SST_WALK_REASONS(WORDS)};
+
+    find_words(known, COUNT_OF(known), false, name, to);
 }
 
 /* A section, or an object in it; NULL: the log has none. */
@@ -229,17 +244,6 @@ static const char *accuracy(const struct report_checks *c, const void *of, struc
 static const char *own_stack(const struct report_checks *c)
 {
     return part(c, "walks", NULL) ? "walked stack" : "shadow stack";
-}
-
-static void reason_of_walk(const char *name, char to[80])
-{
-#define REASON(enumerator, text, label) {text, label},
-    static const char *const known[][2] = {SST_WALK_REASONS(REASON)};
-
-    own_name(name, to);
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        if (strcmp(known[i][0], name) == 0)
-            snprintf(to, 80, "%s", known[i][1]);
 }
 
 static void print_walks(const struct table *t)

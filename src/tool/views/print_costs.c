@@ -148,18 +148,13 @@ static bool scale_of(const struct report_checks *checks, size_t count, size_t wi
     return s->step >= 4;
 }
 
-static size_t column_of(const struct scale *s, double ns)
-{
-    return (size_t)((log10(ns) - s->low) * (double)s->step + 0.5);
-}
-
 static void mark(char *line, const struct scale *s, double ns, char letter)
 {
     char *at;
 
     if (ns <= 0)
         return;
-    at = &line[column_of(s, ns)];
+    at = &line[(size_t)((log10(ns) - s->low) * (double)s->step + 0.5)];
     *at = *at == ' ' || *at == ':' || *at == letter ? letter : '*';
 }
 
@@ -232,11 +227,7 @@ static int by_comparisons(const void *left, const void *right, void *context)
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
     const struct report_thread_checks *x = &c->threads[a], *y = &c->threads[b];
 
-    if (different(x) != different(y))
-        return ORDER(different(y), different(x));
-    if (x->compared != y->compared)
-        return ORDER(y->compared, x->compared);
-    return ORDER(a, b);
+    return ORDERS(ORDER(different(y), different(x)), ORDER(y->compared, x->compared), ORDER(a, b));
 }
 
 size_t print_costs_order(const struct report_checks *c, uint32_t **out)

@@ -167,9 +167,7 @@ static bool change_value(struct view_row *row, struct column_value *out)
     const struct diff_side *side = change_of(row)->side;
     struct text_number change;
 
-    buffer_text(&out->made, text_change(&change, side[0].bytes, side[1].bytes));
-    out->text = out->made.data;
-    return true;
+    return column_text(out, text_change(&change, side[0].bytes, side[1].bytes));
 }
 
 static bool doubt_value(struct view_row *row, struct column_value *out)
@@ -191,21 +189,19 @@ static bool objects_value(struct view_row *row, struct column_value *out)
     const struct diff_side *side = change_of(row)->side;
     struct text_number change;
 
-    buffer_text(&out->made, side[0].mixed || side[1].mixed
-                                ? "-"
-                                : text_change(&change, side[0].allocs, side[1].allocs));
-    out->text = out->made.data;
-    return true;
+    if (side[0].mixed || side[1].mixed)
+        return column_text(out, "-");
+    return column_text(out, text_change(&change, side[0].allocs, side[1].allocs));
 }
 
 static void change_members(struct view_row *row, struct json_writer *w);
 
 static const struct column change_columns[] = {
-    {.heading = "bytes", .kind = TABLE_NUMBER_TEXT, .value = change_value, .json = change_members},
-    {.heading = "", .kind = TABLE_TEXT, .rank = TABLE_IF_FILLED, .least = 1, .value = doubt_value},
-    {.heading = "old", .kind = TABLE_COUNT, .rank = 3, .number = DIFF_OLD, .value = side_value},
-    {.heading = "new", .kind = TABLE_COUNT, .rank = 3, .number = DIFF_NEW, .value = side_value},
-    {.heading = "objects", .kind = TABLE_NUMBER_TEXT, .rank = 2, .value = objects_value},
+    COLUMN("bytes", NUMBER_TEXT, change_value, .json = change_members),
+    COLUMN("", TEXT, doubt_value, .rank = TABLE_IF_FILLED, .least = 1),
+    COLUMN("old", COUNT, side_value, .rank = 3, .number = DIFF_OLD),
+    COLUMN("new", COUNT, side_value, .rank = 3, .number = DIFF_NEW),
+    COLUMN("objects", NUMBER_TEXT, objects_value, .rank = 2),
 };
 static const struct columns amounts = COLUMNS(change_columns);
 

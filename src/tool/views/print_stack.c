@@ -10,7 +10,6 @@
 #include "report/logical.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #define ASYNC_CALLERS 32
 
@@ -87,24 +86,6 @@ static void async_callers(const struct print_stack *p, uint32_t path,
 
 /* ---- text ---- */
 
-/* A link for terminals (OSC 8), if the file can be opened. Returns: whether one was begun. */
-static bool begin_link(const struct print_stack *p, const struct source_line *line, FILE *out)
-{
-    static const char plain[] = "/._-~";
-
-    if (!p->links || line->file[0] != '/' || access(line->file, R_OK))
-        return false;
-    fputs("\033]8;;file://", out);
-    for (const unsigned char *c = (const unsigned char *)line->file; *c; c++)
-        if ((*c >= '0' && *c <= '9') || ((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') ||
-            strchr(plain, *c))
-            putc(*c, out);
-        else
-            fprintf(out, "%%%02X", *c);
-    fprintf(out, "#L%u\033\\", line->line);
-    return true;
-}
-
 static void print_stack_where(const struct print_stack *p, const struct source_line *line,
                               char text[PRINT_WHERE_SIZE])
 {
@@ -113,19 +94,6 @@ static void print_stack_where(const struct print_stack *p, const struct source_l
 
     if (line->line_last)
         snprintf(text + size, PRINT_WHERE_SIZE - (size_t)size, "-%u", line->line_last);
-}
-
-static void print_stack_link(const struct print_stack *p, const struct source_line *line,
-                             const char *text, FILE *out)
-{
-    bool linked = begin_link(p, line, out);
-    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
-
-    text_elide(out, text, PRINT_WHERE_SIZE);
-    if (linked)
-        fputs("\033]8;;\033\\", out);
-    text_part(out, " <", url, ">");
-    memory_free(url);
 }
 
 #define LEAST_NAME "Namespace.Type.Method<T>" /* a frame with less room for its name is narrow */
@@ -162,6 +130,7 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
     struct source_line line;
     char where[PRINT_WHERE_SIZE] = "";
     bool known = source_line_of(p->lines, f->method, f->il, &line);
+    char *url;
 
     if (known)
         print_stack_where(p, &line, where);
@@ -173,12 +142,15 @@ static void print_frame(const struct print_stack *p, const struct report_frame *
         print_narrow(p, f, at, where, out);
         return;
     }
+    url = known && p->urls ? source_line_url(p->lines, &line) : NULL;
     fprintf(out, "%s%s", indent, at);
     fit_print_name(out, frame_name(p, &name, f), p->wide ? SIZE_MAX : terminal_room(out, used));
     fprintf(out, "%s%s", filter, known ? " in " : where);
     if (known)
-        print_stack_link(p, &line, where, out);
+        text_elide(out, where, PRINT_WHERE_SIZE);
+    text_part(out, " <", url, ">");
     fprintf(out, "%s\n", call);
+    memory_free(url);
     buffer_free(&name);
 }
 
@@ -224,17 +196,12 @@ void print_stack_text(const struct print_stack *p, uint32_t path, int32_t il, co
 
 /* ---- JSON ---- */
 
-static void print_stack_line_json(const struct print_stack *p, const struct source_line *line,
-                                  struct json_writer *w)
+static void line_json(const struct source_line *line, struct json_writer *w)
 {
-    char *url = p->urls ? source_line_url(p->lines, line) : NULL;
-
     jw_text(w, "file", line->file);
     jw_unsigned(w, "line", line->line);
     if (line->line_last)
         jw_unsigned(w, "line_last", line->line_last);
-    jw_text_if(w, "url", url);
-    memory_free(url);
 }
 
 static void json_frame_line(const struct print_stack *p, const struct report_frame *f,
@@ -247,10 +214,7 @@ static void json_frame_line(const struct print_stack *p, const struct report_fra
         return;
     }
     jw_object(w, NULL);
-    jw_text(w, "file", line.file);
-    jw_unsigned(w, "line", line.line);
-    if (line.line_last)
-        jw_unsigned(w, "line_last", line.line_last);
+    line_json(&line, w);
     jw_end(w);
 }
 
@@ -393,6 +357,7 @@ void print_stack_method_json(const struct print_stack *p, uint32_t method, int32
     uint32_t module = log_method(p->defs, method)->module;
     struct buffer name = BUFFER_INIT;
     struct source_line line;
+    char *url;
 
     jw_text(w, "method", print_stack_method(p, &name, method));
     buffer_free(&name);
@@ -400,8 +365,12 @@ void print_stack_method_json(const struct print_stack *p, uint32_t method, int32
         jw_text(w, "module", log_module(p->defs, module)->name);
     if (il < 0)
         return;
-    if (source_line_of(p->lines, method, il, &line))
-        print_stack_line_json(p, &line, w);
+    if (source_line_of(p->lines, method, il, &line)) {
+        line_json(&line, w);
+        url = p->urls ? source_line_url(p->lines, &line) : NULL;
+        jw_text_if(w, "url", url);
+        memory_free(url);
+    }
     print_il_json(il, w);
 }
 

@@ -25,7 +25,6 @@ struct print_stack {
     bool wide;                      /* names in full */
     struct naming naming;
     struct names *names; /* NULL: names are full, or the log's */
-    bool links;          /* files as links for a terminal */
     bool urls;           /* addresses by Source Link */
 };
 

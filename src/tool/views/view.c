@@ -18,28 +18,29 @@ const char *const view_words[] = {VIEWS(VIEW_WORD) NULL};
 
 const char *const view_sorts[] = {"bytes", "allocs", "total", NULL};
 
+#define VIEW_TRAITS(name, word, by, row, question, key, form, letter, help) \
+    {by, row, row "s", REPORT_LIVE_##question, MODEL_BY_##key, letter},
+static const struct {
+    const char *by, *row, *rows;
+    enum report_live_question question;
+    enum model_key key;
+    char letter;
+} traits[] = {VIEWS(VIEW_TRAITS)};
+#undef VIEW_TRAITS
+
 enum report_live_question view_question(enum view_kind kind)
 {
-#define VIEW_QUESTION(name, word, by, row, question, ...) REPORT_LIVE_##question,
-    static const enum report_live_question questions[] = {VIEWS(VIEW_QUESTION)};
-#undef VIEW_QUESTION
-    return questions[kind];
+    return traits[kind].question;
 }
 
 enum model_key view_key(enum view_kind kind)
 {
-#define VIEW_KEY(name, word, by, row, question, key, ...) MODEL_BY_##key,
-    static const enum model_key keys[] = {VIEWS(VIEW_KEY)};
-#undef VIEW_KEY
-    return keys[kind];
+    return traits[kind].key;
 }
 
 char view_browse_key(enum view_kind kind)
 {
-#define VIEW_LETTER(name, word, by, row, question, key, form, letter, help) letter,
-    static const char letters[] = {VIEWS(VIEW_LETTER)};
-#undef VIEW_LETTER
-    return letters[kind];
+    return traits[kind].letter;
 }
 
 const char *view_word(const struct view *v)
@@ -49,28 +50,19 @@ const char *view_word(const struct view *v)
 
 const char *view_by(enum view_kind kind)
 {
-#define VIEW_BY(name, word, by, ...) by,
-    static const char *const bys[] = {VIEWS(VIEW_BY)};
-#undef VIEW_BY
-    return bys[kind];
+    return traits[kind].by;
 }
 
 const char *view_row_word(enum view_kind kind)
 {
-#define VIEW_ROW(name, word, by, row, ...) row,
-    static const char *const rows[] = {VIEWS(VIEW_ROW)};
-#undef VIEW_ROW
-    return rows[kind];
+    return traits[kind].row;
 }
 
 const char *view_row_words(enum view_kind kind, uint64_t count)
 {
-#define VIEW_ROWS(name, word, by, row, ...) row "s",
-    static const char *const rows[] = {VIEWS(VIEW_ROWS)};
-#undef VIEW_ROWS
     if (count == 1)
-        return view_row_word(kind);
-    return kind == VIEW_PROCESSES ? view_words[kind] : rows[kind];
+        return traits[kind].row;
+    return kind == VIEW_PROCESSES ? view_words[kind] : traits[kind].rows;
 }
 
 /* ---- loading ---- */

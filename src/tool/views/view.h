@@ -163,19 +163,15 @@ void view_logs(const struct view *v, struct buffer *b);
 
 /* ---- what stands around the rows ---- */
 
-/* view_head - total, selected, estimates, heaps. view_foot - whether the log is complete. */
+/* view_head - total, selected, estimates, heaps; of a live question view_live_head.
+ * view_foot - whether the log is complete. */
 void view_head(const struct view *v, FILE *out);
 void view_foot(const struct view *v, FILE *out);
-/* view_print_table - the head, or view_live_head, and all of a table. Returns: 0 or -ENOMEM. */
-int view_print_table(const struct view *v, struct table *t, const struct table_look *look,
-                     FILE *out);
 const char *view_word(const struct view *v); /* of --view */
 /* Why a log without allocations has none: a sentence. */
 const char *view_empty(const struct view *v);
 /* view_begin_json - an object, and all its members before the rows. */
 void view_begin_json(const struct view *v, size_t row_count, struct json_writer *w);
-void view_rest_json(const struct view *v, size_t row_count,
-                    struct json_writer *w); /* behind total */
 struct table_look view_look(const struct view *v, FILE *out);
 
 /* view_stack_text - the frames of a site, a line each; runs of others' code are one. */
@@ -203,9 +199,9 @@ const char *view_live_heading(const struct view *v); /* of the column of bytes *
 bool view_live_range(const struct view *v, const double *weights, struct report_amount *out);
 const char *view_live_range_text(const struct view *v, const struct report_amount *range,
                                  struct view_signed *to);
-/* view_live_head, view_live_begin_json - as view_head and view_begin_json. */
+/* view_live_head, view_live_total_json - as view_head and view_total_json, which call them. */
 void view_live_head(const struct view *v, FILE *out);
-void view_live_begin_json(const struct view *v, size_t row_count, struct json_writer *w);
+void view_live_total_json(const struct view *v, struct json_writer *w);
 /* view_live_amounts_json - what the question is of, in the words of report_schema.json. */
 void view_live_amounts_json(const struct view *v, const double *weights, struct json_writer *w);
 

@@ -174,14 +174,10 @@ static bool is_inclusive(const struct view_rows *r)
     return model_rows_inclusive(&r->rows);
 }
 
-static bool is_of_lines(const struct view_rows *r)
-{
-    return r->rows.options.key == MODEL_BY_LINE || r->rows.options.key == MODEL_BY_OWN;
-}
-
 static bool has_total_share(const struct view_rows *r)
 {
-    return is_inclusive(r) && !is_of_lines(r);
+    return is_inclusive(r) && r->rows.options.key != MODEL_BY_LINE &&
+           r->rows.options.key != MODEL_BY_OWN;
 }
 
 static bool total_bytes(struct view_row *row, struct column_value *out)
@@ -230,26 +226,14 @@ bool view_value_once(struct view_row *row, struct column_value *out)
 static const struct column amount_columns[] = {
     VIEW_AMOUNTS(4),
     {.json = total_members, .shown = is_inclusive},
-    {.heading = "with calls",
-     .kind = TABLE_COUNT,
-     .rank = 3,
-     .shown = is_inclusive,
-     .value = total_bytes},
-    {.heading = "share",
-     .kind = TABLE_SHARE,
-     .rank = 6,
-     .shown = has_total_share,
-     .value = total_share},
+    COLUMN("with calls", COUNT, total_bytes, .rank = 3, .shown = is_inclusive),
+    COLUMN("share", SHARE, total_share, .rank = 6, .shown = has_total_share),
     VIEW_SHARE_MEMBER,
 };
 const struct columns view_amount_columns = COLUMNS(amount_columns);
 
 static const struct column note_columns[] = {
-    {.heading = "",
-     .kind = TABLE_TEXT,
-     .rank = TABLE_IF_FILLED + 8,
-     .least = 6,
-     .value = unoptimised_value},
+    COLUMN("", TEXT, unoptimised_value, .rank = TABLE_IF_FILLED + 8, .least = 6),
     VIEW_ONCE,
 };
 static const struct columns notes = COLUMNS(note_columns), none = {NULL, 0};
@@ -483,19 +467,13 @@ static bool calls_value(struct view_row *row, struct column_value *out)
     return time;
 }
 
-static bool calls_total_value(struct view_row *row, struct column_value *out)
+/* number: whether it is in the method alone. */
+static bool calls_ns(struct view_row *row, struct column_value *out)
 {
     const struct report_call_time *time = calls_of(row);
 
-    out->number = time ? (double)time->total_ns : 0;
-    return time;
-}
-
-static bool calls_self_value(struct view_row *row, struct column_value *out)
-{
-    const struct report_call_time *time = calls_of(row);
-
-    out->number = time ? (double)time->self_ns : 0;
+    if (time)
+        out->number = (double)(row->column->number ? time->self_ns : time->total_ns);
     return time;
 }
 
@@ -513,48 +491,36 @@ static void calls_members(struct view_row *row, struct json_writer *w)
 /* ---- the views ---- */
 
 /* A name, and what JSON says of it. */
-#define NAME_COLUMN(title, of, members) \
-    { \
-        .heading = (title), .kind = TABLE_NAME, .least = 24, .value = (of), .json = (members) \
-    }
+#define NAME_COLUMN(title, of, members) COLUMN(title, NAME, of, .least = 24, .json = (members))
 
 static const struct column site_columns[] = {
     NAME_COLUMN("type, and the stack that makes it", class_value, site_json)};
 static const struct column type_columns[] = {
-    {.key = "type", .heading = "type", .kind = TABLE_NAME, .least = 24, .value = view_value_type},
+    COLUMN("type", NAME, view_value_type, .key = "type", .least = 24),
     {.key = "module", .kind = TABLE_NAME, .value = type_module}};
 static const struct column method_columns[] = {
-    {.heading = "calls", .kind = TABLE_COUNT, .rank = 5, .shown = has_calls, .value = calls_value},
-    {.heading = "total",
-     .kind = TABLE_TIME,
-     .rank = 5,
-     .shown = has_calls,
-     .value = calls_total_value},
-    {.heading = "self",
-     .kind = TABLE_TIME,
-     .rank = 5,
-     .shown = has_calls,
-     .value = calls_self_value},
+    COLUMN("calls", COUNT, calls_value, .rank = 5, .shown = has_calls),
+    COLUMN("total", TIME, calls_ns, .rank = 5, .shown = has_calls),
+    COLUMN("self", TIME, calls_ns, .number = 1, .rank = 5, .shown = has_calls),
     NAME_COLUMN("method", place_value, place_json),
     {.json = calls_members}};
 static const struct column line_columns[] = {
-    {.heading = "line", .kind = TABLE_PLACE, .least = 12, .value = view_value_line},
+    COLUMN("line", PLACE, view_value_line, .least = 12),
     NAME_COLUMN("method", place_value, place_json),
-    {.heading = "types", .kind = TABLE_NAME, .rank = 1, .least = 12, .value = view_value_types}};
+    COLUMN("types", NAME, view_value_types, .rank = 1, .least = 12)};
 static const struct column line_type_columns[] = {
-    {.heading = "line", .kind = TABLE_PLACE, .least = 12, .value = view_value_line},
-    {.heading = "method", .kind = TABLE_NAME, .least = 24, .value = place_value},
-    {.key = "type", .heading = "type", .kind = TABLE_NAME, .least = 16, .value = class_value},
+    COLUMN("line", PLACE, view_value_line, .least = 12),
+    COLUMN("method", NAME, place_value, .least = 24),
+    COLUMN("type", NAME, class_value, .key = "type", .least = 16),
     {.json = place_members}};
 static const struct column module_columns[] = {NAME_COLUMN("module", module_value, module_json)};
-static const struct column owner_columns[] = {
-    {.heading = "", .kind = TABLE_TEXT, .rank = 8, .least = 6, .value = owner_value}};
+static const struct column owner_columns[] = {COLUMN("", TEXT, owner_value, .rank = 8, .least = 6)};
 static const struct column namespace_columns[] = {
     NAME_COLUMN("namespace", namespace_value, namespace_json)};
 static const struct column thread_columns[] = {NAME_COLUMN("thread", thread_value, thread_json)};
 static const struct column size_columns[] = {
-    {.heading = "", .kind = TABLE_BAR, .rank = 7, .least = 30, .value = view_value_share},
-    {.heading = "heap", .kind = TABLE_TEXT, .least = 6, .value = heap_value},
+    COLUMN("", BAR, view_value_share, .rank = 7, .least = 30),
+    COLUMN("heap", TEXT, heap_value, .least = 6),
     NAME_COLUMN("bytes of an object", size_value, size_json)};
 
 void view_print_passed(const struct view_rows *r, const struct model_row *row, size_t indent,
@@ -658,10 +624,7 @@ int view_rows_text(const struct view_rows *r, size_t shown, FILE *out)
     int err = columns_fit(&columns, r, shown, out);
 
     if (!err) {
-        if (r->view->question)
-            view_live_head(r->view, out);
-        else
-            view_head(r->view, out);
+        view_head(r->view, out);
         if (r->grows)
             view_live_growing(r, out);
         if (shown)
@@ -678,10 +641,7 @@ int view_rows_json(const struct view_rows *r, size_t shown, FILE *out)
     struct json_writer w;
 
     jw_init(&w, out);
-    if (v->question)
-        view_live_begin_json(v, r->rows.count, &w);
-    else
-        view_begin_json(v, r->rows.count, &w);
+    view_begin_json(v, r->rows.count, &w);
     columns_json(r, "rows", shown, &w);
     if (r->kind == VIEW_SITES)
         print_stack_tables_json(&v->stack, &w);

@@ -221,22 +221,6 @@ void view_live_head(const struct view *v, FILE *out)
     print_words(v, out);
 }
 
-int view_print_table(const struct view *v, struct table *t, const struct table_look *look,
-                     FILE *out)
-{
-    int err = table_fit(t, look);
-
-    if (err)
-        return err;
-    if (v->question)
-        view_live_head(v, out);
-    else
-        view_head(v, out);
-    putc('\n', out);
-    table_print(t, out);
-    return 0;
-}
-
 /* ---- deaths ---- */
 
 static const char *const generations[REPORT_LIVE_GENERATIONS] = {"gen 0", "gen 1", "gen 2", "large",
@@ -337,14 +321,9 @@ static int count_grows(const struct view *v, const uint32_t *of, size_t rows,
 
 /* ---- columns ---- */
 
-static enum report_live_question question_of(const struct view_rows *r)
-{
-    return r->view->question;
-}
-
 static bool is_grown(const struct view_rows *r)
 {
-    return question_of(r) == REPORT_LIVE_GROWN;
+    return r->view->question == REPORT_LIVE_GROWN;
 }
 
 static bool is_not_grown(const struct view_rows *r)
@@ -354,12 +333,12 @@ static bool is_not_grown(const struct view_rows *r)
 
 static bool is_temporary(const struct view_rows *r)
 {
-    return question_of(r) == REPORT_LIVE_TEMPORARY;
+    return r->view->question == REPORT_LIVE_TEMPORARY;
 }
 
 static bool has_deaths(const struct view_rows *r)
 {
-    return question_of(r) == REPORT_LIVE_LIFETIMES;
+    return r->view->question == REPORT_LIVE_LIFETIMES;
 }
 
 static bool has_ranges(const struct view_rows *r)
@@ -369,7 +348,7 @@ static bool has_ranges(const struct view_rows *r)
 
 static bool has_beside(const struct view_rows *r)
 {
-    return question_of(r) == REPORT_LIVE_END || is_grown(r) || has_deaths(r);
+    return r->view->question == REPORT_LIVE_END || is_grown(r) || has_deaths(r);
 }
 
 static bool has_alive(const struct view_rows *r)
@@ -395,10 +374,8 @@ static bool signed_value(struct view_row *row, struct column_value *out)
 {
     struct view_signed text;
 
-    buffer_text(&out->made,
-                view_live_amount(row->of->view, row->self_weights[row->column->number], &text));
-    out->text = out->made.data;
-    return true;
+    return column_text(
+        out, view_live_amount(row->of->view, row->self_weights[row->column->number], &text));
 }
 
 static bool live_range(struct view_row *row, struct column_value *out)
@@ -408,9 +385,7 @@ static bool live_range(struct view_row *row, struct column_value *out)
 
     if (!view_live_range(row->of->view, row->self_weights, &range))
         return false;
-    buffer_text(&out->made, view_live_range_text(row->of->view, &range, &text));
-    out->text = out->made.data;
-    return true;
+    return column_text(out, view_live_range_text(row->of->view, &range, &text));
 }
 
 /* Of all that was made, what died young. */
@@ -542,17 +517,13 @@ static void collection_json(const char *key, const struct log_collection *c, uin
     jw_end(w);
 }
 
-void view_live_begin_json(const struct view *v, size_t row_count, struct json_writer *w)
+void view_live_total_json(const struct view *v, struct json_writer *w)
 {
     const struct report_live *live = model_live(v->read.model);
     double all[MODEL_WEIGHTS];
 
     for (int i = 0; i < MODEL_WEIGHTS; i++)
         all[i] = all_of(v, (enum model_weight)i);
-    jw_object(w, NULL);
-    print_stack_schema_json(&v->stack, w);
-    jw_text(w, "view", view_word(v));
-    jw_text(w, "by", view_by(v->kind));
     jw_object(w, "total");
     view_live_amounts_json(v, v->sum, w);
     jw_unsigned(w, "lost", log_input_lost(model_log(v->read.model)));
@@ -571,7 +542,6 @@ void view_live_begin_json(const struct view *v, size_t row_count, struct json_wr
     if (live->asked)
         collection_json("collection", &live->at.last, live->at.missed, w);
     jw_unsigned(w, "recordings", live->asked);
-    view_rest_json(v, row_count, w);
 }
 
 static void deaths_json(const struct view_deaths *d, struct json_writer *w)
@@ -613,68 +583,30 @@ static void grows_members(struct view_row *row, struct json_writer *w)
 }
 
 #define DIED(generation, title) \
-    { \
-        .heading = (title), .kind = TABLE_COUNT, .rank = 8 - (generation), .number = (generation), \
-        .shown = has_deaths, .value = died_value \
-    }
+    COLUMN(title, COUNT, died_value, .rank = 8 - (generation), .number = (generation), \
+           .shown = has_deaths)
 
 static const struct column live_columns[] = {
     {.json = live_members},
-    {.titled = view_live_heading,
-     .kind = TABLE_COUNT,
-     .number = MODEL_BYTES,
-     .shown = is_not_grown,
-     .value = weight_value},
-    {.titled = view_live_heading,
-     .kind = TABLE_NUMBER_TEXT,
-     .number = MODEL_BYTES,
-     .shown = is_grown,
-     .value = signed_value},
-    {.key = "share",
-     .heading = "share",
-     .kind = TABLE_SHARE,
-     .rank = 2,
-     .shown = is_not_grown,
-     .value = view_value_share},
-    {.heading = "objects",
-     .kind = TABLE_COUNT,
-     .rank = 4,
-     .number = MODEL_ALLOCS,
-     .shown = is_not_grown,
-     .value = weight_value},
-    {.heading = "objects",
-     .kind = TABLE_NUMBER_TEXT,
-     .rank = 4,
-     .number = MODEL_ALLOCS,
-     .shown = is_grown,
-     .value = signed_value},
-    {.heading = "95% range",
-     .kind = TABLE_NUMBER_TEXT,
-     .rank = 2,
-     .shown = has_ranges,
-     .value = live_range},
-    {.titled = beside_heading,
-     .kind = TABLE_COUNT,
-     .rank = 3,
-     .number = MODEL_BESIDE_BYTES,
-     .shown = has_beside,
-     .value = weight_value},
-    {.heading = "of site",
-     .kind = TABLE_SHARE,
-     .rank = 1,
-     .shown = is_temporary,
-     .value = beside_share},
+    COLUMN_TITLED(view_live_heading, COUNT, weight_value, .number = MODEL_BYTES,
+                  .shown = is_not_grown),
+    COLUMN_TITLED(view_live_heading, NUMBER_TEXT, signed_value, .number = MODEL_BYTES,
+                  .shown = is_grown),
+    COLUMN("share", SHARE, view_value_share, .key = "share", .rank = 2, .shown = is_not_grown),
+    COLUMN("objects", COUNT, weight_value, .rank = 4, .number = MODEL_ALLOCS,
+           .shown = is_not_grown),
+    COLUMN("objects", NUMBER_TEXT, signed_value, .rank = 4, .number = MODEL_ALLOCS,
+           .shown = is_grown),
+    COLUMN("95% range", NUMBER_TEXT, live_range, .rank = 2, .shown = has_ranges),
+    COLUMN_TITLED(beside_heading, COUNT, weight_value, .rank = 3, .number = MODEL_BESIDE_BYTES,
+                  .shown = has_beside),
+    COLUMN("of site", SHARE, beside_share, .rank = 1, .shown = is_temporary),
     DIED(0, "gen 0"),
     DIED(1, "gen 1"),
     DIED(2, "gen 2"),
     DIED(3, "large"),
     DIED(4, "pinned"),
-    {.heading = "alive",
-     .kind = TABLE_COUNT,
-     .rank = 3,
-     .number = MODEL_LIVE_BYTES,
-     .shown = has_alive,
-     .value = weight_value},
+    COLUMN("alive", COUNT, weight_value, .rank = 3, .number = MODEL_LIVE_BYTES, .shown = has_alive),
     {.json = died_members},
     {.json = grows_members},
 };
@@ -773,8 +705,11 @@ static int lifetimes_text(const struct view *v, const struct lifetime *rows, siz
             table_text(t, 6, view_live_range_text(v, &row->range, &range));
     }
     if (!err)
-        err = view_print_table(v, t, &look, out);
+        err = table_fit(t, &look);
     if (!err) {
+        view_head(v, out);
+        putc('\n', out);
+        table_print(t, out);
         putc('\n', out);
         view_foot(v, out);
     }
@@ -788,7 +723,7 @@ static int lifetimes_json(const struct view *v, const struct lifetime *rows, siz
     struct json_writer w;
 
     jw_init(&w, out);
-    view_live_begin_json(v, count, &w);
+    view_begin_json(v, count, &w);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < count; i++) {
         jw_line_object(&w, 2, NULL);

@@ -48,11 +48,6 @@ struct overview {
 
 /* ---- hottest paths ---- */
 
-static bool is_own(const struct model_tree *t, uint32_t node)
-{
-    return node && t->places[t->nodes[node].place].own;
-}
-
 static void note_path(struct overview *o, const struct hot_path *path)
 {
     size_t at = o->path_count;
@@ -100,7 +95,7 @@ static int note_paths(struct overview *o, const struct model_tree *t, bool own)
     int err = bytes && near ? 0 : -ENOMEM;
 
     for (uint32_t i = 1; !err && i < t->node_count; i++) {
-        near[i] = is_own(t, i) || !own ? i : near[t->nodes[i].parent];
+        near[i] = t->places[t->nodes[i].place].own || !own ? i : near[t->nodes[i].parent];
         bytes[near[i]] += t->self[MODEL_BYTES][i];
     }
     for (uint32_t i = 1; !err && i < t->node_count; i++)
@@ -334,9 +329,9 @@ static bool own_method(struct view_row *row, struct column_value *out)
 
 static const struct column own_columns[] = {
     VIEW_AMOUNTS(3),
-    {.heading = "line", .kind = TABLE_PLACE, .least = 28, .value = own_line},
-    {.heading = "method", .kind = TABLE_NAME, .rank = 1, .least = 20, .value = own_method},
-    {.heading = "types", .kind = TABLE_NAME, .least = 16, .value = view_value_types},
+    COLUMN("line", PLACE, own_line, .least = 28),
+    COLUMN("method", NAME, own_method, .rank = 1, .least = 20),
+    COLUMN("types", NAME, view_value_types, .least = 16),
     VIEW_ONCE,
 };
 static const struct columns columns_of_own = COLUMNS(own_columns);
@@ -614,13 +609,8 @@ static bool any_own(const struct view_rows *r)
 
 static const struct column type_columns[] = {
     VIEW_AMOUNTS(3),
-    {.heading = "type", .kind = TABLE_NAME, .least = 24, .value = view_value_type},
-    {.heading = "most of it by",
-     .kind = TABLE_PLACE,
-     .rank = 1,
-     .least = 24,
-     .shown = any_own,
-     .value = spread_value},
+    COLUMN("type", NAME, view_value_type, .least = 24),
+    COLUMN("most of it by", PLACE, spread_value, .rank = 1, .least = 24, .shown = any_own),
     VIEW_ONCE,
 };
 static const struct columns columns_of_types = COLUMNS(type_columns);
@@ -640,11 +630,6 @@ static int print_types(const struct overview *o, FILE *out)
 }
 
 /* ---- processes ---- */
-
-static bool several_processes(const struct view *v)
-{
-    return model_processes(v->read.model)->count > 1 && !v->filter.thread;
-}
 
 static int print_processes(const struct overview *o, FILE *out)
 {
@@ -886,7 +871,7 @@ int view_overview(struct view *v, FILE *out)
 
     if (!err)
         err = view_rows_init(&o.types, v, VIEW_TYPES);
-    if (!err && several_processes(v))
+    if (!err && model_processes(v->read.model)->count > 1 && !v->filter.thread)
         err = view_rows_init(&o.processes, v, VIEW_PROCESSES);
     if (!err)
         err = time_line_init(&o.time, v);

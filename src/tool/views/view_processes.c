@@ -128,14 +128,10 @@ static bool process_value(struct view_row *row, struct column_value *out)
 static const struct column columns[] = {
     VIEW_AMOUNTS(3),
     VIEW_SHARE_MEMBER,
-    {.heading = "began at", .kind = TABLE_TIME, .rank = 4, .value = began_value},
-    {.heading = "ran for", .kind = TABLE_TIME, .rank = 5, .value = ran_value},
-    {.heading = "process",
-     .kind = TABLE_NAME,
-     .least = 30,
-     .value = process_value,
-     .json = process_members},
-    {.heading = "command", .kind = TABLE_TEXT, .rank = 1, .least = 20, .value = command_value},
+    COLUMN("began at", TIME, began_value, .rank = 4),
+    COLUMN("ran for", TIME, ran_value, .rank = 5),
+    COLUMN("process", NAME, process_value, .least = 30, .json = process_members),
+    COLUMN("command", TEXT, command_value, .rank = 1, .least = 20),
 };
 const struct columns view_process_columns = COLUMNS(columns);
 
@@ -148,11 +144,6 @@ struct family {
     struct model_row *rows;
     size_t count;
 };
-
-static void family_fini(struct family *f)
-{
-    memory_free_all(f->of, f->order, f->depths, f->rows);
-}
 
 static void add_row(struct family *f, const struct model_row *row, uint32_t process, uint32_t depth)
 {
@@ -203,6 +194,6 @@ int view_processes_text(const struct view_rows *r, size_t shown, bool head, FILE
     below.depths = f.depths;
     if (!err)
         err = head ? view_rows_text(&below, f.count, out) : columns_table(&below, f.count, out);
-    family_fini(&f);
+    memory_free_all(f.of, f.order, f.depths, f.rows);
     return err;
 }

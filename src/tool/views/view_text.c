@@ -369,6 +369,10 @@ void view_head(const struct view *v, FILE *out)
     struct text_number count;
     struct model_amount all;
 
+    if (v->question) {
+        view_live_head(v, out);
+        return;
+    }
     view_all(v, &all);
     if (print_sampling_late(model_log(v->read.model), &v->read.found, &sampling))
         fputs(print_sampling_lead(&sampling), out);
@@ -427,12 +431,10 @@ void view_begin_json(const struct view *v, size_t row_count, struct json_writer 
     print_stack_schema_json(&v->stack, w);
     jw_text(w, "view", view_word(v));
     jw_text(w, "by", view_by(v->kind));
-    view_total_json(v, w);
-    view_rest_json(v, row_count, w);
-}
-
-void view_rest_json(const struct view *v, size_t row_count, struct json_writer *w)
-{
+    if (v->question)
+        view_live_total_json(v, w);
+    else
+        view_total_json(v, w);
     jw_text_if(w, "from", v->how.filters->window.from);
     jw_text_if(w, "to", v->how.filters->window.to);
     own_json(v, w);

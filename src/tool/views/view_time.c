@@ -61,9 +61,7 @@ static bool from_value(struct view_row *row, struct column_value *out)
 {
     char text[32];
 
-    buffer_text(&out->made, range_time(row->row->what * row->of->slice_ns, text));
-    out->text = out->made.data;
-    return true;
+    return column_text(out, range_time(row->row->what * row->of->slice_ns, text));
 }
 
 static bool rate_value(struct view_row *row, struct column_value *out)
@@ -73,9 +71,7 @@ static bool rate_value(struct view_row *row, struct column_value *out)
 
     if (!(seconds > 0))
         return false;
-    buffer_text(&out->made, text_bytes(&n, (uint64_t)((double)row->self.bytes / seconds)));
-    out->text = out->made.data;
-    return true;
+    return column_text(out, text_bytes(&n, (uint64_t)((double)row->self.bytes / seconds)));
 }
 
 static bool bar_value(struct view_row *row, struct column_value *out)
@@ -93,12 +89,12 @@ static void time_members(struct view_row *row, struct json_writer *w)
 }
 
 static const struct column time_columns[] = {
-    {.heading = "from", .kind = TABLE_NUMBER_TEXT, .value = from_value},
+    COLUMN("from", NUMBER_TEXT, from_value),
     VIEW_AMOUNTS(3),
     VIEW_SHARE_MEMBER,
     {.json = time_members},
-    {.heading = "per second", .kind = TABLE_NUMBER_TEXT, .rank = 4, .value = rate_value},
-    {.heading = "", .kind = TABLE_BAR, .rank = 1, .least = 30, .value = bar_value},
+    COLUMN("per second", NUMBER_TEXT, rate_value, .rank = 4),
+    COLUMN("", BAR, bar_value, .rank = 1, .least = 30),
 };
 static const struct columns columns = COLUMNS(time_columns);
 

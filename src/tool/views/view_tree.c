@@ -136,11 +136,6 @@ static int push(struct paths *p, const struct path_row *row)
     return 0;
 }
 
-static bool opens(const struct paths *p, const struct path_row *row)
-{
-    return (!p->depth || row->depth < p->depth) && (!p->hot_only || row->hot);
-}
-
 /* How many of p->children are shown: those in front. */
 static size_t shown_children(const struct paths *p)
 {
@@ -186,7 +181,7 @@ static int collect(struct paths *p)
         uint32_t number = (uint32_t)p->count;
 
         if (row.at != NO_ROW) {
-            row.open = opens(p, &row);
+            row.open = (!p->depth || row.depth < p->depth) && (!p->hot_only || row.hot);
             err = find_children(p, row.at);
             row.leaf = !p->child_count;
         }
@@ -386,10 +381,7 @@ static int print_text(const struct paths *p, FILE *out)
     if (!err)
         err = table_fit(t, &look);
     if (!err) {
-        if (p->v->question)
-            view_live_head(p->v, out);
-        else
-            view_head(p->v, out);
+        view_head(p->v, out);
         putc('\n', out);
         print_rows(p, t, out);
         print_hint(p, out);
@@ -450,10 +442,7 @@ static int print_json(const struct paths *p, FILE *out)
     struct json_writer w;
 
     jw_init(&w, out);
-    if (p->v->question)
-        view_live_begin_json(p->v, p->count, &w);
-    else
-        view_begin_json(p->v, p->count, &w);
+    view_begin_json(p->v, p->count, &w);
     jw_text_if(&w, "of", p->v->of);
     jw_line_array(&w, 1, "rows");
     for (size_t i = 0; i < p->count; i++)
