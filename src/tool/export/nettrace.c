@@ -5,9 +5,9 @@
 #include "export/nettrace_blocks.h"
 
 #include "base/memory.h"
+#include "base/order.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -58,9 +58,7 @@ static int by_place(const void *a, const void *b)
     const struct export_frame *one = &sorting[*(const uint32_t *)a];
     const struct export_frame *two = &sorting[*(const uint32_t *)b];
 
-    if (one->function != two->function)
-        return one->function < two->function ? -1 : 1;
-    return (one->il > two->il) - (one->il < two->il);
+    return ORDERS(ORDER(one->function, two->function), ORDER(one->il, two->il));
 }
 
 static uint32_t offset_of(int32_t il)

@@ -13,9 +13,22 @@
 
 #define SMALLER "(smaller ones)" /* the leaf of what was folded */
 
+/* live: not known to be dead: what the last collection left, and later allocations. */
+struct amounts {
+    double bytes, allocs, live_bytes, live_allocs;
+};
+
+static void add(struct amounts *to, const struct amounts *more)
+{
+    to->bytes += more->bytes;
+    to->allocs += more->allocs;
+    to->live_bytes += more->live_bytes;
+    to->live_allocs += more->live_allocs;
+}
+
 /* What of one type was folded into a node. */
 struct rest {
-    double bytes, allocs, live_bytes, live_allocs;
+    struct amounts of;
     uint32_t type; /* its place */
     uint32_t next; /* number + 1 of the next of the same node; 0: the last */
     uint32_t into; /* number + 1 of the one that it was added to; 0: none */
@@ -47,39 +60,25 @@ struct making {
 
 /* ---- what is too small ---- */
 
-static bool is_type(const struct making *m, uint32_t node)
+static double weight(const double *found, const double *later, uint32_t node)
 {
-    return m->t->places[m->t->nodes[node].place].kind == MODEL_PLACE_TYPE;
-}
-
-static double own_bytes(const struct making *m, uint32_t node)
-{
-    return m->folded[node] ? 0 : m->t->self[MODEL_BYTES][node];
-}
-
-static double own_allocs(const struct making *m, uint32_t node)
-{
-    return m->folded[node] ? 0 : m->t->self[MODEL_ALLOCS][node];
-}
-
-/* Not known to be dead: what the last collection left, and later allocations. */
-static double live_of(const struct making *m, uint32_t node, bool bytes)
-{
-    const double *found = m->t->self[bytes ? MODEL_LIVE_BYTES : MODEL_LIVE_ALLOCS];
-    const double *later = m->t->self[bytes ? MODEL_BESIDE_BYTES : MODEL_BESIDE_ALLOCS];
-
     return (found ? found[node] : 0) + (later ? later[node] : 0);
 }
 
-static double own_live(const struct making *m, uint32_t node, bool bytes)
+static struct amounts amounts_of(const struct making *m, uint32_t node)
 {
-    return m->folded[node] ? 0 : live_of(m, node, bytes);
+    double *const *self = m->t->self;
+
+    return (struct amounts){self[MODEL_BYTES][node], self[MODEL_ALLOCS][node],
+                            weight(self[MODEL_LIVE_BYTES], self[MODEL_BESIDE_BYTES], node),
+                            weight(self[MODEL_LIVE_ALLOCS], self[MODEL_BESIDE_ALLOCS], node)};
 }
 
-/* Whether there is anything of it, where it stands. */
-static bool has_own(const struct making *m, uint32_t node)
+/* What is left of it where it stands. Returns: whether there is anything. */
+static bool has_own(const struct making *m, uint32_t node, struct amounts *out)
 {
-    return own_bytes(m, node) > 0 || own_allocs(m, node) > 0 || own_live(m, node, false) > 0;
+    *out = m->folded[node] ? (struct amounts){0, 0, 0, 0} : amounts_of(m, node);
+    return out->bytes > 0 || out->allocs > 0 || out->live_allocs > 0;
 }
 
 /* Rests go over to another node: all of the list that begins with `first`. */
@@ -108,10 +107,7 @@ static void add_up(struct making *m, uint32_t node)
         uint32_t known = m->seen[rest->type];
 
         if (known) {
-            m->rests[known - 1].bytes += rest->bytes;
-            m->rests[known - 1].allocs += rest->allocs;
-            m->rests[known - 1].live_bytes += rest->live_bytes;
-            m->rests[known - 1].live_allocs += rest->live_allocs;
+            add(&m->rests[known - 1].of, &rest->of);
             rest->into = known;
             *link = rest->next;
         } else {
@@ -123,9 +119,9 @@ static void add_up(struct making *m, uint32_t node)
         m->seen[m->rests[i - 1].type] = 0;
 }
 
-static bool is_small(const struct making *m, double bytes, double live)
+static bool is_small(const struct making *m, const struct amounts *of)
 {
-    return bytes < m->least && (live < m->live_least || !(m->live_least > 0));
+    return of->bytes < m->least && (of->live_bytes < m->live_least || !(m->live_least > 0));
 }
 
 /* Types that are still too small go on to the caller; the others stay. */
@@ -137,7 +133,7 @@ static void send_on(struct making *m, uint32_t node)
         uint32_t number = *link;
         struct rest *rest = &m->rests[number - 1];
 
-        if (!is_small(m, rest->bytes, rest->live_bytes)) {
+        if (!is_small(m, &rest->of)) {
             link = &rest->next;
             continue;
         }
@@ -154,22 +150,16 @@ static void fold(struct making *m, struct export_folded *folded)
     const struct model_tree *t = m->t;
 
     for (uint32_t i = t->node_count; i-- > 1;) {
-        double bytes = t->self[MODEL_BYTES][i], allocs = t->self[MODEL_ALLOCS][i];
+        struct amounts of = amounts_of(m, i);
         uint32_t parent = t->nodes[i].parent;
 
-        if (is_type(m, i) && is_small(m, bytes, live_of(m, i, true))) {
-            struct rest *rest = &m->rests[m->rest_count++];
-
-            *rest = (struct rest){.bytes = bytes,
-                                  .allocs = allocs,
-                                  .live_bytes = live_of(m, i, true),
-                                  .live_allocs = live_of(m, i, false),
-                                  .type = t->nodes[i].place};
+        if (t->places[t->nodes[i].place].kind == MODEL_PLACE_TYPE && is_small(m, &of)) {
+            m->rests[m->rest_count++] = (struct rest){.of = of, .type = t->nodes[i].place};
             hand_over(m, m->rest_count, parent);
             m->folded[i] = true;
             m->nodes[i] = m->rest_count;
             folded->sites++;
-            folded->bytes += bytes;
+            folded->bytes += of.bytes;
         } else if (m->several[i]) {
             add_up(m, i);
             send_on(m, i);
@@ -177,7 +167,7 @@ static void fold(struct making *m, struct export_folded *folded)
             hand_over(m, m->rest_of[i], parent);
             m->rest_of[i] = 0;
         }
-        m->used[i] |= has_own(m, i) || m->rest_of[i];
+        m->used[i] |= has_own(m, i, &of) || m->rest_of[i];
         m->used[parent] |= m->used[i];
     }
     add_up(m, 0);
@@ -270,7 +260,7 @@ static int put_node(struct making *m, uint32_t parent, uint32_t place)
     return frame_of(m, place, &node->frame);
 }
 
-static void put_sample(struct making *m, const struct rest *of)
+static void put_sample(struct making *m, const struct amounts *of)
 {
     struct export_profile *p = m->p;
     struct export_sample *sample = &p->samples[p->sample_count++];
@@ -295,7 +285,7 @@ static int put_rests(struct making *m, uint32_t parent, uint32_t first)
     for (uint32_t i = first; !err && i; i = m->rests[i - 1].next) {
         err = put_node(m, smaller, m->rests[i - 1].type);
         m->rests[i - 1].node = (uint32_t)m->p->node_count - 1;
-        put_sample(m, &m->rests[i - 1]);
+        put_sample(m, &m->rests[i - 1].of);
     }
     return err;
 }
@@ -303,6 +293,7 @@ static int put_rests(struct making *m, uint32_t parent, uint32_t first)
 static int put_all(struct making *m)
 {
     const struct model_tree *t = m->t;
+    struct amounts own;
     int err = 0;
 
     m->p->node_count = 1;
@@ -314,11 +305,8 @@ static int put_all(struct making *m)
             m->nodes[i] = (uint32_t)m->p->node_count;
             err = put_node(m, m->nodes[t->nodes[i].parent], t->nodes[i].place);
         }
-        if (!err && has_own(m, i))
-            put_sample(m, &(struct rest){.bytes = own_bytes(m, i),
-                                         .allocs = own_allocs(m, i),
-                                         .live_bytes = own_live(m, i, true),
-                                         .live_allocs = own_live(m, i, false)});
+        if (!err && has_own(m, i, &own))
+            put_sample(m, &own);
         if (!err && m->rest_of[i])
             err = put_rests(m, m->nodes[i], m->rest_of[i]);
     }
@@ -347,10 +335,11 @@ static int make_room(struct making *m)
 {
     struct export_profile *p = m->p;
     size_t used = 1, leaves = 0;
+    struct amounts own;
 
     for (uint32_t i = 0; i < m->t->node_count; i++) {
         used += (size_t)m->used[i] + (m->rest_of[i] != 0);
-        leaves += has_own(m, i);
+        leaves += has_own(m, i, &own);
         for (uint32_t r = m->rest_of[i]; r; r = m->rests[r - 1].next, used++)
             leaves++;
     }
@@ -397,26 +386,14 @@ static int make_tables(struct making *m)
                : -ENOMEM;
 }
 
-static void free_tables(struct making *m)
-{
-    memory_free_all(m->nodes, m->rests, m->rest_of, m->several, m->folded, m->used, m->seen,
-                    m->frames, m->functions[0], m->functions[1], m->modules);
-}
-
-static double live_total(const struct making *m)
-{
-    const double *found = m->t->total[MODEL_LIVE_BYTES], *later = m->t->total[MODEL_BESIDE_BYTES];
-
-    return (found ? found[0] : 0) + (later ? later[0] : 0);
-}
-
 static int make(struct making *m, double min_share, struct export_folded *folded)
 {
     int err = make_tables(m);
 
     if (!err) {
         m->least = m->t->total[MODEL_BYTES][0] * min_share;
-        m->live_least = live_total(m) * min_share;
+        m->live_least =
+            weight(m->t->total[MODEL_LIVE_BYTES], m->t->total[MODEL_BESIDE_BYTES], 0) * min_share;
         m->used[0] = true;
         fold(m, folded);
         err = make_room(m);
@@ -429,7 +406,8 @@ static int make(struct making *m, double min_share, struct export_folded *folded
         folded->nodes = m->nodes;
         m->nodes = NULL;
     }
-    free_tables(m);
+    memory_free_all(m->nodes, m->rests, m->rest_of, m->several, m->folded, m->used, m->seen,
+                    m->frames, m->functions[0], m->functions[1], m->modules);
     return err;
 }
 

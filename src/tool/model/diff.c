@@ -172,12 +172,8 @@ static int by_change(const void *left, const void *right)
     uint64_t allocs_a = diff_distance(a[0].allocs, a[1].allocs);
     uint64_t allocs_b = diff_distance(b[0].allocs, b[1].allocs);
 
-    if (l->noise != r->noise)
-        return ORDER(l->noise, r->noise);
-    if (bytes_a != bytes_b)
-        return ORDER(bytes_b, bytes_a);
-    return allocs_a != allocs_b ? ORDER(allocs_b, allocs_a)
-                                : ORDER(rank(&l->change), rank(&r->change));
+    return ORDERS(ORDER(l->noise, r->noise), ORDER(bytes_b, bytes_a), ORDER(allocs_b, allocs_a),
+                  ORDER(rank(&l->change), rank(&r->change)));
 }
 
 static int join(struct diff *diff, const struct diff_rows *rows)

@@ -59,14 +59,8 @@ static struct shape shape_of(const struct diff_rows *rows, const struct diff_pat
 }
 
 /* By type, then by their own frames; those without any first. */
-static int by_own(const void *left, const void *right)
-{
-    const struct shape *a = left, *b = right;
-    int order = diff_key_order(&a->type, &b->type);
-
-    order = order ? order : diff_key_order(&a->own, &b->own);
-    return order ? order : ORDER(a->row, b->row);
-}
+ORDERED_BY(by_own, struct shape, diff_key_order(&x->type, &y->type),
+           diff_key_order(&x->own, &y->own), ORDER(x->row, y->row))
 
 /* Rows of one type below the same own frames become one if most of what some lost others have. */
 static uint64_t join_own(struct diff_rows *rows, struct shape *shapes, size_t count)
@@ -88,13 +82,8 @@ static uint64_t join_own(struct diff_rows *rows, struct shape *shapes, size_t co
 }
 
 /* By type; of a type the most changed first, then as they came. */
-static int by_type(const void *left, const void *right)
-{
-    const struct shape *a = left, *b = right;
-    double x = fabs(a->change), y = fabs(b->change);
-
-    return ORDERS(diff_key_order(&a->type, &b->type), ORDER(y, x), ORDER(a->row, b->row));
-}
+ORDERED_BY(by_type, struct shape, diff_key_order(&x->type, &y->type),
+           ORDER(fabs(y->change), fabs(x->change)), ORDER(x->row, y->row))
 
 /* Has the longer one all frames of the other, in the same order? */
 static bool is_inlined(const struct shape *one, const struct shape *other)

@@ -54,13 +54,8 @@ static bool find_line(const struct diff_rows *rows, size_t row, struct line *out
     return true;
 }
 
-static int by_place(const void *left, const void *right)
-{
-    const struct line *a = left, *b = right;
-
-    return ORDERS(diff_key_order(&a->key, &b->key), ORDER(a->side, b->side),
-                  ORDER(a->number, b->number));
-}
+ORDERED_BY(by_place, struct line, diff_key_order(&x->key, &y->key), ORDER(x->side, y->side),
+           ORDER(x->number, y->number))
 
 static void by_number(struct diff_rows *rows, const struct line *old, size_t olds,
                       const struct line *new, size_t news)
@@ -166,13 +161,8 @@ struct part {
     double change;
 };
 
-static int by_method(const void *left, const void *right)
-{
-    const struct part *a = left, *b = right;
-
-    return ORDERS(diff_key_order(&a->key, &b->key), ORDER(a->lined, b->lined),
-                  ORDER(a->row, b->row));
-}
+ORDERED_BY(by_method, struct part, diff_key_order(&x->key, &y->key), ORDER(x->lined, y->lined),
+           ORDER(x->row, y->row))
 
 static bool find_part(const struct diff_rows *rows, size_t row, struct part *out)
 {

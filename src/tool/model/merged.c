@@ -198,12 +198,8 @@ static int find(struct model_merged *g, const struct row *row)
     return err;
 }
 
-static int by_group(const void *left, const void *right)
-{
-    const struct found *a = left, *b = right;
-
-    return ORDERS(ORDER(a->group, b->group), ORDER(a->node, b->node), ORDER(a->from, b->from));
-}
+ORDERED_BY(by_group, struct found, ORDER(x->group, y->group), ORDER(x->node, y->node),
+           ORDER(x->from, y->from))
 
 /* Callers: what came through several entries comes through the one that called them. */
 static int add_found(struct model_merged *g, const struct found *f, bool same)
@@ -243,13 +239,8 @@ static int add_row(struct model_merged *g, uint32_t parent, const struct found *
 }
 
 /* Rows were made in the order of their places, which is that of names. */
-static int by_weight(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-    double bytes_a = a->shown.total[MODEL_BYTES], bytes_b = b->shown.total[MODEL_BYTES];
-
-    return bytes_a != bytes_b ? ORDER(bytes_b, bytes_a) : ORDER(a->shown.place, b->shown.place);
-}
+ORDERED_BY(by_weight, struct row, ORDER(y->shown.total[MODEL_BYTES], x->shown.total[MODEL_BYTES]),
+           ORDER(x->shown.place, y->shown.place))
 
 int model_merged_open(struct model_merged *g, uint32_t row, uint32_t *first, uint32_t *count)
 {

@@ -69,12 +69,6 @@ static void choose_weights(struct model_rows *r)
     r->stride = r->weight_count * (has_totals(r) ? 2 : 1);
 }
 
-static uint32_t module_of(const struct model_rows *r, const struct model_place *p)
-{
-    return p->kind == MODEL_PLACE_METHOD ? log_method(model_defs(r->tree->model), p->method)->module
-                                         : 0;
-}
-
 static bool in_method(const struct model_place *p)
 {
     return p->kind != MODEL_PLACE_ROOT && p->kind != MODEL_PLACE_NONE;
@@ -84,6 +78,7 @@ static bool in_method(const struct model_place *p)
 static uint32_t place_row(struct model_rows *r, const struct model_place *p, uint32_t class_number)
 {
     struct model_row row = {.place = p, .cell = UINT32_MAX, .class_number = class_number};
+    bool method = p->kind == MODEL_PLACE_METHOD;
 
     switch (r->options.key) {
     case MODEL_BY_LINE_TYPE:
@@ -103,13 +98,14 @@ static uint32_t place_row(struct model_rows *r, const struct model_place *p, uin
             row.key[1] = 1;
         break;
     case MODEL_BY_MODULE:
-        row.what = in_method(p) ? module_of(r, p) + 1 : 0;
+        row.what = in_method(p);
+        row.what += method ? log_method(model_defs(r->tree->model), p->method)->module : 0;
         row.key[0] = row.what;
         break;
     case MODEL_BY_NAMESPACE:
-        row.what = p->kind == MODEL_PLACE_METHOD ? namespaces_of(&r->names, p->method) + 1 : 0;
+        row.what = method ? namespaces_of(&r->names, p->method) + 1 : 0;
         row.key[0] = row.what;
-        if (p->kind == MODEL_PLACE_METHOD && !row.what)
+        if (method && !row.what)
             return NONE;
         break;
     default:

@@ -52,11 +52,9 @@ static int by_use(const void *a, const void *b, void *of)
     const struct union_place *left = &places[*(const uint32_t *)a],
                              *right = &places[*(const uint32_t *)b];
 
-    if ((left->kind == MODEL_PLACE_ROOT) != (right->kind == MODEL_PLACE_ROOT))
-        return left->kind == MODEL_PLACE_ROOT ? -1 : 1;
-    if (left->uses != right->uses)
-        return left->uses < right->uses ? 1 : -1;
-    return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+    return ORDERS(ORDER(right->kind == MODEL_PLACE_ROOT, left->kind == MODEL_PLACE_ROOT),
+                  ORDER(right->uses, left->uses),
+                  ORDER(*(const uint32_t *)a, *(const uint32_t *)b));
 }
 
 static int by_name(const void *a, const void *b, void *of)

@@ -1,6 +1,6 @@
 #include "page/union.h"
 
-#include <stdlib.h>
+#include "base/order.h"
 
 /* ---- What is the same ---- */
 
@@ -236,9 +236,7 @@ static int by_weight(const void *a, const void *b, void *of)
     const struct union_node *nodes = of;
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
 
-    if (nodes[left].bytes != nodes[right].bytes)
-        return nodes[left].bytes < nodes[right].bytes ? 1 : -1;
-    return (left > right) - (left < right);
+    return ORDERS(ORDER(nodes[right].bytes, nodes[left].bytes), ORDER(left, right));
 }
 
 /* Children of node i are list[first[i]] up to list[first[i + 1]]; first: two more than nodes. */
@@ -300,13 +298,8 @@ static int by_time(const void *a, const void *b, void *of)
     const struct union_cell *left = &cells[*(const uint32_t *)a],
                             *right = &cells[*(const uint32_t *)b];
 
-    if (left->side != right->side)
-        return left->side < right->side ? -1 : 1;
-    if (left->slice != right->slice)
-        return left->slice < right->slice ? -1 : 1;
-    if (left->thread != right->thread)
-        return left->thread < right->thread ? -1 : 1;
-    return (left->size > right->size) - (left->size < right->size);
+    return ORDERS(ORDER(left->side, right->side), ORDER(left->slice, right->slice),
+                  ORDER(left->thread, right->thread), ORDER(left->size, right->size));
 }
 
 static int order_cells(struct page_union *u)

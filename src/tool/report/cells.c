@@ -517,6 +517,18 @@ static bool next_cell(void *context, uint32_t *path, uint32_t *class_number)
     return true;
 }
 
+/* What is known of sites, or of cells, is of those that they have become. */
+static void renumber(struct report_live *live, const uint32_t *now)
+{
+    for (size_t i = 0; i < live->death_count; i++)
+        live->deaths[i].number = now[live->deaths[i].number];
+    for (size_t i = 0; i < live->growing_count; i++)
+        live->growing[i].site = now[live->growing[i].site];
+    for (size_t i = 0; i < live->change_count; i++)
+        if (live->changes[i].site != UINT32_MAX)
+            live->changes[i].site = now[live->changes[i].site];
+}
+
 /* What is known by site goes into cells. */
 static int settle_live(struct report_cells *c)
 {
@@ -543,13 +555,8 @@ static int settle_live(struct report_cells *c)
         p.hash = cell_hash(&p.cell);
         err = add_one(c, &p, &cells[i]);
     }
-    for (size_t i = 0; !err && i < c->live.death_count; i++)
-        c->live.deaths[i].number = cells[c->live.deaths[i].number];
-    for (size_t i = 0; !err && i < c->live.growing_count; i++)
-        c->live.growing[i].site = cells[c->live.growing[i].site];
-    for (size_t i = 0; !err && i < c->live.change_count; i++)
-        if (c->live.changes[i].site != UINT32_MAX)
-            c->live.changes[i].site = cells[c->live.changes[i].site];
+    if (!err)
+        renumber(&c->live, cells);
     memory_free(cells);
     report_live_forget(&c->live);
     return err;
@@ -673,13 +680,8 @@ int report_cells_finish(struct report_cells *c)
         err = -ENOMEM;
     if (!err)
         err = join_cells(c);
-    for (size_t i = 0; !err && i < c->live.death_count; i++)
-        c->live.deaths[i].number = c->joined[c->live.deaths[i].number];
-    for (size_t i = 0; !err && i < c->live.growing_count; i++)
-        c->live.growing[i].site = c->joined[c->live.growing[i].site];
-    for (size_t i = 0; !err && i < c->live.change_count; i++)
-        if (c->live.changes[i].site != UINT32_MAX)
-            c->live.changes[i].site = c->joined[c->live.changes[i].site];
+    if (!err)
+        renumber(&c->live, c->joined);
     for (size_t i = 0; !err && c->lives && i < c->count; i++)
         add_live(&c->live_sum, &c->lives[i]);
     for (size_t i = 0; !err && c->spreads && i < c->count; i++)

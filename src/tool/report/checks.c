@@ -46,12 +46,7 @@ static int histogram_add(struct report_histogram *h, const json_t *pairs, const 
     return 0;
 }
 
-static int bucket_order(const void *left, const void *right)
-{
-    const struct report_bucket *a = left, *b = right;
-
-    return ORDER(a->ns, b->ns);
-}
+ORDERED_BY(bucket_order, struct report_bucket, ORDER(x->ns, y->ns))
 
 uint64_t report_quantile(const struct report_histogram *h, double share)
 {
@@ -97,12 +92,7 @@ static int depths_add(struct report_checks *c, const json_t *rows)
     return 0;
 }
 
-static int depth_order(const void *left, const void *right)
-{
-    const struct report_depth *a = left, *b = right;
-
-    return a->from != b->from ? ORDER(a->from, b->from) : ORDER(a->to, b->to);
-}
+ORDERED_BY(depth_order, struct report_depth, ORDER(x->from, y->from), ORDER(x->to, y->to))
 
 #define ADD_LAST(form, member, label) SST_NUMBER_##form(c->member += log_count_in(last, #member);)
 

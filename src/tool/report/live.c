@@ -23,12 +23,6 @@ static bool is_over(const struct log_collection *c, const struct report_live_bou
     return bound->at.t ? c->at.t <= bound->at.t : c->at.line <= bound->at.line;
 }
 
-static void note(struct report_live_span *span, uint64_t number, const struct log_collection *c)
-{
-    span->to = number;
-    span->last = *c;
-}
-
 /* Collections between two lines of a log: numbers are read, and may be any. */
 static uint64_t between(uint64_t before, uint64_t next)
 {
@@ -85,8 +79,10 @@ int report_live_choose(const struct log_marks *marks, enum report_live_question 
             span->first = *c;
         }
         if (is_over(c, to) &&
-            (question != REPORT_LIVE_PEAK || !span->to || c->bytes > span->last.bytes))
-            note(span, i + 1, c);
+            (question != REPORT_LIVE_PEAK || !span->to || c->bytes > span->last.bytes)) {
+            span->to = i + 1;
+            span->last = *c;
+        }
     }
     return 0;
 }

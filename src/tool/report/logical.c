@@ -372,10 +372,7 @@ static int alone(struct logical *l, uint32_t method, uint32_t root, uint32_t *ou
     return log_defs_path_add(l->defs, &path, out);
 }
 
-static int by_number(const void *left, const void *right)
-{
-    return ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
-}
+ORDERED_BY(by_number, uint32_t, ORDER(*x, *y))
 
 /* The distinct paths, sorted to the front, without those that wait for this very answer. */
 static size_t distinct(const struct logical *l, uint32_t *paths, size_t count, bool *circle)
@@ -578,10 +575,7 @@ static uint64_t hash_type(const char *name, size_t size)
     return hash_bytes(name, size);
 }
 
-static int by_hash(const void *left, const void *right)
-{
-    return ORDER(*(const uint64_t *)left, *(const uint64_t *)right);
-}
+ORDERED_BY(by_hash, uint64_t, ORDER(*x, *y))
 
 /* Machines of which there are boxes are those of async methods. */
 static int know_async(struct logical *l)

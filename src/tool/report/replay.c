@@ -333,14 +333,6 @@ static int on_value_line(struct replay *r, const struct log_record *record)
     return 0;
 }
 
-/* What follows is read late: is it so in this log? */
-static void on_header(struct replay *r, const struct log_record *record)
-{
-    const json_t *options = json_object_get(record->json, "options");
-
-    r->late = json_integer_value(json_object_get(options, "min_duration")) > 0;
-}
-
 static int on_record(void *context, const struct log_record *record)
 {
     struct replay *r = context;
@@ -356,8 +348,9 @@ static int on_record(void *context, const struct log_record *record)
         return on_exception(r, record);
     case SST_KIND_VALUES:
         return on_value_line(r, record);
-    case SST_KIND_HEADER:
-        on_header(r, record);
+    case SST_KIND_HEADER: /* whether what follows is told late */
+        r->late = json_integer_value(json_object_get(json_object_get(record->json, "options"),
+                                                     "min_duration")) > 0;
         return 0;
     default:
         return 0;

@@ -26,11 +26,6 @@ static void put_elided(struct buffer *b, const char *text)
     }
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /*
  * What the compiler made of a property ("<Items>k__BackingField"), of a variable in an async method
  * ("<order>5__2") or of `this` in it, as the source has it.
@@ -43,7 +38,8 @@ static void put_part(struct buffer *b, const char *text, size_t size)
 
     if (*text == '<' && named && left == sizeof(property) - 1 && !memcmp(end, property, left))
         buffer_append(b, text + 1, named);
-    else if (*text == '<' && named && left > 4 && !memcmp(end, ">5__", 4) && is_digit(end[4]))
+    else if (*text == '<' && named && left > 4 && !memcmp(end, ">5__", 4) &&
+             isdigit((unsigned char)end[4]))
         buffer_append(b, text + 1, named);
     else if (size == 9 && !memcmp(text, "<>4__this", 9))
         buffer_text(b, "this");

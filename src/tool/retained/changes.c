@@ -1,7 +1,6 @@
 #include "retained/changes.h"
 
 #include "base/array.h"
-#include "base/json_writer.h"
 #include "base/order.h"
 
 #include "terminal/table.h"
@@ -33,10 +32,7 @@ static void add_sum(struct heap_sum *to, const struct heap_sum *sum)
     to->retained_bytes += sum->retained_bytes;
 }
 
-static int name_order(const void *a, const void *b)
-{
-    return strcmp(((const struct change *)a)->name, ((const struct change *)b)->name);
-}
+ORDERED_BY(name_order, struct change, strcmp(x->name, y->name))
 
 static int64_t grown(const struct change *c)
 {
@@ -48,16 +44,8 @@ static int64_t grown_itself(const struct change *c)
     return (int64_t)(c->sum[CHANGES_NEW].bytes - c->sum[CHANGES_OLD].bytes);
 }
 
-static int growth_order(const void *a, const void *b)
-{
-    const struct change *x = a, *y = b;
-
-    if (grown(x) != grown(y))
-        return ORDER(grown(y), grown(x));
-    if (grown_itself(x) != grown_itself(y))
-        return ORDER(grown_itself(y), grown_itself(x));
-    return strcmp(x->name, y->name);
-}
+ORDERED_BY(growth_order, struct change, ORDER(grown(y), grown(x)),
+           ORDER(grown_itself(y), grown_itself(x)), strcmp(x->name, y->name))
 
 /* What has one name becomes one row. */
 static void settle(struct change_rows *r)
@@ -136,26 +124,11 @@ void changes_free(struct changes *c)
 
 enum { GREW, OLD, NEW, OBJECTS, NAME };
 
-static const struct table_column type_columns[] = {{"grew", TABLE_NUMBER_TEXT, 0, 0},
-                                                   {"retained", TABLE_COUNT, 1, 0},
-                                                   {"now", TABLE_COUNT, 0, 0},
-                                                   {"objects", TABLE_NUMBER_TEXT, 2, 0},
-                                                   {"type", TABLE_NAME, 0, 0}};
-static const struct table_column path_columns[] = {{"grew", TABLE_NUMBER_TEXT, 0, 0},
-                                                   {"retained", TABLE_COUNT, 1, 0},
-                                                   {"now", TABLE_COUNT, 0, 0},
-                                                   {"objects", TABLE_NUMBER_TEXT, 2, 0},
-                                                   {"path", TABLE_TEXT, 0, 0}};
-
-static bool has_changed(const struct change *c)
-{
-    return memcmp(&c->sum[CHANGES_OLD], &c->sum[CHANGES_NEW], sizeof(c->sum[0])) != 0;
-}
-
-static size_t shown(const struct change_rows *r, uint64_t top)
-{
-    return top && top < r->count ? (size_t)top : r->count;
-}
+static const struct table_column columns[] = {{"grew", TABLE_NUMBER_TEXT, 0, 0},
+                                              {"retained", TABLE_COUNT, 1, 0},
+                                              {"now", TABLE_COUNT, 0, 0},
+                                              {"objects", TABLE_NUMBER_TEXT, 2, 0},
+                                              {"type", TABLE_NAME, 0, 0}};
 
 static void put_row(struct table *t, const struct change *row, const char *unknown)
 {
@@ -170,17 +143,23 @@ static void put_row(struct table *t, const struct change *row, const char *unkno
     table_name(t, NAME, "", *row->name ? row->name : unknown);
 }
 
-static int rows_text(const struct change_rows *r, const struct table_column *columns, uint64_t top,
-                     bool wide, FILE *out)
+static int rows_text(const struct change_rows *r, bool paths, uint64_t top, bool wide, FILE *out)
 {
     struct terminal terminal = terminal_of(out);
     struct table_look look = {.width = wide ? SIZE_MAX : terminal.width, .colour = terminal.colour};
+    struct table_column shown[COUNT_OF(columns)];
     struct table *t = NULL;
-    int err = table_new(columns, 5, &t);
     size_t changed = 0;
+    int err;
 
+    memcpy(shown, columns, sizeof(columns));
+    if (paths)
+        shown[NAME] = (struct table_column){"path", TABLE_TEXT, 0, 0};
+    err = table_new(shown, COUNT_OF(shown), &t);
     for (size_t i = 0; !err && i < r->count; i++)
-        if (has_changed(&r->rows[i]) && (!top || changed++ < top))
+        if (memcmp(&r->rows[i].sum[CHANGES_OLD], &r->rows[i].sum[CHANGES_NEW],
+                   sizeof(struct heap_sum)) != 0 &&
+            (!top || changed++ < top))
             put_row(t, &r->rows[i], "(type not known)");
     if (!err)
         err = table_fit(t, &look) ? -ENOMEM : 0;
@@ -203,9 +182,9 @@ int changes_text(const struct changes *c, uint64_t top, bool wide, FILE *out)
     fprintf(out, "Held: %s bytes, before %s: %s objects, %s.\n\n", text_count(&bytes, new->bytes),
             text_count(&more, old->bytes), text_count(&objects, new->objects),
             text_change(&change, old->objects, new->objects));
-    err = rows_text(&c->types, type_columns, top, wide, out);
+    err = rows_text(&c->types, false, top, wide, out);
     fputc('\n', out);
-    return err ? err : rows_text(&c->paths, path_columns, top, wide, out);
+    return err ? err : rows_text(&c->paths, true, top, wide, out);
 }
 
 /* ---- JSON ---- */
@@ -213,10 +192,7 @@ int changes_text(const struct changes *c, uint64_t top, bool wide, FILE *out)
 static void sum_json(const char *name, const struct heap_sum *sum, struct json_writer *w)
 {
     jw_object(w, name);
-    jw_unsigned(w, "objects", sum->objects);
-    jw_unsigned(w, "bytes", sum->bytes);
-    jw_unsigned(w, "retained_objects", sum->retained_objects);
-    jw_unsigned(w, "retained_bytes", sum->retained_bytes);
+    held_sum_json(sum, w);
     jw_end(w);
 }
 
@@ -225,7 +201,7 @@ static void rows_json(const struct change_rows *r, const char *const keys[3], ui
 {
     jw_unsigned(json, keys[0], r->count);
     jw_line_array(json, 1, keys[1]);
-    for (size_t i = 0; i < shown(r, top); i++) {
+    for (size_t i = 0; i < held_shown(top, r->count); i++) {
         jw_line_object(json, 2, NULL);
         jw_text_if(json, keys[2], *r->rows[i].name ? r->rows[i].name : NULL);
         sum_json("old", &r->rows[i].sum[CHANGES_OLD], json);

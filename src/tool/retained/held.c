@@ -361,9 +361,8 @@ static int row_order(const void *a, const void *b, void *context)
 
     if (!first || !second)
         return ORDER(!first, !second);
-    if (x->retained_bytes != y->retained_bytes)
-        return ORDER(y->retained_bytes, x->retained_bytes);
-    return x->bytes != y->bytes ? ORDER(y->bytes, x->bytes) : ORDER(first, second);
+    return ORDERS(ORDER(y->retained_bytes, x->retained_bytes), ORDER(y->bytes, x->bytes),
+                  ORDER(first, second));
 }
 
 int held_rows(const struct heap_sum *sums, size_t count, uint32_t **rows, size_t *row_count)
@@ -491,38 +490,41 @@ static int nothing(const struct held *h, const char *what, const struct args_lis
     return CLI_USAGE;
 }
 
-static const uint32_t wanted_groups[] = {0, 1};
+/* Objects by whether they are wanted; without memory it has no keys. */
+static struct heap_grouping begin_wanted(struct held *h)
+{
+    static const uint32_t groups[] = {0, 1};
+
+    if (!h->wanted)
+        h->wanted = memory_zalloc(h->g.edges.nodes, sizeof(*h->wanted));
+    return (struct heap_grouping){h->wanted, groups, 2, 2};
+}
 
 static int find(struct held *h, const struct held_options *options, const bool *types,
                 const bool *places)
 {
-    struct heap_grouping wanted;
+    const struct heap_grouping wanted = begin_wanted(h);
     int err;
 
-    h->wanted = memory_zalloc(h->g.edges.nodes, sizeof(*h->wanted));
-    if (!h->wanted)
+    if (!wanted.keys)
         return -ENOMEM;
     for (uint32_t node = 1; node < h->g.edges.nodes; node++)
         h->wanted[node] = types[held_class(h, node)] && places[held_place(h, node)];
-    wanted = (struct heap_grouping){h->wanted, wanted_groups, 2, 2};
     err = heap_together(&h->g, &h->d, &wanted, &h->together_objects, &h->together_bytes);
     return err ? err : heap_paths_find(&h->g, &h->d, &wanted, options->paths, &h->paths);
 }
 
 int held_find_row(struct held *h, uint32_t class_number, uint32_t place, size_t paths)
 {
-    struct heap_grouping wanted;
+    const struct heap_grouping wanted = begin_wanted(h);
 
     heap_paths_free(&h->paths);
     h->paths = (struct heap_paths){.paths = NULL};
-    if (!h->wanted)
-        h->wanted = memory_zalloc(h->g.edges.nodes, sizeof(*h->wanted));
-    if (!h->wanted)
+    if (!wanted.keys)
         return -ENOMEM;
     for (uint32_t node = 1; node < h->g.edges.nodes; node++)
         h->wanted[node] = (class_number == HELD_ANY || held_class(h, node) == class_number) &&
                           (place == HELD_ANY || held_place(h, node) == place);
-    wanted = (struct heap_grouping){h->wanted, wanted_groups, 2, 2};
     return heap_paths_find(&h->g, &h->d, &wanted, paths, &h->paths);
 }
 

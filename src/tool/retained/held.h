@@ -12,7 +12,7 @@
 #include "model/names.h"
 #include "retained/origins.h"
 
-#include "base/buffer.h"
+#include "base/json_writer.h"
 
 /* What the command was asked for. */
 struct held_options {
@@ -110,6 +110,15 @@ size_t held_repeats(const struct held *h, const struct heap_path *path, size_t s
  * -ENOMEM. Owns: *rows is the caller's, to be freed with memory_free.
  */
 int held_rows(const struct heap_sum *sums, size_t count, uint32_t **rows, size_t *row_count);
+
+/* held_shown - of `count` rows those that `top` lets through; 0: all. */
+static inline size_t held_shown(uint64_t top, size_t count)
+{
+    return top && top < count ? (size_t)top : count;
+}
+
+/* held_sum_json - as members of the object open in w. */
+void held_sum_json(const struct heap_sum *sum, struct json_writer *w);
 
 /* The types made at a place, those of most bytes first: "Order, Order[], Node +2", in b. */
 const char *held_place_types(const struct held *h, uint32_t place, struct buffer *out);

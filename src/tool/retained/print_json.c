@@ -1,22 +1,15 @@
 #include "retained/print.h"
 
-#include "base/json_writer.h"
-
 #include "command/print_complete.h"
 
 #include <string.h>
 
-static void sum_json(const struct heap_sum *sum, struct json_writer *w)
+void held_sum_json(const struct heap_sum *sum, struct json_writer *w)
 {
     jw_unsigned(w, "objects", sum->objects);
     jw_unsigned(w, "bytes", sum->bytes);
     jw_unsigned(w, "retained_objects", sum->retained_objects);
     jw_unsigned(w, "retained_bytes", sum->retained_bytes);
-}
-
-static size_t shown(const struct retained_print *p, size_t count)
-{
-    return p->top && p->top < count ? (size_t)p->top : count;
 }
 
 static void place_json(const struct held *h, uint32_t number, struct json_writer *json)
@@ -44,10 +37,10 @@ static int types_json(const struct retained_print *p, struct json_writer *json)
 
     jw_unsigned(json, "type_count", count);
     jw_line_array(json, 1, "types");
-    for (size_t i = 0; !err && i < shown(p, count); i++) {
+    for (size_t i = 0; !err && i < held_shown(p->top, count); i++) {
         jw_line_object(json, 2, NULL);
         jw_text_if(json, "type", rows[i] ? held_type(h, rows[i]) : NULL);
-        sum_json(&h->types[rows[i]], json);
+        held_sum_json(&h->types[rows[i]], json);
         jw_end(json);
     }
     jw_end(json);
@@ -64,10 +57,10 @@ static int places_json(const struct retained_print *p, struct json_writer *json)
 
     jw_unsigned(json, "line_count", count);
     jw_line_array(json, 1, "lines");
-    for (size_t i = 0; !err && i < shown(p, count); i++) {
+    for (size_t i = 0; !err && i < held_shown(p->top, count); i++) {
         jw_line_object(json, 2, NULL);
         place_json(h, rows[i], json);
-        sum_json(&h->places[rows[i]], json);
+        held_sum_json(&h->places[rows[i]], json);
         jw_array(json, "types");
         for (size_t m = 0; m < h->made_count; m++)
             if (h->made[m].place == rows[i]) {
@@ -138,7 +131,7 @@ static void path_json(const struct held *h, const struct heap_path *path, struct
 static void paths_json(const struct held *h, struct json_writer *json)
 {
     jw_line_object(json, 1, "asked");
-    sum_json(&h->paths.sum, json);
+    held_sum_json(&h->paths.sum, json);
     jw_unsigned(json, "together_objects", h->together_objects);
     jw_unsigned(json, "together_bytes", h->together_bytes);
     jw_end(json);
@@ -146,7 +139,7 @@ static void paths_json(const struct held *h, struct json_writer *json)
     jw_line_array(json, 1, "paths");
     for (size_t i = 0; i < h->paths.count; i++) {
         jw_line_object(json, 2, NULL);
-        sum_json(&h->paths.paths[i].sum, json);
+        held_sum_json(&h->paths.paths[i].sum, json);
         path_json(h, &h->paths.paths[i], json);
         jw_end(json);
     }

@@ -23,11 +23,6 @@ static const struct table_column place_columns[] = {
     {"types", TABLE_NAME, 0, 0},      {"allocated at", TABLE_PLACE, 0, 0},
 };
 
-static size_t shown(const struct retained_print *p, size_t count)
-{
-    return p->top && p->top < count ? (size_t)p->top : count;
-}
-
 static struct table_look look(const struct retained_print *p, FILE *out)
 {
     struct terminal t = terminal_of(out);
@@ -78,42 +73,27 @@ static int print_table(const struct retained_print *p, struct table *t, size_t r
     return 0;
 }
 
-static int types_text(const struct retained_print *p, FILE *out)
+/* Rows of types, or of places. */
+static int table_text_of(const struct retained_print *p, bool places, FILE *out)
 {
     const struct held *h = p->held;
-    struct table *t = NULL;
-    uint32_t *rows;
-    size_t count;
-    int err = held_rows(h->types, h->defs.classes.count, &rows, &count);
-
-    if (!err)
-        err = table_new(type_columns, 5, &t);
-    for (size_t i = 0; !err && i < shown(p, count); i++) {
-        put_sum(p, t, &h->types[rows[i]]);
-        table_name(t, NAME, "", held_type(h, rows[i]));
-    }
-    if (!err)
-        err = print_table(p, t, count, out);
-    table_free(t);
-    memory_free(rows);
-    return err;
-}
-
-static int places_text(const struct retained_print *p, FILE *out)
-{
-    const struct held *h = p->held;
+    const struct heap_sum *sums = places ? h->places : h->types;
     struct buffer text = BUFFER_INIT;
     struct table *t = NULL;
     uint32_t *rows;
     size_t count;
-    int err = held_rows(h->places, h->origins.place_count, &rows, &count);
+    int err =
+        held_rows(sums, places ? h->origins.place_count : h->defs.classes.count, &rows, &count);
 
     if (!err)
-        err = table_new(place_columns, 6, &t);
-    for (size_t i = 0; !err && i < shown(p, count); i++) {
-        put_sum(p, t, &h->places[rows[i]]);
-        table_name(t, NAME, "", held_place_types(h, rows[i], &text));
-        table_place(t, PLACE, place_text(p, rows[i], &text), NULL);
+        err = places ? table_new(place_columns, COUNT_OF(place_columns), &t)
+                     : table_new(type_columns, COUNT_OF(type_columns), &t);
+    for (size_t i = 0; !err && i < held_shown(p->top, count); i++) {
+        put_sum(p, t, &sums[rows[i]]);
+        table_name(t, NAME, "",
+                   places ? held_place_types(h, rows[i], &text) : held_type(h, rows[i]));
+        if (places)
+            table_place(t, PLACE, place_text(p, rows[i], &text), NULL);
     }
     if (!err)
         err = print_table(p, t, count, out);
@@ -180,10 +160,10 @@ static int rows_text(const struct retained_print *p, FILE *out)
     int err;
 
     fputc('\n', out);
-    err = types_text(p, out);
+    err = table_text_of(p, false, out);
     if (!err && p->held->placed) {
         fputc('\n', out);
-        err = places_text(p, out);
+        err = table_text_of(p, true, out);
     }
     if (!err)
         notes_text(p, out);
