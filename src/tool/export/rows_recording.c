@@ -97,18 +97,6 @@ static void put_interval(const struct export_rows *r, const struct model_tree *t
     jw_unsigned(w, bytes ? "bytes_high" : "allocs_high", report_whole(amount.high));
 }
 
-/* Of ticks, whose error nobody knows. */
-static bool is_approximate(const struct model_tree *t)
-{
-    return log_sampler_kind(model_log(t->model)->header) == LOG_SAMPLER_TICKS;
-}
-
-static bool is_mixed(const struct export_rows *r, const struct model_tree *t)
-{
-    return report_estimate_mixes(total(r, t, MODEL_BYTES), total(r, t, MODEL_BYTES_VARIANCE),
-                                 total(r, t, MODEL_ALLOCS), total(r, t, MODEL_ALLOCS_VARIANCE));
-}
-
 static void put_sums(const struct export_rows *r, const struct model_tree *t, struct json_writer *w)
 {
     const struct report_live *live = model_live(t->model);
@@ -117,9 +105,11 @@ static void put_sums(const struct export_rows *r, const struct model_tree *t, st
 
     jw_unsigned(w, "bytes", report_whole(total(r, t, MODEL_BYTES)));
     jw_unsigned(w, "allocs", report_whole(total(r, t, MODEL_ALLOCS)));
-    if (model_estimated(t->model) && !is_approximate(t)) {
+    if (model_estimated(t->model) &&
+        log_sampler_kind(model_log(t->model)->header) != LOG_SAMPLER_TICKS) {
         put_interval(r, t, w, true);
-        if (!is_mixed(r, t))
+        if (!report_estimate_mixes(total(r, t, MODEL_BYTES), total(r, t, MODEL_BYTES_VARIANCE),
+                                   total(r, t, MODEL_ALLOCS), total(r, t, MODEL_ALLOCS_VARIANCE)))
             put_interval(r, t, w, false);
     }
     if (!live->question || !live->lines)

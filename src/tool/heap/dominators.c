@@ -37,12 +37,6 @@ static int allocate(struct search *s, uint32_t nodes)
     return s->from_first && s->target ? 0 : -ENOMEM;
 }
 
-static void release(struct search *s)
-{
-    memory_free_all(s->number, s->node, s->parent, s->above, s->semi, s->label, s->stack,
-                    s->from_first, s->from, s->target);
-}
-
 static void visit(struct search *s, uint32_t node, uint32_t parent)
 {
     s->number[node] = s->count;
@@ -226,7 +220,8 @@ int heap_dominators_find(const struct heap_edges *edges, const uint32_t *units,
         dominate(&s);
         err = make_tree(&s, units, out);
     }
-    release(&s);
+    memory_free_all(s.number, s.node, s.parent, s.above, s.semi, s.label, s.stack, s.from_first,
+                    s.from, s.target);
     return err;
 }
 

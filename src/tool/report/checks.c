@@ -421,13 +421,6 @@ static int on_end(struct report_checks *c, const struct log_record *r)
     return log_json_keep(&c->end, r->json);
 }
 
-static int attribute(struct report_cells *cells, const struct log_record *r)
-{
-    int err = r->kind == SST_KIND_ALLOC ? 0 : log_defs_add(&cells->defs, r);
-
-    return err ? err : report_cells_take(cells, r);
-}
-
 static int on_record(void *context, const struct log_record *r)
 {
     static int (*const by_kind[SST_KIND_COUNT])(struct report_checks *,
@@ -440,8 +433,11 @@ static int on_record(void *context, const struct log_record *r)
         [SST_KIND_PROFILE] = on_sample,    [SST_KIND_END] = on_end,
     };
     struct report_checks *c = context;
-    int err = c->attribution ? attribute(c->attribution, r) : 0;
+    int err =
+        c->attribution && r->kind != SST_KIND_ALLOC ? log_defs_add(&c->attribution->defs, r) : 0;
 
+    if (!err && c->attribution)
+        err = report_cells_take(c->attribution, r);
     if (err && err != -EBADMSG) /* what is unusable there is so here, and noted once */
         return err;
     return by_kind[r->kind] ? by_kind[r->kind](c, r) : 0;

@@ -348,7 +348,7 @@ static int on_record(void *context, const struct log_record *record)
         return on_exception(r, record);
     case SST_KIND_VALUES:
         return on_value_line(r, record);
-    case SST_KIND_HEADER: /* whether what follows is told late */
+    case SST_KIND_HEADER: /* whether calls are reported late */
         r->late = json_integer_value(json_object_get(json_object_get(record->json, "options"),
                                                      "min_duration")) > 0;
         return 0;

@@ -350,6 +350,27 @@ const char *held_type(const struct held *h, uint32_t class_number)
     return class_number ? names_class(h->names, class_number) : "(type not known)";
 }
 
+const char *held_place_text(const struct held *h, uint32_t number, bool wide, bool why,
+                            struct buffer *out)
+{
+    const struct origin_place *place = &h->origins.places[number];
+
+    buffer_clear(out);
+    if (!number)
+        return "(not known)";
+    if (place->file) {
+        buffer_text(out, wide ? place->file : path_base_name_foreign(place->file));
+        source_line_put(out, place->line, place->line_last);
+    } else if (place->method) {
+        buffer_text(out, names_method(h->names, place->method));
+        if (why && place->lack)
+            buffer_format(out, " %s", model_near_words[place->lack]);
+    } else {
+        return log_no_frame(&h->defs);
+    }
+    return out->failed ? "?" : out->data;
+}
+
 /* ---- rows ---- */
 
 /* Number 0, what is not known, stands last. */

@@ -76,6 +76,10 @@ uint32_t held_class(const struct held *h, uint32_t object); /* number in defs */
 uint32_t held_place(const struct held *h, uint32_t object); /* number of a place */
 const char *held_type(const struct held *h, uint32_t class_number);
 
+/* "File.cs:12", or the method where no line is known; why: and why not. In b. */
+const char *held_place_text(const struct held *h, uint32_t place, bool wide, bool why,
+                            struct buffer *out);
+
 /* As held_type; the runtime's arrays of static fields say so. In b. */
 const char *held_object(const struct held *h, uint32_t object, struct buffer *out);
 

@@ -28,48 +28,40 @@ static void place_json(const struct held *h, uint32_t number, struct json_writer
         jw_unsigned(json, "line_last", place->line_last);
 }
 
-static int types_json(const struct retained_print *p, struct json_writer *json)
+static void made_json(const struct held *h, uint32_t place, struct json_writer *json)
 {
-    const struct held *h = p->held;
-    uint32_t *rows;
-    size_t count;
-    int err = held_rows(h->types, h->defs.classes.count, &rows, &count);
-
-    jw_unsigned(json, "type_count", count);
-    jw_line_array(json, 1, "types");
-    for (size_t i = 0; !err && i < held_shown(p->top, count); i++) {
-        jw_line_object(json, 2, NULL);
-        jw_text_if(json, "type", rows[i] ? held_type(h, rows[i]) : NULL);
-        held_sum_json(&h->types[rows[i]], json);
-        jw_end(json);
-    }
+    jw_array(json, "types");
+    for (size_t m = 0; m < h->made_count; m++)
+        if (h->made[m].place == place) {
+            jw_object(json, NULL);
+            jw_text(json, "type", held_type(h, h->made[m].class_number));
+            jw_unsigned(json, "bytes", h->made[m].bytes);
+            jw_end(json);
+        }
     jw_end(json);
-    memory_free(rows);
-    return err;
 }
 
-static int places_json(const struct retained_print *p, struct json_writer *json)
+/* Rows of types, or of places. */
+static int rows_json(const struct retained_print *p, bool places, struct json_writer *json)
 {
     const struct held *h = p->held;
+    const struct heap_sum *sums = places ? h->places : h->types;
     uint32_t *rows;
     size_t count;
-    int err = held_rows(h->places, h->origins.place_count, &rows, &count);
+    int err =
+        held_rows(sums, places ? h->origins.place_count : h->defs.classes.count, &rows, &count);
 
-    jw_unsigned(json, "line_count", count);
-    jw_line_array(json, 1, "lines");
+    jw_unsigned(json, places ? "line_count" : "type_count", count);
+    jw_line_array(json, 1, places ? "lines" : "types");
     for (size_t i = 0; !err && i < held_shown(p->top, count); i++) {
         jw_line_object(json, 2, NULL);
-        place_json(h, rows[i], json);
-        held_sum_json(&h->places[rows[i]], json);
-        jw_array(json, "types");
-        for (size_t m = 0; m < h->made_count; m++)
-            if (h->made[m].place == rows[i]) {
-                jw_object(json, NULL);
-                jw_text(json, "type", held_type(h, h->made[m].class_number));
-                jw_unsigned(json, "bytes", h->made[m].bytes);
-                jw_end(json);
-            }
-        jw_end(json);
+        if (places)
+            place_json(h, rows[i], json);
+        else
+            jw_text_if(json, "type", rows[i] ? held_type(h, rows[i]) : NULL);
+        held_sum_json(&sums[rows[i]], json);
+        if (places)
+            made_json(h, rows[i], json);
         jw_end(json);
     }
     jw_end(json);
@@ -171,9 +163,9 @@ int retained_json(const struct retained_print *p, FILE *out)
     if (p->paths) {
         paths_json(h, &w);
     } else {
-        err = types_json(p, &w);
+        err = rows_json(p, false, &w);
         if (!err && h->placed)
-            err = places_json(p, &w);
+            err = rows_json(p, true, &w);
     }
     jw_end(&w);
     failed = jw_finish(&w);

@@ -1,7 +1,5 @@
 #include "retained/print.h"
 
-#include "base/path.h"
-
 #include "terminal/table.h"
 #include "terminal/terminal.h"
 #include "terminal/text.h"
@@ -41,26 +39,6 @@ static void put_sum(const struct retained_print *p, struct table *t, const struc
     table_count(t, OBJECTS, sum->objects);
 }
 
-/* "File.cs:12", or a method where no line is known, and why; in b. */
-static const char *place_text(const struct retained_print *p, uint32_t number, struct buffer *out)
-{
-    const struct origin_place *place = &p->held->origins.places[number];
-
-    buffer_clear(out);
-    if (!number)
-        return "(not known)";
-    if (!place->file && !place->method)
-        return log_no_frame(&p->held->defs);
-    if (!place->file) {
-        buffer_format(out, "%s%s%s", names_method(p->held->names, place->method),
-                      place->lack ? " " : "", model_near_words[place->lack]);
-        return out->failed ? "?" : out->data;
-    }
-    buffer_text(out, p->wide ? place->file : path_base_name_foreign(place->file));
-    source_line_put(out, place->line, place->line_last);
-    return out->failed ? "?" : out->data;
-}
-
 static int print_table(const struct retained_print *p, struct table *t, size_t rows, FILE *out)
 {
     struct table_look how = look(p, out);
@@ -93,7 +71,7 @@ static int table_text_of(const struct retained_print *p, bool places, FILE *out)
         table_name(t, NAME, "",
                    places ? held_place_types(h, rows[i], &text) : held_type(h, rows[i]));
         if (places)
-            table_place(t, PLACE, place_text(p, rows[i], &text), NULL);
+            table_place(t, PLACE, held_place_text(h, rows[i], p->wide, true, &text), NULL);
     }
     if (!err)
         err = print_table(p, t, count, out);
@@ -194,7 +172,7 @@ static void put_step(const struct retained_print *p, struct table *t, uint32_t n
     table_count(t, 0, h->d.retained[h->d.place[node]]);
     table_name(t, 1, "  ", name.failed ? "?" : name.data);
     if (number)
-        table_place(t, 2, place_text(p, number, &place), NULL);
+        table_place(t, 2, held_place_text(h, number, p->wide, true, &place), NULL);
     buffer_free(&name);
     buffer_free(&place);
     buffer_free(&part);

@@ -1,28 +1,11 @@
 #include "retained/ways.h"
 
-#include "base/path.h"
-
 static void sum_json(const struct heap_sum *sum, struct json_writer *w)
 {
     jw_unsigned(w, "objects", sum->objects);
     jw_unsigned(w, "bytes", sum->bytes);
     jw_unsigned(w, "retained_objects", sum->retained_objects);
     jw_unsigned(w, "retained", sum->retained_bytes);
-}
-
-/* "File.cs:12", or a method where no line is known; in b. */
-static const char *place_text(const struct held *h, uint32_t number, struct buffer *out)
-{
-    const struct origin_place *place = &h->origins.places[number];
-
-    buffer_clear(out);
-    if (!number)
-        return "(not known)";
-    if (!place->file)
-        return place->method ? names_method(h->names, place->method) : log_no_frame(&h->defs);
-    buffer_text(out, path_base_name_foreign(place->file));
-    source_line_put(out, place->line, place->line_last);
-    return out->failed ? "?" : out->data;
 }
 
 /* ---- ways ---- */
@@ -48,7 +31,7 @@ static void step_json(const struct held *h, const struct heap_path *path, size_t
     if (i && heap_graph_pair(&h->g, path->steps[i - 1], node))
         jw_bool(json, "attached", true);
     if (place)
-        jw_text(json, "at", place_text(h, place, &b));
+        jw_text(json, "at", held_place_text(h, place, false, false, &b));
     jw_end(json);
     buffer_free(&b);
 }
@@ -157,7 +140,7 @@ static void lines_json(const struct held *h, const struct ways *ways, struct jso
         const struct origin_place *place = &h->origins.places[row];
 
         jw_object(json, NULL);
-        jw_text(json, "name", place_text(h, row, &b));
+        jw_text(json, "name", held_place_text(h, row, false, false, &b));
         if (place->file)
             jw_text(json, "file", place->file);
         jw_bool(json, "own",

@@ -310,12 +310,8 @@ static void json_amounts(const struct print_diff *p, const struct diff_change *c
     jw_unsigned(w, "bytes", side->bytes);
     if (side->mixed)
         jw_bool(w, "mixed", true);
-    if (diff_several(p->diff) || has_ranges(&p->side[number])) {
-        jw_array(w, "bytes_range");
-        jw_number(w, NULL, "%.0f", side->low);
-        jw_number(w, NULL, "%.0f", side->high);
-        jw_end(w);
-    }
+    if (diff_several(p->diff) || has_ranges(&p->side[number]))
+        view_range_json("bytes_range", &(struct report_amount){0, side->low, side->high}, w);
     jw_end(w);
 }
 

@@ -118,8 +118,6 @@ int view_tree(struct view *v, const struct model_shape *shape, struct model_tree
     return model_tree_new(v->read.model, &v->filter, shape, out, why, sizeof(why));
 }
 
-/* ---- own code ---- */
-
 static int name_own(struct view *v)
 {
     for (uint32_t i = 1; i < v->read.defs->modules.count; i++) {
@@ -130,18 +128,6 @@ static int name_own(struct view *v)
         buffer_text(&v->own_modules, log_module(v->read.defs, i)->name);
     }
     return v->own_modules.failed ? -ENOMEM : 0;
-}
-
-static int find_own(struct view *v)
-{
-    char why[WHY_SIZE] = "";
-    int err = loading_know(v->command, &v->how, &v->read, why, sizeof(why));
-
-    if (err == -ENOENT) {
-        cli_complain(v->command, "%s", why);
-        return CLI_USAGE;
-    }
-    return cli_failed(v->command, err ? err : name_own(v));
 }
 
 /* ---- the tree ---- */
@@ -211,14 +197,20 @@ static int first_tree(struct view *v)
     return cli_failed(v->command, err);
 }
 
+/* Whose code is whose, and names. Returns: the exit status. */
 static int know(struct view *v)
 {
-    int status = find_own(v);
+    char why[WHY_SIZE] = "";
+    int err = loading_know(v->command, &v->how, &v->read, why, sizeof(why));
 
-    if (status)
-        return status;
-    return cli_failed(v->command,
-                      loading_name(&v->read, v->beside, v->style, naming_other(v->style)));
+    if (!err)
+        err = name_own(v);
+    if (!err)
+        err = loading_name(&v->read, v->beside, v->style, naming_other(v->style));
+    if (err != -ENOENT)
+        return cli_failed(v->command, err);
+    cli_complain(v->command, "%s", why);
+    return CLI_USAGE;
 }
 
 static int make_frames(struct view *v)
@@ -310,8 +302,9 @@ void view_total_range_json(const struct model_amount *total, struct json_writer 
         view_range_json("total_bytes_range", &total->bytes_range, w);
 }
 
-void view_sampler_json(const struct log_input *log, const struct model_amount *all,
-                       struct json_writer *w)
+/* Who took the samples, if there are any. */
+static void sampler_json(const struct log_input *log, const struct model_amount *all,
+                         struct json_writer *w)
 {
     uint64_t mean = log_sample_mean(log->header);
 
@@ -343,7 +336,7 @@ void view_total_json(const struct view *v, struct json_writer *w)
     jw_unsigned(w, "lost", log_input_lost(model_log(v->read.model)));
     jw_unsigned(w, "threads", v->read.defs->thread_count);
     jw_bool(w, "estimated", model_estimated(v->read.model));
-    view_sampler_json(model_log(v->read.model), &all, w);
+    sampler_json(model_log(v->read.model), &all, w);
     if (v->filtered) {
         jw_object(w, "unfiltered");
         view_amounts_json(&all, w);

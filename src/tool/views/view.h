@@ -127,18 +127,10 @@ int view_needs(const struct view *v);
 void view_amount(const struct view *v, const double *weights, struct model_amount *out);
 void view_all(const struct view *v, struct model_amount *out); /* of all, whatever the filter */
 void view_amounts_json(const struct model_amount *amount, struct json_writer *w);
-/* view_amount_text - of all: "About 12 allocations, 3,456 bytes". view_estimate_text - what the
- * estimates of a sampled log rest on.
- * view_sampler_json - who took the samples, if there are any. */
-void view_amount_text(const struct model_amount *all, bool estimated, FILE *out);
-void view_estimate_text(const struct log_input *log, const struct log_window *window,
-                        const struct model_amount *all, FILE *out);
 void view_range_json(const char *key, const struct report_amount *range, struct json_writer *w);
 void view_total_range_json(const struct model_amount *total, struct json_writer *w);
 /* "1.2M-3.4M" in b; NULL where it is no estimate, or its error is not known. */
 const char *view_range_text(const struct model_amount *amount, struct buffer *b);
-void view_sampler_json(const struct log_input *log, const struct model_amount *all,
-                       struct json_writer *w);
 /* view_total_json - the member total: of all and, with a filter, of what it left out, too. */
 void view_total_json(const struct view *v, struct json_writer *w);
 double view_share(const struct view *v, double bytes); /* of the filtered total */

@@ -643,14 +643,11 @@ struct lifetime {
 static size_t list_lifetimes(const struct view *v, const struct view_deaths *d,
                              struct lifetime *rows)
 {
+    const double *sum = v->sum, young = sum[MODEL_BESIDE_BYTES], alive = sum[MODEL_LIVE_BYTES];
     size_t count = 0;
 
-    rows[count++] = (struct lifetime){"died young",
-                                      -1,
-                                      0,
-                                      v->sum[MODEL_BESIDE_BYTES],
-                                      v->sum[MODEL_BESIDE_ALLOCS],
-                                      difference_of(v, v->sum, v->sum[MODEL_BESIDE_BYTES])};
+    rows[count++] = (struct lifetime){
+        "died young", -1, 0, young, sum[MODEL_BESIDE_ALLOCS], difference_of(v, sum, young)};
     for (int g = 0; g < REPORT_LIVE_GENERATIONS; g++)
         for (int age = 0; age <= REPORT_LIVE_AGES; age++)
             if (d->allocs[g][age] > 0)
@@ -661,13 +658,12 @@ static size_t list_lifetimes(const struct view *v, const struct view_deaths *d,
                                       d->bytes[g][age],
                                       d->allocs[g][age],
                                       interval_of(v, d->bytes[g][age], d->variance[g][age])};
-    rows[count++] =
-        (struct lifetime){"alive",
-                          -1,
-                          -1,
-                          v->sum[MODEL_LIVE_BYTES],
-                          v->sum[MODEL_LIVE_ALLOCS],
-                          interval_of(v, v->sum[MODEL_LIVE_BYTES], v->sum[MODEL_LIVE_VARIANCE])};
+    rows[count++] = (struct lifetime){"alive",
+                                      -1,
+                                      -1,
+                                      alive,
+                                      sum[MODEL_LIVE_ALLOCS],
+                                      interval_of(v, alive, sum[MODEL_LIVE_VARIANCE])};
     return count;
 }
 

@@ -195,6 +195,14 @@ static void print_selected(const struct view *v, const struct model_amount *all,
             text_share(&share, all->bytes ? (double)total.bytes / (double)all->bytes : 0));
 }
 
+/* Below the first line; nothing for an empty text. */
+static void print_below(struct buffer *b, FILE *out)
+{
+    if (b->size && !b->failed)
+        args_print_below(out, b->data, 2, terminal_width(out));
+    buffer_free(b);
+}
+
 static void print_heaps(const struct view *v, FILE *out)
 {
     static const char *const names[SST_HEAP_COUNT] = {
@@ -213,12 +221,11 @@ static void print_heaps(const struct view *v, FILE *out)
         buffer_format(&b, "%s%s: %s bytes", b.size ? ", " : "", names[heap],
                       text_count(&n, (uint64_t)bytes));
     }
-    if (b.size && !b.failed)
-        args_print_below(out, b.data, 2, terminal_width(out));
-    buffer_free(&b);
+    print_below(&b, out);
 }
 
-void view_amount_text(const struct model_amount *all, bool estimated, FILE *out)
+/* "About 12 allocations, 3,456 bytes" */
+static void print_amount(const struct model_amount *all, bool estimated, FILE *out)
 {
     struct text_number n;
 
@@ -268,8 +275,9 @@ static void put_estimate(const struct log_input *log, const struct model_amount 
                        "samples of bytes say too little.");
 }
 
-void view_estimate_text(const struct log_input *log, const struct log_window *window,
-                        const struct model_amount *all, FILE *out)
+/* What the estimates of a sampled log rest on. */
+static void print_estimate(const struct log_input *log, const struct log_window *window,
+                           const struct model_amount *all, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
     struct log_sampling sampling;
@@ -286,19 +294,13 @@ void view_estimate_text(const struct log_input *log, const struct log_window *wi
     buffer_free(&b);
 }
 
-static void print_unoptimised(double share, FILE *out)
+static void print_part(double share, const char *what, FILE *out)
 {
     struct buffer b = BUFFER_INIT;
     struct text_number n;
 
-    if (share > 0)
-        buffer_format(&b,
-                      "%s of the bytes exist only when recorded (boxes in unoptimised code); "
-                      "--steady leaves them out",
-                      text_share(&n, share));
-    if (b.size && !b.failed)
-        args_print_below(out, b.data, 2, terminal_width(out));
-    buffer_free(&b);
+    buffer_format(&b, "%s of the bytes %s", text_share(&n, share), what);
+    print_below(&b, out);
 }
 
 /* Own code whose lines are those of another build: its rows have none. */
@@ -316,24 +318,7 @@ static void print_rebuilt(const struct view *v, FILE *out)
     if (b.size)
         buffer_text(&b, ": it was built again since. --symbols DIR looks for the PDB of the build "
                         "that was recorded.");
-    if (b.size && !b.failed)
-        args_print_below(out, b.data, 2, terminal_width(out));
-    buffer_free(&b);
-}
-
-static void print_once(const struct view *v, double share, FILE *out)
-{
-    struct buffer b = BUFFER_INIT;
-    struct text_number n;
-
-    if (share >= ONCE_TOLD && !v->filter.once)
-        buffer_format(&b,
-                      "%s of the bytes are made once, by static constructors and the like; "
-                      "--no-once leaves them out, --once shows them",
-                      text_share(&n, share));
-    if (b.size && !b.failed)
-        args_print_below(out, b.data, 2, terminal_width(out));
-    buffer_free(&b);
+    print_below(&b, out);
 }
 
 /* A sentence: it may be long. */
@@ -377,7 +362,7 @@ void view_head(const struct view *v, FILE *out)
     if (print_sampling_late(model_log(v->read.model), &v->read.found, &sampling))
         fputs(print_sampling_lead(&sampling), out);
     reading_bounds(&v->how.filters->window, &v->read.found, out);
-    view_amount_text(&all, estimated, out);
+    print_amount(&all, estimated, out);
     fprintf(out, ", %s thread%s", text_count(&count, threads), text_plural(threads));
     if (processes > 1)
         fprintf(out, " of %s processes", text_count(&count, processes));
@@ -388,7 +373,7 @@ void view_head(const struct view *v, FILE *out)
         fprintf(out, "  %s\n", view_empty(v));
         print_unsampled(model_log(v->read.model), out);
     }
-    view_estimate_text(model_log(v->read.model), &v->read.found, &all, out);
+    print_estimate(model_log(v->read.model), &v->read.found, &all, out);
     if (!estimated)
         print_heaps(v, out);
     if (log_attached(model_log(v->read.model)->header))
@@ -396,8 +381,15 @@ void view_head(const struct view *v, FILE *out)
                         "Attached while it ran: where it had allocated before is not known, and "
                         "stacks are the runtime's snapshots.",
                         terminal_width(out));
-    print_unoptimised(all.unoptimised, out);
-    print_once(v, all.once, out);
+    if (all.unoptimised > 0)
+        print_part(all.unoptimised,
+                   "exist only when recorded (boxes in unoptimised code); --steady leaves them out",
+                   out);
+    if (all.once >= ONCE_TOLD && !v->filter.once)
+        print_part(all.once,
+                   "are made once, by static constructors and the like; --no-once leaves them "
+                   "out, --once shows them",
+                   out);
     print_rebuilt(v, out);
     if (v->read.own_note.size && (v->kind == VIEW_OVERVIEW || v->kind == VIEW_OWN || v->filter.own))
         print_note(v->read.own_note.data, out);
