@@ -20,7 +20,7 @@
 # demo, check and bench install missing Debian packages first; with OFFLINE=1 nothing is installed or downloaded.
 # V=1 shows the commands. SAN=address,undefined (or SAN=thread) builds with sanitizers, in a separate directory.
 # NEGATIVE=1 builds, in build/negative, a library in which SHADOWTRACE_WITHOUT=RULE disables one rule of the stack.
-# tests/tests.mk has the rules of tests, src/package/package.mk those of installation and packages.
+# tests/tests.mk has the rules of tests, src/package/package.mk those of installation, packages and what they need.
 
 V ?= 0
 SAN ?=
@@ -115,7 +115,7 @@ LIBTOOL := $(BUILD)/libtool.a
 MANUAL := $(BUILD)/man1/shadowtrace.1
 COMPLETIONS := $(addprefix $(BUILD)/completion/,bash zsh fish)
 
-.PHONY: all pages deps deps-tests clean FORCE
+.PHONY: all pages clean FORCE
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -232,24 +232,5 @@ $(PLAIN)/obj/src/tool/gate/schema_text.o: include/shadowtrace/budget_schema.json
 $(PLAIN)/obj/src/tool/page/files.o: $(wildcard src/tool/page/*.html src/tool/page/*.css src/tool/page/js/*.js)
 
 -include $(shell find $(FOLDERS:%=%/obj) -name '*.d' 2>/dev/null)
-
-# ---- Missing Debian packages; src/package/install.sh has the table. The user installs the .NET SDK.
-# With OFFLINE=1 nothing is installed, and NuGet uses only its cache.
-
-OFFLINE ?=
-export OFFLINE
-ifneq ($(OFFLINE),)
-export RestoreSources := $(CURDIR)/tests/fixtures
-endif
-
-deps:
-	$(Q)sh src/package/install.sh build parts
-
-# Also what tests compare our files with, or open them with (tests/e2e/consumers.py).
-deps-tests:
-	$(Q)sh src/package/install.sh build parts tests
-
-# need(program, Debian package): fails if the program is not installed.
-need = $(if $(shell command -v $(1)),,$(error $(1) is missing: apt-get install $(2)))
 
 include tests/tests.mk src/package/package.mk src/package/cross/cross.mk

@@ -1,6 +1,25 @@
-# The rules of `make install` and of packages. Included by the Makefile.
+# The rules of `make install`, of packages, and of the packages that we need. Included by the Makefile.
 
-.PHONY: install install-built uninstall dist deb nupkg nupkg-benchmarkdotnet nupkg-shadowtrace
+.PHONY: deps deps-tests install install-built uninstall dist deb nupkg nupkg-benchmarkdotnet nupkg-shadowtrace
+
+# ---- Missing Debian packages; src/package/install.sh has the table. The user installs the .NET SDK.
+# With OFFLINE=1 nothing is installed, and NuGet uses only its cache.
+
+OFFLINE ?=
+export OFFLINE
+ifneq ($(OFFLINE),)
+export RestoreSources := $(CURDIR)/tests/fixtures
+endif
+
+deps:
+	$(Q)sh src/package/install.sh build parts
+
+# Also what tests compare our files with, or open them with (tests/e2e/consumers.py).
+deps-tests:
+	$(Q)sh src/package/install.sh build parts tests
+
+# need(program, Debian package): fails if the program is not installed.
+need = $(if $(shell command -v $(1)),,$(error $(1) is missing: apt-get install $(2)))
 
 # ---- make install.
 
