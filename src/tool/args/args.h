@@ -59,9 +59,9 @@ struct args_option {
         .kind = ARGS_##kind_, .name = (name_), .argument = (argument_), .help = (help_), \
         ARGS_AT(ARGS_INTO, member_), __VA_ARGS__ \
     }
-#define ARGS_EXPLAINED(name_, argument_, help_, ...) \
+#define ARGS_EXPLAINED(name_, help_, ...) \
     { \
-        .kind = ARGS_TOPIC, .name = (name_), .argument = (argument_), .help = (help_), __VA_ARGS__ \
+        .kind = ARGS_TOPIC, .name = (name_), .help = (help_), __VA_ARGS__ \
     }
 #define ARGS_END \
     { \

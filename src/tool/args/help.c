@@ -1,8 +1,6 @@
 /* The help page of a table of options, within the width there is. */
 #include "args/value.h"
 
-#include "base/atomics.h"
-
 #include <string.h>
 
 #define INDENT 2

@@ -1,10 +1,8 @@
 /* argv against a table of options. */
 #include "args/value.h"
 
-#include "base/atomics.h"
 #include "base/near.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct parser {

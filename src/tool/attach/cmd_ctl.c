@@ -6,7 +6,6 @@
 
 #include "base/atomics.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,24 +206,26 @@ static int run(void *into, const struct args *args, FILE *out)
 }
 
 static const struct args_option options[] = {
-    ARGS_EXPLAINED("start, stop", NULL,
+    ARGS_EXPLAINED("start, stop",
                    "start or pause recording allocations; stacks are kept exact all the time",
                    .group = "Actions"),
-    ARGS_EXPLAINED("mark", "[--full] TEXT",
+    ARGS_EXPLAINED("mark",
                    "write a mark into the log, which reports can use as a limit; --full: after a "
-                   "full collection"),
-    ARGS_EXPLAINED("gc", NULL, "run a full collection; the program is suspended for it"),
-    ARGS_EXPLAINED("heap", "-o FILE",
+                   "full collection",
+                   .argument = "[--full] TEXT"),
+    ARGS_EXPLAINED("gc", "run a full collection; the program is suspended for it"),
+    ARGS_EXPLAINED("heap",
                    "run a full collection, and write all objects, their references and their roots "
                    "to a file for `shadowtrace retained`; with record --live, the file has the "
-                   "lines that allocated them"),
-    ARGS_EXPLAINED("only", "PATTERN...",
-                   "record only allocations of matching methods; *: of all again"),
-    ARGS_EXPLAINED("sample", "BYTES",
-                   "sample one allocation per BYTES on average, with its weight; 0: record all"),
-    ARGS_EXPLAINED("rotate", NULL,
-                   "start a new part of the log; the old one becomes LOG.1, LOG.2, ..."),
-    ARGS_EXPLAINED("status", NULL, "show what is recorded, and how much so far"),
+                   "lines that allocated them",
+                   .argument = "-o FILE"),
+    ARGS_EXPLAINED("only", "record only allocations of matching methods; *: of all again",
+                   .argument = "PATTERN..."),
+    ARGS_EXPLAINED("sample",
+                   "sample one allocation per BYTES on average, with its weight; 0: record all",
+                   .argument = "BYTES"),
+    ARGS_EXPLAINED("rotate", "start a new part of the log; the old one becomes LOG.1, LOG.2, ..."),
+    ARGS_EXPLAINED("status", "show what is recorded, and how much so far"),
     ARGS_END};
 
 CLI_COMMAND(

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,18 +44,18 @@ static const struct args_option options[] = {
              .limit = 10000),
     ROW_NAMES(naming),
     ARGS_EXPLAINED(
-        "1 2 3 4 5", NULL,
+        "1 2 3 4 5",
         "choose the view; 4 and 5: what is alive, by call site and by type (record --live)",
         .group = "Keys"),
-    ARGS_EXPLAINED("b", NULL, "reset the growth baseline of live objects"),
-    ARGS_EXPLAINED("s", NULL, "sort by bytes/s (what is alive: growth), objects/s or bytes"),
-    ARGS_EXPLAINED("/", NULL, "filter"),
-    ARGS_EXPLAINED("p, space", NULL, "pause"),
-    ARGS_EXPLAINED("arrows, j k, page keys, g G", NULL, "move"),
-    ARGS_EXPLAINED("enter, right", NULL,
+    ARGS_EXPLAINED("b", "reset the growth baseline of live objects"),
+    ARGS_EXPLAINED("s", "sort by bytes/s (what is alive: growth), objects/s or bytes"),
+    ARGS_EXPLAINED("/", "filter"),
+    ARGS_EXPLAINED("p, space", "pause"),
+    ARGS_EXPLAINED("arrows, j k, page keys, g G", "move"),
+    ARGS_EXPLAINED("enter, right",
                    "details of a row: the call sites of a type, the stack of a site or thread"),
-    ARGS_EXPLAINED("escape, left", NULL, "back"),
-    ARGS_EXPLAINED("q", NULL, "quit"),
+    ARGS_EXPLAINED("escape, left", "back"),
+    ARGS_EXPLAINED("q", "quit"),
     ARGS_END};
 
 struct shown {

@@ -340,7 +340,7 @@ static int run(void *into, const struct args *args, FILE *out)
     struct output o;
     size_t count = args->count;
     char *path;
-    int status = filters_logs(&cmd_export, &a->filters, args->word, &count);
+    int status = filters_processes(&cmd_export, &a->filters.processes, args->word, &count);
 
     if (!status)
         status = check(a, args->word[0]);

@@ -93,7 +93,7 @@ static int html(struct html_args *a, const struct args *args, FILE *out)
     int status = a->heap ? read_heap(a, args->word[0], &heap) : CLI_OK;
 
     if (!status)
-        status = filters_logs(&cmd_html, &a->filters, args->word, &logs);
+        status = filters_processes(&cmd_html, &a->filters.processes, args->word, &logs);
     for (size_t i = 0; !status && i < count; i++)
         status =
             side_read(&cmd_html, &a->side, args->word + i, logs, i ? &sides[0] : NULL, &sides[i]);

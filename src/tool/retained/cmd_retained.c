@@ -46,26 +46,26 @@ static const struct args_option options[] = {
     ROW_JOBS,
     ROW_QUIET,
     ARGS_EXPLAINED(
-        "retained", NULL,
+        "retained",
         "the memory that would be freed with an object: itself and everything that only it holds; "
         "for a type or line, the sum over its objects, without those that another of them holds. "
         "Memory that two of them share counts for neither; \"without all of them\" includes it",
         .group = "What is shown"),
-    ARGS_EXPLAINED("own bytes", NULL, "the objects themselves"),
-    ARGS_EXPLAINED("share", NULL,
+    ARGS_EXPLAINED("own bytes", "the objects themselves"),
+    ARGS_EXPLAINED("share",
                    "retained, relative to all bytes that roots hold; shares do not add up"),
-    ARGS_EXPLAINED("allocated at", NULL,
+    ARGS_EXPLAINED("allocated at",
                    "the innermost line of own code on the call path (record --live); (not known): "
                    "older than the recording, or than --live, or --live-memory was full"),
     ARGS_EXPLAINED(
-        "root", NULL,
+        "root",
         "a reference that the runtime holds for itself or for a running method: stacks, handles, "
         "objects waiting for finalization. .NET keeps static fields in arrays behind handles; "
         "known fields are roots with their names. Weak references hold nothing"),
-    ARGS_EXPLAINED("static A.B -> C.d -> [i].e", NULL,
+    ARGS_EXPLAINED("static A.B -> C.d -> [i].e",
                    "a path in one line: the static field B of A holds a C, whose field d holds an "
                    "array; e is a field of its elements"),
-    ARGS_EXPLAINED("(attached)", NULL,
+    ARGS_EXPLAINED("(attached)",
                    "the value of a ConditionalWeakTable, held as long as the object above it"),
     ARGS_END};
 

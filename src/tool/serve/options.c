@@ -17,17 +17,16 @@ const struct args_option serve_rows[] = {
     ARGS_ROW(
         LIST, "host", "NAME", hosts,
         "another name of this machine in requests; addresses and localhost are always accepted"),
-    ARGS_EXPLAINED("/metrics", NULL,
-                   "for Prometheus: allocations and bytes, rates, top types and own sites, what "
-                   "was lost",
-                   .group = "What it answers"),
-    ARGS_EXPLAINED("/debug/pprof/allocs", NULL,
+    ARGS_EXPLAINED(
+        "/metrics",
+        "for Prometheus: allocations and bytes, rates, top types and own sites, what was lost",
+        .group = "What it answers"),
+    ARGS_EXPLAINED("/debug/pprof/allocs",
                    "for `go tool pprof`: since the start; with ?seconds=N of the next N seconds"),
-    ARGS_EXPLAINED("/debug/pprof/heap", NULL,
+    ARGS_EXPLAINED("/debug/pprof/heap",
                    "live objects after the last collection, for a log recorded with --live"),
-    ARGS_EXPLAINED("/", NULL,
-                   "a page: the processes, and the flame graph of the last minutes, or with "
-                   "?since=start of all"),
+    ARGS_EXPLAINED("/", "a page: the processes, and the flame graph of the last minutes, or with "
+                        "?since=start of all"),
     ARGS_ROW(COUNT, "top", "N", top, "types and own sites in /metrics, each", .standard = 20,
              .least = 1, .limit = SERVE_TOP_MAX),
     ARGS_ROW(

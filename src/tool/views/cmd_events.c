@@ -25,11 +25,11 @@ static const char *const topics[] = {"exceptions", "gc", "jit", "suspensions", "
 
 #define ARGS_INTO struct events_args
 static const struct args_option options[] = {
-    ARGS_EXPLAINED("exceptions", NULL, "by throw site and by catcher", .group = "Topics"),
-    ARGS_EXPLAINED("gc", NULL, "collections, with the allocations before each, and their sites"),
-    ARGS_EXPLAINED("jit", NULL, "compilation by method"),
-    ARGS_EXPLAINED("suspensions", NULL, "stops of the runtime by reason"),
-    ARGS_EXPLAINED("calls", NULL, "calls, total and self time by method"),
+    ARGS_EXPLAINED("exceptions", "by throw site and by catcher", .group = "Topics"),
+    ARGS_EXPLAINED("gc", "collections, with the allocations before each, and their sites"),
+    ARGS_EXPLAINED("jit", "compilation by method"),
+    ARGS_EXPLAINED("suspensions", "stops of the runtime by reason"),
+    ARGS_EXPLAINED("calls", "calls, total and self time by method"),
     ARGS_ROW(WORD, "format", NULL, format, "json: one object, as described in report_schema.json",
              .words = rows_formats, .group = "Options"),
     ROW_TOP(top),

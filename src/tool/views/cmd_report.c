@@ -290,7 +290,7 @@ static int run_view(struct report_args *a, const struct args *args, FILE *out)
         return CLI_USAGE;
     v->logs = args->word;
     v->typed = a->filters.processes.count ? args->word : args->typed;
-    status = filters_logs(&cmd_report, &a->filters, v->logs, &count);
+    status = filters_processes(&cmd_report, &a->filters.processes, v->logs, &count);
     if (status)
         return status;
     fill_view(a, args, out);
