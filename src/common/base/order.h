@@ -35,6 +35,16 @@ static inline int order_of_keys(const int *orders, size_t count)
 #define SORT(array, count, order) \
     ((count) ? qsort((array), (count), sizeof(*(array)), (order)) : (void)0)
 
+/* Whether an element is before a key, for order_first: an expression of `x` and `key`. */
+#define BEFORE(name, type, key_type, expression) \
+    static bool name(const void *element, const void *wanted) \
+    { \
+        const type *x = element; \
+        const key_type key = *(const key_type *)wanted; \
+\
+        return expression; \
+    }
+
 /* order_first - the index of the first element that is not `before` the key, or their count. */
 static inline size_t order_first(const void *array, size_t count, size_t size,
                                  bool (*before)(const void *element, const void *key),

@@ -1,7 +1,5 @@
 #include "base/utf8.h"
 
-#include <stdint.h>
-
 int utf8_step(const char *text, size_t size)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -42,4 +40,28 @@ bool utf8_valid(const char *text)
     for (size_t length; (length = utf8_length(text)) > 0;)
         text += length;
     return !*text;
+}
+
+size_t utf8_put(uint32_t letter, char *bytes)
+{
+    if (letter < 0x80) {
+        bytes[0] = (char)letter;
+        return 1;
+    }
+    if (letter < 0x800) {
+        bytes[0] = (char)(0xC0 | letter >> 6);
+        bytes[1] = (char)(0x80 | (letter & 0x3F));
+        return 2;
+    }
+    if (letter < 0x10000) {
+        bytes[0] = (char)(0xE0 | letter >> 12);
+        bytes[1] = (char)(0x80 | (letter >> 6 & 0x3F));
+        bytes[2] = (char)(0x80 | (letter & 0x3F));
+        return 3;
+    }
+    bytes[0] = (char)(0xF0 | letter >> 18);
+    bytes[1] = (char)(0x80 | (letter >> 12 & 0x3F));
+    bytes[2] = (char)(0x80 | (letter >> 6 & 0x3F));
+    bytes[3] = (char)(0x80 | (letter & 0x3F));
+    return 4;
 }

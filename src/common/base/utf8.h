@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * utf8_step - Returns: bytes of the letter that a text of at least one byte begins with, NUL being
@@ -20,6 +21,9 @@ size_t utf8_length(const char *text);
 
 /* utf8_next - behind the letter, or the damaged byte, at `text`, which has not ended. */
 const char *utf8_next(const char *text);
+
+/* utf8_put - writes a letter, at most U+10FFFF. Returns: its bytes, 1 to 4. */
+size_t utf8_put(uint32_t letter, char *bytes);
 
 /* Whether all of a text is UTF-8. */
 bool utf8_valid(const char *text);

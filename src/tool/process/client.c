@@ -135,16 +135,13 @@ static int open_there(const struct deputy *d, void *context, int *out)
     const struct opening *o = context;
     const struct dotnet_process *p = o->process;
     int folder = deputy_folder(d, o->folder), fd;
-    socklen_t size = sizeof(struct ucred);
-    struct ucred peer;
     char name[32];
 
     if (folder < 0)
         return folder;
     snprintf(name, sizeof(name), "%ld.sock", p->inside);
     fd = connect_any(folder, name);
-    if (fd >= 0 && (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ||
-                    peer.pid != (pid_t)p->pid || peer.uid != p->uid))
+    if (fd >= 0 && !dotnet_serves(p, fd))
         return -EPERM;
     *out = fd;
     return fd < 0 ? fd : 0;

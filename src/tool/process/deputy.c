@@ -1,8 +1,5 @@
 #include "process/deputy.h"
 
-#include "base/file.h"
-#include "base/path.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -12,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

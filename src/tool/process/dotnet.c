@@ -3,6 +3,7 @@
 #include "base/atomics.h"
 #include "base/clean.h"
 #include "base/clock.h"
+#include "base/cursor.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "base/path.h"
@@ -114,59 +115,19 @@ static void put_clsid(struct buffer *b, const char *text)
     }
 }
 
-/* What is left of an answer; short once something was not there. */
-struct answer {
-    const uint8_t *at;
-    size_t left;
-    bool cut;
-};
-
-static uint64_t take_number(struct answer *a, unsigned bytes)
-{
-    uint64_t value = 0;
-
-    if (a->left < bytes) {
-        a->cut = true;
-        a->left = 0;
-        return 0;
-    }
-    for (unsigned i = 0; i < bytes; i++)
-        value |= (uint64_t)a->at[i] << 8 * i;
-    a->at += bytes;
-    a->left -= bytes;
-    return value;
-}
-
-static size_t encode(uint32_t letter, char *to)
-{
-    if (letter < 0x80) {
-        to[0] = (char)letter;
-        return 1;
-    }
-    if (letter < 0x800) {
-        to[0] = (char)(0xc0 | letter >> 6);
-        to[1] = (char)(0x80 | (letter & 0x3f));
-        return 2;
-    }
-    to[0] = (char)(0xe0 | letter >> 12);
-    to[1] = (char)(0x80 | (letter >> 6 & 0x3f));
-    to[2] = (char)(0x80 | (letter & 0x3f));
-    return 3;
-}
-
 /* As one line, cut to fit. Halves of a pair, which no name has, become marks. */
-static void take_text(struct answer *a, char *to, size_t size)
+static void take_text(struct cursor *a, char *to, size_t size)
 {
-    uint64_t units = take_number(a, 4);
+    uint64_t units = cursor_little(a, 4);
     size_t used = 0;
 
-    for (; units && !a->cut; units--) {
-        uint32_t letter = (uint32_t)take_number(a, 2);
+    for (; units && !a->failed; units--) {
+        uint32_t letter = (uint32_t)cursor_little(a, 2);
 
         if (letter >= 0xd800 && letter < 0xe000)
             letter = CLEAN_MARK;
         if (letter && used + 3 < size)
-            used += encode(letter, to + used);
+            used += utf8_put(letter, to + used);
     }
     if (size)
         to[used] = '\0';
@@ -176,17 +137,17 @@ static void take_text(struct answer *a, char *to, size_t size)
 
 int dotnet_answer(const uint8_t *data, size_t size, struct dotnet_process *out)
 {
-    struct answer a = {data, size, false};
+    struct cursor a = {data, size, false};
 
-    take_number(&a, 8); /* its number, in its own namespace */
+    cursor_little(&a, 8); /* its number, in its own namespace */
     for (unsigned i = 0; i < 2; i++)
-        take_number(&a, 8); /* a number of this run */
-    take_text(&a, NULL, 0); /* its command line */
-    take_text(&a, NULL, 0); /* its operating system */
+        cursor_little(&a, 8); /* a number of this run */
+    take_text(&a, NULL, 0);   /* its command line */
+    take_text(&a, NULL, 0);   /* its operating system */
     take_text(&a, out->machine, sizeof(out->machine));
     take_text(&a, out->name, sizeof(out->name));
     take_text(&a, out->runtime, sizeof(out->runtime));
-    if (a.cut)
+    if (a.failed)
         return -EPROTO;
     out->runtime[strcspn(out->runtime, "+- ")] = '\0'; /* "10.0.12+1a2b...", of a build */
     out->major = (unsigned)strtoul(out->runtime, NULL, 10);
@@ -277,8 +238,7 @@ static int ask(int fd, const struct buffer *question, struct buffer *payload, ui
 
 /* ---- the socket ---- */
 
-/* The kernel knows who listens there. */
-static bool is_of(int fd, const struct dotnet_process *p)
+bool dotnet_serves(const struct dotnet_process *p, int fd)
 {
     struct ucred peer;
     socklen_t size = sizeof(peer);
@@ -313,7 +273,7 @@ static int connect_to(int folder, const char *name, const struct dotnet_process 
         return -errno;
     socket_at(folder, name, &address);
     err = connect_until(fd, &address, until_ns);
-    if (!err && !is_of(fd, p))
+    if (!err && !dotnet_serves(p, fd))
         err = -EPERM;
     if (!err)
         return fd;
@@ -664,10 +624,10 @@ static int ask_attach(const struct dotnet_process *p, const struct buffer *quest
     uint64_t until_ns = clock_ns() + ATTACH_NS;
     int fd = question->size > MOST_QUESTION ? -EMSGSIZE : socket_open(p, until_ns);
     int err = fd < 0 ? fd : ask(fd, question, &reply, until_ns);
-    struct answer answer = {(const uint8_t *)reply.data, reply.size, false};
+    struct cursor answer = {(const uint8_t *)reply.data, reply.size, false};
 
     if (err == -EREMOTEIO || !err) {
-        *result = (uint32_t)take_number(&answer, 4);
+        *result = (uint32_t)cursor_little(&answer, 4);
         err = 0;
     }
     buffer_free(&reply);

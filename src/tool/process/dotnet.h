@@ -52,6 +52,9 @@ int dotnet_look(long pid, struct dotnet_process *out);
  */
 bool dotnet_is_foreign(const struct dotnet_process *p);
 
+/* dotnet_serves - whether it listens at the other end of a socket; the kernel knows. */
+bool dotnet_serves(const struct dotnet_process *p, int fd);
+
 /*
  * dotnet_environment - its variables as they were at its start; none where they cannot be read.
  * Owns: *text, released with buffer_free; *e points into it.

@@ -1,6 +1,5 @@
 #include "process/grows.h"
 
-#include "base/array.h"
 #include "base/il.h"
 #include "base/memory.h"
 #include "model/names.h"
@@ -8,7 +7,6 @@
 #include "symbols/symbols.h"
 #include "terminal/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 #ifndef SHADOWTRACE_PROCESS_PARENT_H
 #define SHADOWTRACE_PROCESS_PARENT_H
 
-#include <stddef.h>
-
 /* process_parent - the number of its parent as it is now. Returns: 0: it is gone, or has none. */
 long process_parent(long pid);
 

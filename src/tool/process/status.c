@@ -554,16 +554,11 @@ int record_status_read(const char *folder, struct record_processes *out)
 void record_status_free(struct record_processes *p)
 {
     for (size_t i = 0; i < p->count; i++) {
-        memory_free(p->process[i].name);
-        memory_free(p->process[i].log);
-        memory_free(p->process[i].reason);
-        memory_free(p->process[i].runtime);
-        memory_free(p->process[i].notes);
-        memory_free_all(p->process[i].uncontrolled, p->process[i].uncompressed, p->process[i].heap,
-                        p->process[i].no_heap);
-        memory_free_all(p->process[i].no_native, p->process[i].no_inlined);
-        memory_free(p->process[i].unhandled);
-        memory_free(p->process[i].command);
+        const struct record_process *one = &p->process[i];
+
+        memory_free_all(one->name, one->log, one->reason, one->runtime, one->notes, one->heap,
+                        one->no_heap, one->uncontrolled, one->uncompressed, one->no_native,
+                        one->no_inlined, one->unhandled, one->command);
     }
     memory_free(p->process);
     memset(p, 0, sizeof(*p));

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,7 +34,7 @@ static uint64_t find_header(const struct bundle *b)
 {
     const size_t overlap = BEFORE + sizeof(mark);
     uint8_t *piece = memory_alloc(PIECE + overlap), *found = NULL;
-    struct symbols_cursor c = {.left = 0};
+    struct cursor c = {.left = 0};
     uint64_t header;
 
     for (uint64_t at = 0; piece && !found && at < b->size && at < HOST_MAX; at += PIECE) {
@@ -47,13 +46,13 @@ static uint64_t find_header(const struct bundle *b)
     }
     if (found)
         c = symbols_read((struct symbols_span){found - BEFORE, BEFORE});
-    header = symbols_read_u64(&c);
+    header = cursor_little(&c, 8);
     memory_free(piece);
     return header < b->size ? header : 0;
 }
 
 /* A text with its length before it, seven bits a byte, the lowest first. */
-static struct symbols_span next_text(struct symbols_cursor *c)
+static struct symbols_span next_text(struct cursor *c)
 {
     uint32_t size = 0, byte = 0x80;
     const uint8_t *at;
@@ -62,26 +61,26 @@ static struct symbols_span next_text(struct symbols_cursor *c)
         byte = symbols_read_u8(c);
         size |= (byte & 0x7f) << shift;
     }
-    at = symbols_read_bytes(c, size);
+    at = cursor_bytes(c, size);
     return (struct symbols_span){at, at ? size : 0};
 }
 
 /* Returns: 0; -ENOENT: none of that name; -EBADMSG: damaged, or of a newer version. */
 static int find_entry(struct symbols_span manifest, const char *name, struct entry *out)
 {
-    struct symbols_cursor c = symbols_read(manifest);
-    uint32_t major = symbols_read_little(&c, 4), count;
+    struct cursor c = symbols_read(manifest);
+    uint32_t major = (uint32_t)cursor_little(&c, 4), count;
 
-    symbols_read_bytes(&c, 4); /* minor */
-    count = symbols_read_little(&c, 4);
+    cursor_bytes(&c, 4); /* minor */
+    count = (uint32_t)cursor_little(&c, 4);
     next_text(&c);
     if (c.failed || !major || major > BUNDLE_NEWEST)
         return -EBADMSG;
     if (major >= 2)
-        symbols_read_bytes(&c, 5 * 8); /* where two of the files are, and flags */
+        cursor_bytes(&c, 5 * 8); /* where two of the files are, and flags */
     while (count-- && !c.failed) {
-        struct entry entry = {symbols_read_u64(&c), symbols_read_u64(&c),
-                              major >= 6 ? symbols_read_u64(&c) : 0};
+        struct entry entry = {cursor_little(&c, 8), cursor_little(&c, 8),
+                              major >= 6 ? cursor_little(&c, 8) : 0};
         struct symbols_span path;
 
         symbols_read_u8(&c); /* type */

@@ -94,16 +94,9 @@ static bool has_build_id(Elf_Data *data, const char *wanted)
     return false;
 }
 
-static int by_address(const void *left, const void *right)
-{
-    const struct function *a = left, *b = right;
-
-    if (a->address != b->address)
-        return ORDER(a->address, b->address);
-    if (a->global != b->global)
-        return a->global ? 1 : -1;
-    return strcmp(b->name, a->name); /* the same in every run */
-}
+/* Of several at one address the last is the best, and the same in every run. */
+ORDERED_BY(by_address, struct function, ORDER(x->address, y->address), ORDER(x->global, y->global),
+           strcmp(y->name, x->name))
 
 static int read_sections(struct symbols_elf *e, const char *build_id)
 {
@@ -167,10 +160,7 @@ void symbols_elf_free(struct symbols_elf *e)
     memory_free_all(e->functions, e);
 }
 
-static bool begins_by(const void *function, const void *address)
-{
-    return ((const struct function *)function)->address <= *(const uint64_t *)address;
-}
+BEFORE(begins_by, struct function, uint64_t, x->address <= key)
 
 const char *symbols_elf_name(const struct symbols_elf *e, uint64_t address)
 {

@@ -2,7 +2,6 @@
 #ifndef SHADOWTRACE_SYMBOLS_FILE_H
 #define SHADOWTRACE_SYMBOLS_FILE_H
 
-#include "symbols/bytes.h"
 #include "symbols/symbols.h"
 
 #define SYMBOLS_FILE_HEAD 64 /* bytes that are enough to say what a file is instead */

@@ -26,7 +26,7 @@ struct headers {
 
 static int image_headers(struct symbols_span file, struct headers *out, struct symbols_error *error)
 {
-    struct symbols_cursor c = symbols_read(file);
+    struct cursor c = symbols_read(file);
     struct symbols_span at;
     uint32_t section_count;
     uint32_t optional_size;
@@ -37,7 +37,7 @@ static int image_headers(struct symbols_span file, struct headers *out, struct s
     out->file = file;
     if (file.size < 2 || memcmp(file.data, "MZ", 2) != 0)
         return symbols_fail(error, SYMBOLS_NOT_MANAGED, "not a .NET assembly");
-    symbols_read_bytes(&c, 0x3C);
+    cursor_bytes(&c, 0x3C);
     if (!symbols_cut(file, symbols_read_u32(&c), 24, &at) || c.failed)
         return symbols_fail(error, SYMBOLS_TRUNCATED, "it ends inside its PE header");
     if (memcmp(at.data, "PE\0\0", 4) != 0)
@@ -55,7 +55,7 @@ static int image_headers(struct symbols_span file, struct headers *out, struct s
         (struct symbols_span){c.at + optional_size, (size_t)section_count * SECTION_SIZE};
     c.left = optional_size;
     magic = symbols_read_u16(&c);
-    symbols_read_bytes(&c, magic == 0x20B ? 106 : 90); /* PE32+, PE32: up to NumberOfRvaAndSizes */
+    cursor_bytes(&c, magic == 0x20B ? 106 : 90); /* PE32+, PE32: up to NumberOfRvaAndSizes */
     count = symbols_read_u32(&c);
     if (c.failed || (magic != 0x10B && magic != 0x20B))
         return symbols_fail(error, SYMBOLS_DAMAGED, "its PE optional header is not one");
@@ -91,7 +91,7 @@ static int image_metadata(const struct headers *headers, struct symbols_image *o
     const struct directory *cli = &headers->directories[DIRECTORY_CLI];
     struct symbols_metadata metadata;
     struct symbols_span span;
-    struct symbols_cursor c;
+    struct cursor c;
     int err;
 
     if (!cli->rva)
@@ -105,9 +105,9 @@ static int image_metadata(const struct headers *headers, struct symbols_image *o
     err = symbols_metadata_parse(span, &metadata, error);
     if (err)
         return err;
-    c = symbols_read(metadata.rows_data);             /* table 0, Module, comes first */
-    symbols_read_bytes(&c, 2 + metadata.wide_string); /* generation, name */
-    out->mvid = symbols_metadata_guid(&metadata, symbols_read_little(&c, metadata.wide_guid));
+    c = symbols_read(metadata.rows_data);       /* table 0, Module, comes first */
+    cursor_bytes(&c, 2 + metadata.wide_string); /* generation, name */
+    out->mvid = symbols_metadata_guid(&metadata, (uint32_t)cursor_little(&c, metadata.wide_guid));
     if (metadata.rows[TABLE_MODULE] != 1 || c.failed || !out->mvid)
         return symbols_fail(error, SYMBOLS_DAMAGED, "its metadata do not say which module it is");
     out->metadata = span;

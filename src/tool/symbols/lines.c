@@ -25,7 +25,7 @@ static const uint8_t guid_sha256[16] = {0x0F, 0xD0, 0x29, 0x88, 0xB8, 0x11, 0x13
 
 /* The points of one method, one by one: `point` is the last, `document` is for the next. */
 struct points {
-    struct symbols_cursor c;
+    struct cursor c;
     uint32_t documents; /* how many there are */
     uint32_t document;
     bool started; /* a point was read */
@@ -268,28 +268,6 @@ uint32_t symbols_method_count(const struct symbols *symbols)
     return symbols->methods;
 }
 
-/* The table should be sorted by its first column, but nobody vouches for it; it is small. */
-int symbols_kickoff(const struct symbols *symbols, uint32_t method, uint32_t *kickoff)
-{
-    const struct pdb_table *table = symbols_table(symbols, TABLE_STATE_MACHINE);
-    uint32_t row = lines_row(symbols, method);
-
-    if (!row)
-        return -EINVAL;
-    for (uint32_t i = 1; i <= table->rows; i++) {
-        uint32_t found;
-
-        if (symbols_column(table, i, 0, symbols->wide_method) != row)
-            continue;
-        found = symbols_column(table, i, symbols->wide_method, symbols->wide_method);
-        if (!found || found > symbols->methods)
-            return -EBADMSG;
-        *kickoff = TOKEN_METHOD | found;
-        return 0;
-    }
-    return -ENOENT;
-}
-
 uint32_t symbols_document_count(const struct symbols *symbols)
 {
     return symbols_table(symbols, TABLE_DOCUMENT)->rows;
@@ -332,7 +310,7 @@ int symbols_document(const struct symbols *symbols, uint32_t document, struct sy
 int symbols_source(const struct symbols *symbols, uint32_t document, char **text, size_t *size)
 {
     struct symbols_span span;
-    struct symbols_cursor c;
+    struct cursor c;
     uint8_t *data;
     uint32_t format;
     uint32_t blob;

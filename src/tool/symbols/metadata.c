@@ -11,8 +11,7 @@ struct stream {
     char name[STREAM_NAME_MAX];
 };
 
-bool symbols_metadata_rows(struct symbols_cursor *c, uint64_t present,
-                           uint32_t rows[METADATA_TABLES])
+bool symbols_metadata_rows(struct cursor *c, uint64_t present, uint32_t rows[METADATA_TABLES])
 {
     bool good = true;
 
@@ -38,17 +37,17 @@ const uint8_t *symbols_metadata_guid(const struct symbols_metadata *metadata, ui
 static int metadata_tables(struct symbols_span stream, struct symbols_metadata *out,
                            struct symbols_error *error)
 {
-    struct symbols_cursor c = symbols_read(stream);
+    struct cursor c = symbols_read(stream);
     uint32_t sizes;
 
-    symbols_read_bytes(&c, 6); /* reserved, versions */
+    cursor_bytes(&c, 6); /* reserved, versions */
     sizes = symbols_read_u8(&c);
     symbols_read_u8(&c); /* reserved */
     out->wide_string = sizes & 1 ? 4 : 2;
     out->wide_guid = sizes & 2 ? 4 : 2;
     out->wide_blob = sizes & 4 ? 4 : 2;
-    out->present = symbols_read_u64(&c);
-    symbols_read_bytes(&c, 8); /* which tables are sorted: not relied on */
+    out->present = cursor_little(&c, 8);
+    cursor_bytes(&c, 8); /* which tables are sorted: not relied on */
     if (!symbols_metadata_rows(&c, out->present, out->rows))
         return symbols_fail(error, SYMBOLS_DAMAGED, "the table header names impossible row counts");
     if (sizes & 0x40)
@@ -60,12 +59,12 @@ static int metadata_tables(struct symbols_span stream, struct symbols_metadata *
 }
 
 /* A name ends in NUL, padded with NUL to a multiple of 4. Returns false if it does not end. */
-static bool metadata_stream(struct symbols_cursor *c, struct stream *out)
+static bool metadata_stream(struct cursor *c, struct stream *out)
 {
     out->offset = symbols_read_u32(c);
     out->size = symbols_read_u32(c);
     for (size_t i = 0; i < sizeof(out->name); i += 4) {
-        const uint8_t *quad = symbols_read_bytes(c, 4);
+        const uint8_t *quad = cursor_bytes(c, 4);
 
         if (!quad)
             return false;
@@ -90,7 +89,7 @@ static struct symbols_span *metadata_slot(struct symbols_metadata *out, struct s
     return !strcmp(name, "#GUID") ? &out->guid : NULL; /* "#US" and whatever else there may be */
 }
 
-static int metadata_streams(struct symbols_span image, struct symbols_cursor *c, uint32_t count,
+static int metadata_streams(struct symbols_span image, struct cursor *c, uint32_t count,
                             struct symbols_metadata *out, struct symbols_error *error)
 {
     struct symbols_span tables = {NULL, 0};
@@ -121,7 +120,7 @@ static int metadata_streams(struct symbols_span image, struct symbols_cursor *c,
 int symbols_metadata_parse(struct symbols_span image, struct symbols_metadata *out,
                            struct symbols_error *error)
 {
-    struct symbols_cursor c = symbols_read(image);
+    struct cursor c = symbols_read(image);
     const uint8_t *version;
     uint32_t length;
     uint32_t count;
@@ -129,9 +128,9 @@ int symbols_metadata_parse(struct symbols_span image, struct symbols_metadata *o
     memset(out, 0, sizeof(*out));
     if (image.size < 4 || memcmp(image.data, "BSJB", 4) != 0)
         return symbols_fail(error, SYMBOLS_DAMAGED, "it does not begin with metadata");
-    symbols_read_bytes(&c, 12); /* signature, versions, reserved */
+    cursor_bytes(&c, 12); /* signature, versions, reserved */
     length = symbols_read_u32(&c);
-    version = symbols_read_bytes(&c, length);
+    version = cursor_bytes(&c, length);
     if (version) /* zeroed above, so that it ends */
         memcpy(out->version, version,
                length < sizeof(out->version) ? length : sizeof(out->version) - 1);

@@ -40,8 +40,7 @@ int symbols_metadata_parse(struct symbols_span image, struct symbols_metadata *o
                            struct symbols_error *error);
 
 /* The row counts after a bit vector of tables. Returns false if cut off or too large. */
-bool symbols_metadata_rows(struct symbols_cursor *c, uint64_t present,
-                           uint32_t rows[METADATA_TABLES]);
+bool symbols_metadata_rows(struct cursor *c, uint64_t present, uint32_t rows[METADATA_TABLES]);
 
 /* The 16 bytes of GUID number index (from 1); NULL for 0 or beyond the heap. */
 const uint8_t *symbols_metadata_guid(const struct symbols_metadata *metadata, uint32_t index);

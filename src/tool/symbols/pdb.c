@@ -6,7 +6,6 @@
 #include "symbols/sha256.h"
 #include "symbols/text.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -96,7 +95,7 @@ uint32_t symbols_column(const struct pdb_table *table, uint32_t row, unsigned of
 bool symbols_blob(const struct symbols *s, uint32_t index, struct symbols_span *out)
 {
     struct symbols_span heap = s->metadata.blob;
-    struct symbols_cursor c;
+    struct cursor c;
     uint32_t size;
 
     out->data = NULL;
@@ -115,7 +114,7 @@ static bool pdb_name(const struct symbols *s, uint32_t index, struct buffer *nam
 {
     size_t start = names->size;
     struct symbols_span span;
-    struct symbols_cursor c;
+    struct cursor c;
     uint32_t separator;
 
     if (!symbols_blob(s, index, &span) || !span.size || span.size > NAME_MAX_BYTES)
@@ -228,12 +227,12 @@ static void pdb_id_text(char out[48], const uint8_t *id)
 static int pdb_stream(struct symbols *s, const struct symbols_image *expected,
                       uint32_t outside[METADATA_TABLES], struct symbols_error *error)
 {
-    struct symbols_cursor c = symbols_read(s->metadata.pdb);
-    const uint8_t *id = symbols_read_bytes(&c, SYMBOLS_PDB_ID_SIZE);
+    struct cursor c = symbols_read(s->metadata.pdb);
+    const uint8_t *id = cursor_bytes(&c, SYMBOLS_PDB_ID_SIZE);
     uint64_t tables;
 
     symbols_read_u32(&c); /* entry point */
-    tables = symbols_read_u64(&c);
+    tables = cursor_little(&c, 8);
     if (!id || c.failed)
         return symbols_fail(error, SYMBOLS_DAMAGED, "its stream #Pdb is missing or cut off");
     if (expected && expected->has_codeview && memcmp(id, expected->id, SYMBOLS_PDB_ID_SIZE) != 0) {

@@ -145,16 +145,6 @@ int symbols_points(const struct symbols *symbols, uint32_t method,
 /* The assembly's methods: tokens 0x06000001 to 0x06000000 + this. */
 uint32_t symbols_method_count(const struct symbols *symbols);
 
-/*
- * symbols_kickoff - the method as written (async, iterator) of whose state machine `method` is the
- * MoveNext.
- * Returns: 0 and *kickoff, a token; -ENOENT for a method that is no state machine's, or when the
- *          compiler did not say (F#); -EINVAL as symbols_line; -EBADMSG when the PDB names a method
- *          that does not exist.
- * Threads: any, also at once.
- */
-int symbols_kickoff(const struct symbols *symbols, uint32_t method, uint32_t *kickoff);
-
 enum symbols_hash { SYMBOLS_HASH_NONE, SYMBOLS_HASH_SHA1, SYMBOLS_HASH_SHA256, SYMBOLS_HASH_OTHER };
 
 struct symbols_document {

@@ -161,7 +161,7 @@ static bool constructs(const struct tables *t, uint32_t constructor, const char 
 static bool text_of(const struct symbols_metadata *m, uint32_t blob, char *out, size_t size)
 {
     struct symbols_span span = {NULL, 0};
-    struct symbols_cursor c;
+    struct cursor c;
     struct buffer text = BUFFER_INIT;
     uint32_t length;
     bool good;
@@ -177,7 +177,7 @@ static bool text_of(const struct symbols_metadata *m, uint32_t blob, char *out, 
     if (symbols_read_u16(&c) != 1 || !c.left || *c.at == 0xff) /* 0xff: null */
         return false;
     length = symbols_read_unsigned(&c);
-    span.data = symbols_read_bytes(&c, length);
+    span.data = cursor_bytes(&c, length);
     span.size = length;
     if (!span.data)
         return false;

@@ -1,6 +1,7 @@
 #include "clr/utf16.h"
 
 #include "base/memory.h"
+#include "base/utf8.h"
 
 #define REPLACEMENT 0xFFFDu
 
@@ -16,30 +17,6 @@ static uint32_t text_next(const clr_wchar *in, size_t length, size_t *at)
     return REPLACEMENT; /* half a pair; the other unit, if any, is judged by itself */
 }
 
-static size_t text_encode(uint32_t c, char bytes[4])
-{
-    if (c < 0x80) {
-        bytes[0] = (char)c;
-        return 1;
-    }
-    if (c < 0x800) {
-        bytes[0] = (char)(0xC0 | c >> 6);
-        bytes[1] = (char)(0x80 | (c & 0x3F));
-        return 2;
-    }
-    if (c < 0x10000) {
-        bytes[0] = (char)(0xE0 | c >> 12);
-        bytes[1] = (char)(0x80 | (c >> 6 & 0x3F));
-        bytes[2] = (char)(0x80 | (c & 0x3F));
-        return 3;
-    }
-    bytes[0] = (char)(0xF0 | c >> 18);
-    bytes[1] = (char)(0x80 | (c >> 12 & 0x3F));
-    bytes[2] = (char)(0x80 | (c >> 6 & 0x3F));
-    bytes[3] = (char)(0x80 | (c & 0x3F));
-    return 4;
-}
-
 size_t clr_utf16_to_utf8(char *out, size_t size, const clr_wchar *in, size_t length)
 {
     size_t at = 0, written, needed;
@@ -49,7 +26,7 @@ size_t clr_utf16_to_utf8(char *out, size_t size, const clr_wchar *in, size_t len
     written = needed = at;
     while (at < length) {
         char bytes[4];
-        size_t n = text_encode(text_next(in, length, &at), bytes);
+        size_t n = utf8_put(text_next(in, length, &at), bytes);
 
         if (written == needed &&
             needed + n < size) { /* after the first that does not fit, none is written */

@@ -100,11 +100,8 @@ static int dump_point(void *context, const struct symbols_point *point)
 static int dump_method(const struct symbols *symbols, uint32_t token)
 {
     struct method method = {.symbols = symbols, .token = token};
-    uint32_t kickoff;
     int err;
 
-    if (!symbols_kickoff(symbols, token, &kickoff))
-        printf("kickoff %08x %08x\n", token, kickoff);
     err = symbols_points(symbols, token, dump_point, &method);
     for (size_t i = 0; i < method.offsets.count && !err; i++) {
         struct symbols_line line;

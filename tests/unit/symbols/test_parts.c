@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-static struct symbols_cursor cursor_of(const uint8_t *data, size_t size)
+static struct cursor cursor_of(const uint8_t *data, size_t size)
 {
     return symbols_read((struct symbols_span){data, size});
 }
@@ -25,7 +25,7 @@ static struct symbols_cursor cursor_of(const uint8_t *data, size_t size)
 /* The examples of ECMA-335 II.23.2. */
 TEST(compressed_integers_are_read_as_the_standard_shows)
 {
-    struct symbols_cursor c;
+    struct cursor c;
 
     c = CURSOR(0x03, 0x7F, 0x80, 0x80, 0xAE, 0x57, 0xBF, 0xFF, 0xC0, 0x00, 0x40, 0x00, 0xDF, 0xFF,
                0xFF, 0xFF);
@@ -53,7 +53,7 @@ TEST(compressed_integers_are_read_as_the_standard_shows)
 
 TEST(a_read_beyond_the_end_fails_for_good)
 {
-    struct symbols_cursor c = CURSOR(0xC0, 1, 2);
+    struct cursor c = CURSOR(0xC0, 1, 2);
 
     symbols_read_unsigned(&c);
     assert_true(c.failed);
@@ -63,7 +63,7 @@ TEST(a_read_beyond_the_end_fails_for_good)
     symbols_read_unsigned(&c);
     assert_true(c.failed);
     c = symbols_read((struct symbols_span){NULL, 0});
-    assert_null(symbols_read_bytes(&c, 1));
+    assert_null(cursor_bytes(&c, 1));
     assert_true(c.failed);
 }
 

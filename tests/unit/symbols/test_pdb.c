@@ -114,9 +114,9 @@ TEST(one_of_several_instructions_has_the_first_and_the_last_line_of_them)
 {
     static const struct {
         uint32_t method, first, last, line, line_last;
-    } cases[] = {{1, 0, 3, 10, 0},       {1, 0, 8, 10, 0},   {1, 0, 9, 8, 10},
-                 {1, 9, 40, 8, 0},       {3, 2, 3, 0, 0},    {5, 6, 7, 70000, 0},
-                 {5, 7, 299, 70000, 0},  {5, 6, 300, 3, 70000}};
+    } cases[] = {{1, 0, 3, 10, 0},      {1, 0, 8, 10, 0},     {1, 0, 9, 8, 10},
+                 {1, 9, 40, 8, 0},      {3, 2, 3, 0, 0},      {5, 6, 7, 70000, 0},
+                 {5, 7, 299, 70000, 0}, {5, 6, 300, 3, 70000}};
     struct symbols *s = load_good();
     struct symbols_line line;
 
@@ -248,24 +248,6 @@ TEST(points_come_one_by_one_until_told_to_stop)
     assert_int_equal(symbols_points(s, METHOD(2), count_point, &none), 0);
     assert_int_equal(symbols_points(s, METHOD(6), count_point, &none), -EBADMSG);
     assert_int_equal(none.count, 0);
-    symbols_free(s);
-}
-
-TEST(move_next_leads_to_the_method_as_written)
-{
-    struct symbols *s = load_good();
-    uint32_t kickoff = 0;
-
-    assert_int_equal(symbols_method_count(s), 6);
-    assert_int_equal(symbols_kickoff(s, METHOD(5), &kickoff), 0);
-    assert_int_equal(kickoff, METHOD(2));
-    assert_int_equal(symbols_kickoff(s, METHOD(1), &kickoff), -ENOENT);
-    assert_int_equal(symbols_kickoff(s, METHOD(7), &kickoff), -EINVAL);
-    symbols_free(s);
-
-    set_little(fixture.pdb.data + fixture.machines + 2, 7, 2);
-    s = load_good();
-    assert_int_equal(symbols_kickoff(s, METHOD(5), &kickoff), -EBADMSG);
     symbols_free(s);
 }
 

@@ -54,9 +54,6 @@ foreach (var handle in pdb.MethodDebugInformation)
     var token = 0x06000000 | MetadataTokens.GetRowNumber(handle);
     var points = method.GetSequencePoints().ToList();
 
-    var kickoff = method.GetStateMachineKickoffMethod();
-    if (!kickoff.IsNil)
-        output.WriteLine($"kickoff {token:x8} {MetadataTokens.GetToken(kickoff):x8}");
     foreach (var p in points)
         output.WriteLine(p.IsHidden
             ? $"point {token:x8} {p.Offset} hidden {Name(p.Document)}"
