@@ -128,13 +128,9 @@ static int wait_for(pid_t child, const struct record_child *c, const struct sign
 static bool is_elf(const char *path)
 {
     struct record_elf elf;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool found = fd >= 0 && !record_elf_open(&elf, fd);
+    bool found = !record_elf_open(&elf, open(path, O_RDONLY | O_CLOEXEC));
 
-    if (fd >= 0) {
-        record_elf_close(&elf);
-        close(fd);
-    }
+    record_elf_close(&elf);
     errno = ENOEXEC;
     return found;
 }

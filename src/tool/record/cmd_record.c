@@ -2,7 +2,6 @@
 #include "record/record.h"
 
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "record/options.h"
 #include "process/client.h"
 #include "record/child.h"

@@ -39,8 +39,8 @@ int record_elf_open(struct record_elf *elf, int fd)
     struct stat st;
 
     *elf = (struct record_elf){.fd = fd, .cpu = "an unknown CPU"};
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !file_read_whole(fd, magic, SELFMAG, 0) ||
-        memcmp(magic, ELFMAG, SELFMAG) != 0)
+    if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+        !file_read_whole(fd, magic, SELFMAG, 0) || memcmp(magic, ELFMAG, SELFMAG) != 0)
         return -ENOEXEC;
     elf->size = (uint64_t)st.st_size;
     elf_version(EV_CURRENT);
@@ -54,21 +54,17 @@ void record_elf_close(struct record_elf *elf)
 {
     elf_end(elf->elf);
     elf->elf = NULL;
+    if (elf->fd >= 0)
+        close(elf->fd);
 }
 
 const char *record_elf_cpu(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const char *cpu = NULL;
     struct record_elf elf;
+    int err = record_elf_open(&elf, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
 
-    if (fd < 0)
-        return NULL;
-    if (!record_elf_open(&elf, fd))
-        cpu = elf.cpu;
     record_elf_close(&elf);
-    close(fd);
-    return cpu;
+    return err ? NULL : elf.cpu;
 }
 
 static bool holds_one(const char *data, size_t size, const char *const *texts, bool whole)
@@ -186,16 +182,12 @@ static enum record_libc read_libc(const struct record_elf *elf)
 
 enum record_libc record_elf_libc(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     enum record_libc libc = RECORD_LIBC_UNKNOWN;
     struct record_elf elf;
 
-    if (fd < 0)
-        return libc;
-    if (!record_elf_open(&elf, fd))
+    if (!record_elf_open(&elf, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)))
         libc = read_libc(&elf);
     record_elf_close(&elf);
-    close(fd);
     return libc;
 }
 

@@ -6,15 +6,16 @@
 #include <stdint.h>
 
 struct record_elf {
-    int fd; /* the caller's */
+    int fd;
     uint64_t size;
     struct Elf *elf; /* libelf's; NULL: damaged */
     const char *cpu; /* as messages say it: CPU_NAME, "a 32-bit CPU" */
 };
 
 /*
- * Returns: 0, or -ENOEXEC if it is no ELF file. It may be damaged: it is read, never mapped. Call
- * record_elf_close() in either case; the descriptor stays open.
+ * fd: of the file; below 0: it could not be opened.
+ * Returns: 0, or -ENOEXEC if it is no ELF file. It may be damaged: it is read, never mapped.
+ * Owns: the descriptor. Call record_elf_close() in either case: it closes it.
  */
 int record_elf_open(struct record_elf *elf, int fd);
 void record_elf_close(struct record_elf *elf);

@@ -6,10 +6,8 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "command/xml.h"
-#include "options/options_fields.h"
 #include "process/profiling.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,7 +5,6 @@
 #include "record/options.h"
 #include "command/why.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 
 enum {

@@ -216,14 +216,10 @@ int record_library_fits(const char *library, const char *program, const char *na
                        .library = library,
                        .folder_length = slash ? (int)(slash + 1 - library) : 0};
     struct record_elf elf;
-    bool found = false;
     int fd = m.libc == RECORD_LIBC_UNKNOWN ? -1 : open(library, O_RDONLY | O_CLOEXEC);
+    bool found = !record_elf_open(&elf, fd) && record_elf_needs(&elf, is_misfit, &m);
 
-    if (fd >= 0) {
-        found = !record_elf_open(&elf, fd) && record_elf_needs(&elf, is_misfit, &m);
-        record_elf_close(&elf);
-        close(fd);
-    }
+    record_elf_close(&elf);
     if (!found || !is_launcher(program))
         return check_cpu(library, program, name, why);
     if (m.libc == RECORD_LIBC_GLIBC)

@@ -3,12 +3,9 @@
 #include "base/atomics.h"
 #include "base/buffer.h"
 #include "base/clock.h"
-#include "base/cpu.h"
 #include "base/file.h"
-#include "base/memory.h"
 #include "base/path.h"
 #include "command/command.h"
-#include "options/options.h"
 #include "process/client.h"
 #include "process/profiling.h"
 #include "record/elf.h"
@@ -161,11 +158,8 @@ static bool is_profiler(void *context, const char *path)
         return false;
     /* Its user may have put anything there: the caller learns only whether a regular file is. */
     fd = file_open_regular(AT_FDCWD, whole, O_RDONLY, FILE_ANY_OWNER);
-    if (fd < 0)
-        return false;
     found = !record_elf_open(&elf, fd) && record_elf_names(&elf, names);
     record_elf_close(&elf);
-    close(fd);
     if (found)
         snprintf(s->found, sizeof(s->found), "%s", path);
     return found;

@@ -1,6 +1,5 @@
 #include "record/summary.h"
 
-#include "base/atomics.h"
 #include "base/cpu.h"
 #include "base/path.h"
 #include "command/print_complete.h"

@@ -123,37 +123,29 @@ enum record_target record_target_kind(const char *path)
     enum record_target kind = RECORD_TARGET_UNKNOWN;
     struct record_elf elf;
     char start[2];
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = record_elf_open(&elf, fd);
 
-    if (fd < 0)
-        return kind;
-    if (file_read_whole(fd, start, sizeof(start), 0) && !memcmp(start, "#!", 2)) {
-        kind = RECORD_TARGET_SCRIPT;
-    } else if (!record_elf_open(&elf, fd)) {
+    if (!err)
         kind = strcmp(elf.cpu, CPU_NAME) ? RECORD_TARGET_FOREIGN : kind_of(&elf);
-        record_elf_close(&elf);
-    }
-    close(fd);
+    else if (fd >= 0 && file_read_whole(fd, start, sizeof(start), 0) && !memcmp(start, "#!", 2))
+        kind = RECORD_TARGET_SCRIPT;
+    record_elf_close(&elf);
     return kind;
 }
 
 const char *record_target_cpu(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const char *cpu = NULL;
     struct record_elf elf;
 
-    if (fd < 0)
-        return NULL;
-    if (!record_elf_open(&elf, fd)) {
+    if (!record_elf_open(&elf, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))) {
         /* The usual case needs no look at the whole file. */
         enum record_target kind =
             strcmp(elf.cpu, CPU_NAME) ? kind_of(&elf) : RECORD_TARGET_LAUNCHER;
 
         if (kind == RECORD_TARGET_LAUNCHER || kind == RECORD_TARGET_SINGLE_FILE)
             cpu = elf.cpu;
-        record_elf_close(&elf);
     }
-    close(fd);
+    record_elf_close(&elf);
     return cpu;
 }

@@ -183,7 +183,6 @@ TEST(a_large_executable_is_searched_whole)
         assert_true(record_elf_holds(&elf, "libhostfxr.so"));
         assert_false(record_elf_holds(&elf, "libhostfxr.so.1"));
         record_elf_close(&elf);
-        close(elf.fd);
     }
     free(file);
 }
