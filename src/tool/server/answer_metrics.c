@@ -7,7 +7,6 @@
 #include "model/near.h"
 #include "report/estimate.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LABEL_MAX   400                   /* bytes of a label's value; a longer name is cut */
@@ -87,12 +86,7 @@ static int rows_add(struct rows *r, char *labels, double bytes, double allocs)
     return 0;
 }
 
-static int by_bytes(const void *left, const void *right)
-{
-    const struct row *a = left, *b = right;
-
-    return a->bytes != b->bytes ? ORDER(b->bytes, a->bytes) : strcmp(a->labels, b->labels);
-}
+ORDERED_BY(by_bytes, struct row, ORDER(y->bytes, x->bytes), strcmp(x->labels, y->labels))
 
 static void keep_top(struct rows *r, uint64_t top)
 {
@@ -234,93 +228,77 @@ static void put_family(FILE *out, const char *name, const char *type, const char
     fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
+/* A figure of a process; `which` of those that the function has. Returns: whether it is known. */
+typedef bool figure_of(const struct answer_ask *ask, const struct traced *t, int which,
+                       double *value);
+
+struct single {
+    const char *name, *type, *help;
+    figure_of *value;
+    int which;
+};
+
 /* Of each process one figure. */
-static void put_each(FILE *out, const struct figures *all, size_t count, const char *name,
-                     const char *type, const char *help,
-                     bool (*value)(const struct answer_ask *, const struct traced *, double *),
-                     const struct answer_ask *ask)
+static void put_each(FILE *out, const struct figures *all, size_t count,
+                     const struct single *single, const struct answer_ask *ask)
 {
     bool begun = false;
     double found = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (!value(ask, all[i].t, &found))
+        if (!single->value(ask, all[i].t, single->which, &found))
             continue;
         if (!begun)
-            put_family(out, name, type, help);
+            put_family(out, single->name, single->type, single->help);
         begun = true;
-        fprintf(out, "%s{%s} %.0f\n", name, all[i].labels, found);
+        fprintf(out, "%s{%s} %.0f\n", single->name, all[i].labels, found);
     }
 }
 
-#define FIGURE(name_, expression) \
-    static bool name_(const struct answer_ask *ask, const struct traced *t, double *value) \
+#define FIGURE(name_, expression, known) \
+    static bool name_(const struct answer_ask *ask, const struct traced *t, int which, \
+                      double *value) \
     { \
         (void)ask; \
+        (void)which; \
         *value = (double)(expression); \
-        return true; \
+        return known; \
     }
-#define LIVE_FIGURE(name_, expression) \
-    static bool name_(const struct answer_ask *ask, const struct traced *t, double *value) \
-    { \
-        (void)ask; \
-        *value = (double)(expression); \
-        return traced_live(t); \
-    }
-FIGURE(is_up, t->state == TRACED_FOLLOWED)
-FIGURE(allocations, traced_total(t).allocs)
-FIGURE(allocated, traced_total(t).bytes)
-FIGURE(lost, log_input_lost(&t->cells.log))
+FIGURE(is_up, t->state == TRACED_FOLLOWED, true)
+FIGURE(allocations, traced_total(t).allocs, true)
+FIGURE(allocated, traced_total(t).bytes, true)
+FIGURE(lost, log_input_lost(&t->cells.log), true)
+FIGURE(unusable, t->cells.log.skipped, true)
+FIGURE(truncations, t->losses.times, true)
+FIGURE(gone_bytes, t->losses.bytes, true)
+FIGURE(unread, t->follow ? follow_left(t->follow) : 0, true)
+FIGURE(live_bytes, t->cells.live.last.bytes, traced_live(t))
+FIGURE(live_objects, t->cells.live.last.allocs, traced_live(t))
 
-/* Of a process whose samples began to count; until then nobody knows. */
-static bool before(const struct traced *t, enum log_before how, double *value)
+/* Of a process whose samples began to count; until then nobody knows. which: enum log_before. */
+static bool before(const struct answer_ask *ask, const struct traced *t, int which, double *value)
 {
     struct log_sampling s;
 
+    (void)ask;
     log_input_sampling(&t->cells.log, &s);
     *value = (double)s.bytes;
-    return s.how == how;
+    return s.how == (enum log_before)which;
 }
 
-static bool before_exact(const struct answer_ask *ask, const struct traced *t, double *value)
-{
-    (void)ask;
-    return before(t, LOG_BEFORE_EXACT, value);
-}
+enum { LOW, HIGH };
 
-static bool before_most(const struct answer_ask *ask, const struct traced *t, double *value)
-{
-    (void)ask;
-    return before(t, LOG_BEFORE_MOST, value);
-}
-FIGURE(unusable, t->cells.log.skipped)
-FIGURE(truncations, t->losses.times)
-FIGURE(gone_bytes, t->losses.bytes)
-FIGURE(unread, t->follow ? follow_left(t->follow) : 0)
-LIVE_FIGURE(live_bytes, t->cells.live.last.bytes)
-LIVE_FIGURE(live_objects, t->cells.live.last.allocs)
-
-static bool live_bound(const struct traced *t, bool high, double *value)
+static bool live_bound(const struct answer_ask *ask, const struct traced *t, int which,
+                       double *value)
 {
     const struct report_live *live = &t->cells.live;
     struct report_amount range;
 
+    (void)ask;
     if (!traced_live(t) || !report_live_bound(live, (double)live->last.bytes, &range))
         return false;
-    *value = high ? range.high : range.low;
+    *value = which == HIGH ? range.high : range.low;
     return true;
-}
-
-static bool live_low(const struct answer_ask *ask, const struct traced *t, double *value)
-{
-    (void)ask;
-    return live_bound(t, false, value);
-}
-
-static bool live_high(const struct answer_ask *ask, const struct traced *t, double *value)
-{
-    (void)ask;
-    return live_bound(t, true, value);
 }
 
 /* The newest mark that is old enough; else the oldest there is. */
@@ -332,70 +310,60 @@ static const struct mark *rate_mark(const struct answer_ask *ask, const struct t
     return t->mark_count ? t->marks[0] : NULL;
 }
 
-static bool rate_of(const struct answer_ask *ask, const struct traced *t, bool bytes, double *value)
+enum { BYTES, OBJECTS };
+
+static bool rate(const struct answer_ask *ask, const struct traced *t, int which, double *value)
 {
     const struct mark *m = rate_mark(ask, t);
     struct mark_sums now = traced_total(t), then = mark_total(m);
 
     if (!m || ask->now_ns <= m->at_ns || t->state != TRACED_FOLLOWED)
         return false;
-    *value = (bytes ? now.bytes - then.bytes : now.allocs - then.allocs) * 1e9 /
+    *value = (which == BYTES ? now.bytes - then.bytes : now.allocs - then.allocs) * 1e9 /
              (double)(ask->now_ns - m->at_ns);
     return true;
-}
-
-static bool byte_rate(const struct answer_ask *ask, const struct traced *t, double *value)
-{
-    return rate_of(ask, t, true, value);
-}
-
-static bool object_rate(const struct answer_ask *ask, const struct traced *t, double *value)
-{
-    return rate_of(ask, t, false, value);
 }
 
 #define COUNTER "counter"
 #define GAUGE   "gauge"
 
-static const struct {
-    const char *name, *type, *help;
-    bool (*value)(const struct answer_ask *, const struct traced *, double *);
-} singles[] = {
-    {"shadowtrace_up", GAUGE, "Whether the log of the process is being followed.", is_up},
+static const struct single singles[] = {
+    {"shadowtrace_up", GAUGE, "Whether the log of the process is being followed.", is_up, 0},
     {"shadowtrace_allocations_total", COUNTER,
      "Objects that the process has allocated; an estimate if it is sampled, since that began.",
-     allocations},
+     allocations, 0},
     {"shadowtrace_allocated_bytes_total", COUNTER,
      "Bytes that the process has allocated; an estimate if it is sampled, since that began.",
-     allocated},
+     allocated, 0},
     {"shadowtrace_allocated_before_sampling_bytes_total", COUNTER,
      "Bytes that the process had allocated, exactly, when sampling began: not in any other figure.",
-     before_exact},
+     before, LOG_BEFORE_EXACT},
     {"shadowtrace_allocated_before_sampling_bytes_most", GAUGE,
-     "The same as an upper bound, if the runtime is not exact (.NET 8).", before_most},
+     "The same as an upper bound, if the runtime is not exact (.NET 8).", before, LOG_BEFORE_MOST},
     {"shadowtrace_allocations_per_second", GAUGE,
-     "Objects a second, over the last half minute or so.", object_rate},
+     "Objects a second, over the last half minute or so.", rate, OBJECTS},
     {"shadowtrace_allocated_bytes_per_second", GAUGE,
-     "Bytes a second, over the last half minute or so.", byte_rate},
+     "Bytes a second, over the last half minute or so.", rate, BYTES},
     {"shadowtrace_live_objects", GAUGE,
      "Objects alive after the last collection; an estimate if the process is sampled.",
-     live_objects},
+     live_objects, 0},
     {"shadowtrace_live_bytes", GAUGE,
-     "Bytes alive after the last collection; an estimate if the process is sampled.", live_bytes},
+     "Bytes alive after the last collection; an estimate if the process is sampled.", live_bytes,
+     0},
     {"shadowtrace_live_bytes_low", GAUGE,
      "Lower end of the range of an estimate of bytes alive: the range holds in 95 of 100 cases.",
-     live_low},
+     live_bound, LOW},
     {"shadowtrace_live_bytes_high", GAUGE, "Upper end of the range of an estimate of bytes alive.",
-     live_high},
+     live_bound, HIGH},
     {"shadowtrace_lost_allocations_total", COUNTER,
-     "Allocations that were seen and not written to the log.", lost},
+     "Allocations that were seen and not written to the log.", lost, 0},
     {"shadowtrace_log_unusable_lines_total", COUNTER, "Lines of the log that could not be used.",
-     unusable},
+     unusable, 0},
     {"shadowtrace_log_truncations_total", COUNTER,
-     "Times that the log was truncated or overwritten while it was followed.", truncations},
+     "Times that the log was truncated or overwritten while it was followed.", truncations, 0},
     {"shadowtrace_log_gone_bytes_total", COUNTER,
-     "Bytes of the log that were gone before they were read.", gone_bytes},
-    {"shadowtrace_log_unread_bytes", GAUGE, "Bytes of the log that are not read yet.", unread},
+     "Bytes of the log that were gone before they were read.", gone_bytes, 0},
+    {"shadowtrace_log_unread_bytes", GAUGE, "Bytes of the log that are not read yet.", unread, 0},
 };
 
 static void put_some(FILE *out, const struct rows *rows, bool bytes, const char *name)
@@ -485,8 +453,7 @@ int answer_metrics(const struct answer_ask *ask, FILE *out)
     if (err)
         return err;
     for (size_t i = 0; i < sizeof(singles) / sizeof(*singles); i++)
-        put_each(out, all, count, singles[i].name, singles[i].type, singles[i].help,
-                 singles[i].value, ask);
+        put_each(out, all, count, &singles[i], ask);
     put_rows(out, all, count, false, true, "shadowtrace_type_allocated_bytes_total",
              "Bytes by type, of the types that allocate most.");
     put_rows(out, all, count, false, false, "shadowtrace_type_allocations_total",
