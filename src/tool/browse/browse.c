@@ -64,7 +64,7 @@ static void close_above(struct browse *b)
         page_free(b->above[--b->depth]);
 }
 
-static void close_all(struct browse *b)
+void browse_fini(struct browse *b)
 {
     close_above(b);
     for (size_t i = 0; i < BROWSE_TABS; i++) {
@@ -112,11 +112,6 @@ int browse_init(struct browse *b, struct data *data)
     return current(b) ? 0 : -ENOMEM;
 }
 
-void browse_fini(struct browse *b)
-{
-    close_all(b);
-}
-
 /* ---- what is looked at ---- */
 
 /* The data has changed: pages are made again when they are shown. */
@@ -124,7 +119,7 @@ static void renew(struct browse *b)
 {
     size_t tab = b->tab;
 
-    close_all(b);
+    browse_fini(b);
     go_to(b, tab);
 }
 

@@ -8,7 +8,6 @@
 #include "browse/words.h"
 
 #include <limits.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 struct editor {

@@ -95,12 +95,7 @@ struct weighed {
     uint32_t node, order;
 };
 
-static int heavier(const void *left, const void *right)
-{
-    const struct weighed *a = left, *b = right;
-
-    return a->weight != b->weight ? ORDER(b->weight, a->weight) : ORDER(a->order, b->order);
-}
+ORDERED_BY(heavier, struct weighed, ORDER(y->weight, x->weight), ORDER(x->order, y->order))
 
 int outline_page_sort(const struct outline_page *p, struct outline_children *children)
 {

@@ -5,8 +5,6 @@
 #include "terminal/text.h"
 #include "views/ranges.h"
 
-#include "base/memory.h"
-
 #include <stdio.h>
 
 struct ranking_page {

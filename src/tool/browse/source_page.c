@@ -219,10 +219,7 @@ static int weigh(struct source_page *p, const struct data *d)
     return err;
 }
 
-static bool is_before(const void *element, const void *key)
-{
-    return ((const struct source_row *)element)->line < *(const uint32_t *)key;
-}
+BEFORE(is_before, struct source_row, uint32_t, x->line < key)
 
 static int load_text(struct source_page *p, const struct data *d, char *why, size_t why_size)
 {

@@ -45,6 +45,12 @@ int cli_usage_error(const struct cli_command *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+int cli_unreadable(const struct cli_command *command, const char *path, const char *why, int err)
+{
+    cli_complain(command, "cannot read %s: %s", path, why ? why : strerror(-err));
+    return CLI_IO;
+}
+
 int cli_failed(const struct cli_command *command, int err)
 {
     if (!err)

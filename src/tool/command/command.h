@@ -81,6 +81,9 @@ void cli_complain(const struct cli_command *command, const char *format, ...)
 int cli_usage_error(const struct cli_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* cli_unreadable - says that a file cannot be read; why NULL: what -errno means. Returns CLI_IO. */
+int cli_unreadable(const struct cli_command *command, const char *path, const char *why, int err);
+
 /* cli_failed - says what -errno means. Returns: CLI_IO; of 0: CLI_OK. */
 int cli_failed(const struct cli_command *command, int err);
 

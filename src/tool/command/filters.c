@@ -84,12 +84,6 @@ int filters_processes(const struct cli_command *command, const struct args_list 
     return status;
 }
 
-int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
-                 size_t *count)
-{
-    return filters_processes(command, &f->processes, logs, count);
-}
-
 int filters_share(const struct cli_command *command, const char *text, double *share)
 {
     char *end;

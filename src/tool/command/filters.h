@@ -66,13 +66,11 @@ bool filters_any(const struct filters *f);
 
 /*
  * filters_processes - as reading_once, and of these logs those of the processes that --process
- * names, if it names any. filters_logs - the same of all filters.
+ * names, if it names any.
  * Returns: the exit status; a line has said which processes there are, if none is one of them.
  */
 int filters_processes(const struct cli_command *command, const struct args_list *processes,
                       char **logs, size_t *count);
-int filters_logs(const struct cli_command *command, const struct filters *f, char **logs,
-                 size_t *count);
 
 /*
  * filters_share - what --min-share says, "0.5" or "0.5%", as a share from 0 to 1; NULL: *share

@@ -13,10 +13,9 @@ static int read_one(const struct cli_command *command, struct rows_log *log, con
         return CLI_OK;
     if (err == -ENOMEM)
         return cli_failed(command, err);
-    if (*why)
-        cli_complain(command, "%s", why);
-    else
-        cli_complain(command, "cannot read %s: %s", path, strerror(-err));
+    if (!*why)
+        return cli_unreadable(command, path, NULL, err);
+    cli_complain(command, "%s", why);
     return CLI_IO;
 }
 

@@ -157,14 +157,12 @@ int reading_window(const struct cli_command *command, const char *path,
     if (!window->from && !window->to)
         return CLI_OK;
     err = log_marks_read(path, &marks);
-    if (err) {
-        cli_complain(command, "cannot read %s: %s", path,
-                     err == -ESPIPE ? "it must be a file, because marks need two passes"
-                                    : strerror(-err));
-        status = CLI_IO;
-    } else {
+    if (err)
+        status = cli_unreadable(
+            command, path,
+            err == -ESPIPE ? "it must be a file, because marks need two passes" : NULL, err);
+    else
         status = find_window(command, path, &marks, window, out);
-    }
     log_marks_fini(&marks);
     return status;
 }
@@ -265,10 +263,9 @@ int reading_spans(const struct cli_command *command, const char *path,
     if (err == -ECANCELED || (err == -ESPIPE && !live->instead)) {
         *known = false;
     } else if (err) {
-        cli_complain(command, "cannot read %s: %s", path,
-                     err == -ESPIPE ? "it must be a file, because this needs two passes"
-                                    : strerror(-err));
-        status = CLI_IO;
+        status = cli_unreadable(
+            command, path,
+            err == -ESPIPE ? "it must be a file, because this needs two passes" : NULL, err);
     } else {
         status = choose_spans(command, path ? path : "rows", &marks, live, window, out);
     }
@@ -301,10 +298,9 @@ const char *reading_error(const struct cli_command *command, int err)
 int reading_failed(const struct cli_command *command, const char *path, const struct log_input *log,
                    int err)
 {
-    if (err == -EPROTO || err == -EBADMSG)
-        cli_complain(command, "%s: %s", path, log->why);
-    else
-        cli_complain(command, "cannot read %s: %s", path, reading_error(command, err));
+    if (err != -EPROTO && err != -EBADMSG)
+        return cli_unreadable(command, path, reading_error(command, err), err);
+    cli_complain(command, "%s: %s", path, log->why);
     return CLI_IO;
 }
 

@@ -25,13 +25,7 @@ struct pairs {
     const struct budget_limit **with; /* by number of the newer: its partner, or NULL */
 };
 
-static int by_key(const void *left, const void *right)
-{
-    const struct keyed *a = left, *b = right;
-    int order = strcmp(a->key, b->key);
-
-    return order ? order : ORDER(a->number, b->number);
-}
+ORDERED_BY(by_key, struct keyed, strcmp(x->key, y->key), ORDER(x->number, y->number))
 
 static void free_keys(struct keys *keys)
 {

@@ -128,10 +128,9 @@ static int read_budget(const char *path, struct budget *b)
         return cli_usage_error(&cmd_gate, "%s: the budget has no limit", path);
     if (err == -EINVAL)
         return cli_usage_error(&cmd_gate, "%s: %s", path, why);
-    if (err)
-        cli_complain(&cmd_gate, "cannot read %s: %s", path,
-                     err == -EISDIR ? "it is not a regular file" : strerror(-err));
-    return err ? CLI_IO : CLI_OK;
+    return err ? cli_unreadable(&cmd_gate, path, err == -EISDIR ? "it is not a regular file" : NULL,
+                                err)
+               : CLI_OK;
 }
 
 static struct gate_options options_of(const struct gate_args *a)

@@ -118,6 +118,16 @@ static bool names_lines(const struct learn *learn, const struct budget_limit *ot
     return false;
 }
 
+static void name_line(struct budget_limit *limit, const struct gate_line *line)
+{
+    limit->of = BUDGET_LINE;
+    limit->method = line->method;
+    limit->file = line->file;
+    limit->text = line->text;
+    limit->line = line->line;
+    limit->line_last = line->line_last;
+}
+
 /* Adds a limit for each line that no limit names, with the same bounds as the others. */
 static int add_lines(struct learn *learn, const struct gate_run *run)
 {
@@ -126,18 +136,12 @@ static int add_lines(struct learn *learn, const struct gate_run *run)
     for (size_t i = 0; !err && i < run->other_count; i++) {
         const struct gate_other *other = &run->others[i];
         struct budget_limit limit = learn->b->limits[other->limit];
-        const struct gate_line *line;
 
         if (other->measured.line == GATE_NO_LINE || !names_lines(learn, &limit))
             continue;
-        line = &run->lines.lines[other->measured.line];
-        limit.of = BUDGET_LINE;
-        limit.method = line->method;
-        limit.file = line->file;
-        limit.line = line->line;
-        limit.line_last = line->line_last;
-        limit.text = line->text;
-        limit.bounds[BUDGET_OBJECTS].least = limit.bounds[BUDGET_OBJECTS].most = line->objects;
+        name_line(&limit, &run->lines.lines[other->measured.line]);
+        limit.bounds[BUDGET_OBJECTS].least = limit.bounds[BUDGET_OBJECTS].most =
+            run->lines.lines[other->measured.line].objects;
         err = budget_add(learn->b, &limit);
     }
     return err;
@@ -161,15 +165,9 @@ INDEX_OF_BYTES(line_type_kind, struct line_type, class_number);
 static int add_line_type(struct learn *learn, const struct gate_run *run,
                          const struct line_type *of)
 {
-    const struct gate_line *line = &run->lines.lines[of->line];
-    struct budget_limit limit = {.of = BUDGET_LINE,
-                                 .method = line->method,
-                                 .file = line->file,
-                                 .line = line->line,
-                                 .line_last = line->line_last,
-                                 .text = line->text,
-                                 .type = names_class(run->l.names, of->class_number)};
+    struct budget_limit limit = {.type = names_class(run->l.names, of->class_number)};
 
+    name_line(&limit, &run->lines.lines[of->line]);
     return add_once(learn->b, &limit);
 }
 
@@ -406,10 +404,7 @@ static bool is_wanted(const struct learn *learn, size_t i)
     return learn->way != LEARN_NEW || l->of != BUDGET_LINE || !l->type || !line_is_steady(learn, i);
 }
 
-static int by_place(const void *left, const void *right)
-{
-    return budget_order(left, right);
-}
+ORDERED_BY(by_place, struct budget_limit, budget_order(x, y))
 
 void learn_end(struct learn *learn, double slack)
 {

@@ -63,12 +63,10 @@ static int read_marks(struct gate_run *run)
         return CLI_OK;
     run->has_marks = true;
     err = log_marks_read(run->log, &run->marks);
-    if (err) {
-        cli_complain(run->options->command, "cannot read %s: %s", run->log,
-                     err == -ESPIPE ? "it must be a file, because this needs two passes"
-                                    : strerror(-err));
-        return CLI_IO;
-    }
+    if (err)
+        return cli_unreadable(
+            run->options->command, run->log,
+            err == -ESPIPE ? "it must be a file, because this needs two passes" : NULL, err);
     return cli_failed(run->options->command, gate_spans_new(run->budget, &run->marks, &run->spans));
 }
 

@@ -4,8 +4,6 @@
  */
 #include "gate/print.h"
 
-#include "base/path.h"
-
 #include "command/xml.h"
 
 static void put_attribute(struct buffer *b, const char *name, const struct buffer *value)

@@ -93,10 +93,7 @@ static struct gate_sum sum_of(const struct report_cell_event *e)
     return sum;
 }
 
-static bool ends_before(const void *span, const void *t)
-{
-    return ((const struct gate_span *)span)->to <= *(const uint64_t *)t;
-}
+BEFORE(ends_before, struct gate_span, uint64_t, x->to <= key)
 
 int gate_spans_take(void *spans, const struct report_cell_event *event)
 {
@@ -122,12 +119,7 @@ int gate_spans_take(void *spans, const struct report_cell_event *event)
     return err < 0 ? err : 0;
 }
 
-static int by_span(const void *left, const void *right)
-{
-    const struct gate_span_cell *a = left, *b = right;
-
-    return a->span != b->span ? ORDER(a->span, b->span) : ORDER(a->cell, b->cell);
-}
+ORDERED_BY(by_span, struct gate_span_cell, ORDER(x->span, y->span), ORDER(x->cell, y->cell))
 
 void gate_spans_sort(struct gate_spans *s)
 {
@@ -135,10 +127,7 @@ void gate_spans_sort(struct gate_spans *s)
     index_free(&s->index);
 }
 
-static bool is_before(const void *cell, const void *span)
-{
-    return ((const struct gate_span_cell *)cell)->span < *(const uint32_t *)span;
-}
+BEFORE(is_before, struct gate_span_cell, uint32_t, x->span < key)
 
 void gate_spans_cells(const struct gate_spans *s, size_t span, size_t *begin, size_t *end)
 {

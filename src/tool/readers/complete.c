@@ -1,7 +1,5 @@
 #include "readers/complete.h"
 
-#include "base/atomics.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -25,7 +25,7 @@ static struct log_far_id *far_slot(const struct log_id_map *ids, uint32_t id)
     return &ids->far[at];
 }
 
-static inline uint32_t ids_get(const struct log_id_map *ids, uint32_t id)
+uint32_t log_id_map_get(const struct log_id_map *ids, uint32_t id)
 {
     size_t page = id >> PAGE_SHIFT;
     uint32_t value = 0;
@@ -92,7 +92,7 @@ static int page_make(struct log_id_map *ids, size_t page)
     return 0;
 }
 
-static int ids_set(struct log_id_map *ids, uint32_t id, uint32_t number)
+int log_id_map_set(struct log_id_map *ids, uint32_t id, uint32_t number)
 {
     size_t page = id >> PAGE_SHIFT;
     bool paged = page < ids->page_count && ids->pages[page];
@@ -111,16 +111,6 @@ static int ids_set(struct log_id_map *ids, uint32_t id, uint32_t number)
     ids->count += !ids->pages[page][id & (PAGE_SIZE - 1)];
     ids->pages[page][id & (PAGE_SIZE - 1)] = number + 1;
     return 0;
-}
-
-uint32_t log_id_map_get(const struct log_id_map *ids, uint32_t id)
-{
-    return ids_get(ids, id);
-}
-
-int log_id_map_set(struct log_id_map *ids, uint32_t id, uint32_t number)
-{
-    return ids_set(ids, id, number);
 }
 
 void log_id_map_free(struct log_id_map *ids)
@@ -256,13 +246,13 @@ static int table_placeholder(struct log_defs *d, struct log_table *table, uint32
     err = intern_text(d, text, &def.name);
     if (!err)
         err = table_add(table, &def, out);
-    return err ? err : ids_set(&table->ids, id, *out);
+    return err ? err : log_id_map_set(&table->ids, id, *out);
 }
 
 static int table_number(struct log_defs *d, struct log_table *table, uint32_t id,
                         struct log_place at, uint32_t *out)
 {
-    uint32_t found = id ? ids_get(&table->ids, id) : 1;
+    uint32_t found = id ? log_id_map_get(&table->ids, id) : 1;
 
     if (LIKELY(found)) {
         *out = found - 1;
@@ -302,7 +292,7 @@ static uint64_t path_hash(const void *record)
                     (uint64_t)(uint32_t)path->il << 1 | path->filter | (uint64_t)path->begun << 33);
 }
 
-static int path_add(struct log_defs *d, const struct log_call_path *path, uint32_t *out)
+int log_defs_path_add(struct log_defs *d, const struct log_call_path *path, uint32_t *out)
 {
     static const struct index_kind kind = {sizeof(*path), path_hash, path_equal};
     int added =
@@ -334,7 +324,7 @@ int log_defs_plain(struct log_defs *d, uint32_t *path)
 
         plain.parent = made;
         plain.begun = 0;
-        err = path_add(d, &plain, &made);
+        err = log_defs_path_add(d, &plain, &made);
         if (!err)
             d->plain[todo[count]] = made + 1;
     }
@@ -342,11 +332,6 @@ int log_defs_plain(struct log_defs *d, uint32_t *path)
         *path = made;
     memory_free(todo);
     return err;
-}
-
-int log_defs_path_add(struct log_defs *d, const struct log_call_path *path, uint32_t *out)
-{
-    return path_add(d, path, out);
 }
 
 int log_defs_method_named(struct log_defs *d, const char *name, uint32_t *out)
@@ -374,9 +359,9 @@ int log_defs_init(struct log_defs *d, struct log_problems *problems)
     if (!err)
         err = table_init(d, &d->methods, "method");
     if (!err)
-        err = path_add(d, &empty, &number);
+        err = log_defs_path_add(d, &empty, &number);
     if (!err)
-        err = path_add(d, &lost, &number);
+        err = log_defs_path_add(d, &lost, &number);
     return err;
 }
 
@@ -395,7 +380,7 @@ void log_defs_fini(struct log_defs *d)
         pdb_free(&d->pdbs[i]);
     memory_free_all(d->threads, d->pdbs);
     log_id_map_free(&d->thread_ids);
-    memory_free_all(d->paths, d->plain, d->frames);
+    memory_free_all(d->paths, d->plain, d->frames, d->leaf_first);
     index_free(&d->path_index);
     log_id_map_free(&d->path_ids);
     log_id_map_free(&d->frame_ids);
@@ -483,14 +468,14 @@ static int add_named(struct log_defs *d, const struct log_record *record)
     def.name = text->text;
     def.owner = number_of(owner, owners, SST_OWNER_COUNT);
     def.sort = number_of(sort, sorts, SST_SORT_COUNT);
-    found = ids_get(&t->ids, id);
+    found = log_id_map_get(&t->ids, id);
     if (found && !t->defs[found - 1].defined) { /* used before: that entry gets its name now */
         t->defs[found - 1] = def;
         number = found - 1;
     } else {
         err = table_add(t, &def, &number);
         if (!err)
-            err = ids_set(&t->ids, id, number);
+            err = log_id_map_set(&t->ids, id, number);
         if (!err && def.owner)
             t->defs[number].owner = def.owner;
         if (!err && def.sort)
@@ -559,11 +544,11 @@ const struct log_pdb *log_defs_pdb(const struct log_defs *d, uint32_t module)
 
 static int thread_number(struct log_defs *d, uint32_t id, uint32_t *out)
 {
-    uint32_t found = ids_get(&d->thread_ids, id);
+    uint32_t found = log_id_map_get(&d->thread_ids, id);
 
     if (!found) {
         if (!array_reserve(&d->threads, &d->thread_capacity, d->thread_count + 1) ||
-            ids_set(&d->thread_ids, id, (uint32_t)d->thread_count))
+            log_id_map_set(&d->thread_ids, id, (uint32_t)d->thread_count))
             return -ENOMEM;
         d->threads[d->thread_count++] =
             (struct log_thread_def){.id = id, .recording = (uint32_t)d->recording.number};
@@ -607,7 +592,7 @@ static int named_path(struct log_defs *d, uint32_t parent, int32_t il, const cha
     int err = log_defs_method_named(d, named, &method);
 
     path.method = method & INT32_MAX;
-    return err ? err : path_add(d, &path, out);
+    return err ? err : log_defs_path_add(d, &path, out);
 }
 
 static int add_inlined(struct log_defs *d, const struct log_record *record)
@@ -616,7 +601,7 @@ static int add_inlined(struct log_defs *d, const struct log_record *record)
     struct log_inlining frame = {.il = i->il};
     int err;
 
-    if (i->parent && !(frame.parent = ids_get(&d->frame_ids, i->parent)))
+    if (i->parent && !(frame.parent = log_id_map_get(&d->frame_ids, i->parent)))
         return log_defs_unusable(d, record, "parent");
     err = log_defs_method(d, i->method, record->at, &frame.method);
     if (err)
@@ -624,13 +609,13 @@ static int add_inlined(struct log_defs *d, const struct log_record *record)
     if (!array_reserve(&d->frames, &d->frame_capacity, d->frame_count + 1))
         return -ENOMEM;
     d->frames[d->frame_count++] = frame;
-    return ids_set(&d->frame_ids, i->id, (uint32_t)d->frame_count - 1);
+    return log_id_map_set(&d->frame_ids, i->id, (uint32_t)d->frame_count - 1);
 }
 
 /* The innermost of the frames that an id stands for; NULL: none, or none are to be shown. */
 static const struct log_inlining *inlined_frame(const struct log_defs *d, uint32_t id)
 {
-    uint32_t found = id && !d->physical ? ids_get(&d->frame_ids, id) : 0;
+    uint32_t found = id && !d->physical ? log_id_map_get(&d->frame_ids, id) : 0;
 
     return found ? &d->frames[found - 1] : NULL;
 }
@@ -655,7 +640,7 @@ static int inlined_path(struct log_defs *d, uint32_t id, uint32_t *path, int32_t
 
         frame = frames[--depth];
         next.method = frame->method & INT32_MAX;
-        err = path_add(d, &next, path);
+        err = log_defs_path_add(d, &next, path);
         *il = frame->il;
     }
     return err;
@@ -694,8 +679,8 @@ static int add_node(struct log_defs *d, const struct log_record *record)
         return err;
     path.method = method & INT32_MAX;
     path.begun = begun > LOG_PATH_LOST ? begun & INT32_MAX : 0;
-    err = path_add(d, &path, &number);
-    return err ? err : ids_set(&d->path_ids, n->id, number);
+    err = log_defs_path_add(d, &path, &number);
+    return err ? err : log_id_map_set(&d->path_ids, n->id, number);
 }
 
 const char *log_no_frame(const struct log_defs *d)
@@ -744,7 +729,7 @@ int log_defs_method(struct log_defs *d, uint32_t id, struct log_place at, uint32
 
 int log_defs_thread(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out)
 {
-    if (!ids_get(&d->thread_ids, id)) {
+    if (!log_id_map_get(&d->thread_ids, id)) {
         log_problem(d->problems, at, "thread %u is used but not defined", id);
         d->undefined++;
     }
@@ -753,7 +738,7 @@ int log_defs_thread(struct log_defs *d, uint32_t id, struct log_place at, uint32
 
 int log_defs_path(struct log_defs *d, uint32_t id, struct log_place at, uint32_t *out)
 {
-    uint32_t found = id == SST_NODE_EMPTY ? LOG_PATH_EMPTY + 1 : ids_get(&d->path_ids, id);
+    uint32_t found = id == SST_NODE_EMPTY ? LOG_PATH_EMPTY + 1 : log_id_map_get(&d->path_ids, id);
 
     if (LIKELY(found)) {
         *out = found - 1;
@@ -762,7 +747,7 @@ int log_defs_path(struct log_defs *d, uint32_t id, struct log_place at, uint32_t
     log_problem(d->problems, at, "node %u is used but not defined", id);
     d->undefined++;
     *out = LOG_PATH_LOST;
-    return ids_set(&d->path_ids, id, LOG_PATH_LOST);
+    return log_id_map_set(&d->path_ids, id, LOG_PATH_LOST);
 }
 
 static int expect_alloc(struct log_defs *d, const struct log_alloc *alloc, struct log_place at)
@@ -770,11 +755,11 @@ static int expect_alloc(struct log_defs *d, const struct log_alloc *alloc, struc
     uint32_t number;
     int err = 0;
 
-    if (alloc->node && UNLIKELY(!ids_get(&d->path_ids, alloc->node)))
+    if (alloc->node && UNLIKELY(!log_id_map_get(&d->path_ids, alloc->node)))
         err = log_defs_path(d, alloc->node, at, &number);
-    if (!err && alloc->class_id && UNLIKELY(!ids_get(&d->classes.ids, alloc->class_id)))
+    if (!err && alloc->class_id && UNLIKELY(!log_id_map_get(&d->classes.ids, alloc->class_id)))
         err = log_defs_class(d, alloc->class_id, at, &number);
-    if (!err && alloc->thread && UNLIKELY(!ids_get(&d->thread_ids, alloc->thread)))
+    if (!err && alloc->thread && UNLIKELY(!log_id_map_get(&d->thread_ids, alloc->thread)))
         err = log_defs_thread(d, alloc->thread, at, &number);
     return err;
 }
@@ -849,8 +834,7 @@ static int intern_json(struct log_defs *d, const char *json, size_t size, struct
 int log_defs_inline_path(struct log_defs *d, const struct log_alloc *alloc, uint32_t *out)
 {
     struct log_call_path path = {.parent = LOG_PATH_EMPTY, .il = LOG_NO_IL};
-    uint32_t few[256], *methods = few, *more;
-    size_t count = 0, capacity = COUNT_OF(few), size;
+    size_t count = 0, size;
     const char *at = alloc->stack, *frame;
     int err = 0;
 
@@ -860,17 +844,9 @@ int log_defs_inline_path(struct log_defs *d, const struct log_alloc *alloc, uint
         struct log_def def = {.path = d->methods.defs[0].path, .defined = true};
         struct log_string *name;
 
-        if (count == capacity) {
-            more = memory_alloc(capacity * 4 * sizeof(*more));
-            if (!more) {
-                err = -ENOMEM;
-                break;
-            }
-            memcpy(more, methods, count * sizeof(*more));
-            if (methods != few)
-                memory_free(methods);
-            methods = more;
-            capacity *= 4;
+        if (!array_reserve(&d->leaf_first, &d->leaf_first_capacity, count + 1)) {
+            err = -ENOMEM;
+            break;
         }
         err = intern_json(d, frame, size, &name);
         if (!err && !name->method) {
@@ -880,15 +856,13 @@ int log_defs_inline_path(struct log_defs *d, const struct log_alloc *alloc, uint
             err = table_add(&d->methods, &def, &number);
             name->method = err ? 0 : number;
         }
-        methods[count++] = err ? 0 : name->method;
+        d->leaf_first[count++] = err ? 0 : name->method;
     }
     while (!err && count > 0) {
         path.parent = *out;
-        path.method = methods[--count] & INT32_MAX;
-        err = path_add(d, &path, out);
+        path.method = d->leaf_first[--count] & INT32_MAX;
+        err = log_defs_path_add(d, &path, out);
     }
-    if (methods != few)
-        memory_free(methods);
     return err;
 }
 

@@ -114,7 +114,9 @@ struct log_defs {
     struct log_inlining *frames; /* of inlined methods; their own ids are in frame_ids */
     size_t frame_count, frame_capacity;
     struct log_id_map frame_ids;
-    bool physical; /* inlined frames are left out; set before anything is read */
+    bool physical;        /* inlined frames are left out; set before anything is read */
+    uint32_t *leaf_first; /* methods of the inline stack that is read */
+    size_t leaf_first_capacity;
     struct log_string *strings;
     size_t string_count, string_capacity;
     struct index string_index;

@@ -35,18 +35,13 @@ void log_parser_init(struct log_parser *p)
     memset(p, 0, sizeof(*p));
 }
 
-static void drop_last(struct log_parser *p)
+void log_parser_fini(struct log_parser *p)
 {
     json_decref(p->json);
     free(p->stack); /* jansson's: from malloc */
     free(p->type);
     p->json = NULL;
     p->stack = p->type = NULL;
-}
-
-void log_parser_fini(struct log_parser *p)
-{
-    drop_last(p);
 }
 
 /*
@@ -296,24 +291,6 @@ static const char *hand_bool(const char *at, bool *value)
     return strncmp(at, "false", 5) == 0 ? at + 5 : NULL;
 }
 
-static const char *hand_heap(const char *at, enum sst_heap *out)
-{
-    unsigned word = 0;
-
-    at = hand_word(at, heap_names, COUNT_OF(heap_names), &word);
-    *out = (enum sst_heap)word;
-    return at;
-}
-
-static const char *hand_call(const char *at, enum sst_call *out)
-{
-    unsigned word = 0;
-
-    at = hand_word(at, call_names, COUNT_OF(call_names), &word);
-    *out = (enum sst_call)word;
-    return at;
-}
-
 static const char *hand_stack(const char *at, struct log_alloc *a)
 {
     const char *end = hand_strings_end(at);
@@ -339,6 +316,17 @@ static const char *hand_type(const char *at, struct log_alloc *a)
         return (value); \
     }
 
+/* The same of a member that is one of these words. */
+#define READ_WORD(key, its_bit, names, value) \
+    if (KEY(at, key)) { \
+        unsigned word = 0; \
+\
+        *bit = (its_bit); \
+        at = hand_word(at, (names), COUNT_OF(names), &word); \
+        (value) = word; \
+        return at; \
+    }
+
 /* The same in a switch by the first letter. */
 #define READ_CASE(letter, key, its_bit, value) \
     case letter: \
@@ -359,12 +347,12 @@ static const char *hand_alloc_rare(const char *at, struct log_alloc *a, unsigned
 {
     uint32_t values;
 
-    READ_MEMBER("heap", SAW_HEAP, hand_heap(at, &a->heap))
+    READ_WORD("heap", SAW_HEAP, heap_names, a->heap)
     READ_MEMBER("weight", SAW_WEIGHT, hand_weight(at, &a->weight))
     READ_MEMBER("stack", SAW_STACK, hand_stack(at, a))
     READ_MEMBER("type", SAW_TYPE, hand_type(at, a))
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
-    READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
+    READ_WORD("call", SAW_CALL, call_names, a->call)
     READ_MEMBER("values", SAW_VALUES, hand_id(at, 1, &values))
     READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &a->inlined))
     READ_MEMBER("allocs", SAW_ALLOCS, hand_unsigned(at, &a->allocs))
@@ -438,7 +426,7 @@ static const char *hand_live_site_member(const char *at, void *record, unsigned 
     READ_MEMBER("class", SAW_CLASS, hand_id(at, 1, &a->class_id))
     READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &a->inlined))
     READ_MEMBER("cut", SAW_CUT, hand_bool(at, &a->cut))
-    READ_MEMBER("call", SAW_CALL, hand_call(at, &a->call))
+    READ_WORD("call", SAW_CALL, call_names, a->call)
     READ_MEMBER("unloaded", SAW_UNLOADED, hand_bool(at, &a->unloaded))
     READ_IL_MORE(a->il, a->unoptimised)
     return hand_live_member(at, &((struct log_record *)record)->live, bit, unknown);
@@ -454,7 +442,7 @@ static inline const char *hand_node_member(const char *at, void *record, unsigne
     READ_MEMBER("method", SAW_METHOD, hand_id(at, 1, &n->method))
     READ_MEMBER("il", SAW_IL, hand_il(at, &n->il))
     READ_MEMBER("il_last", 0, hand_il_last(at, &n->il))
-    READ_MEMBER("call", SAW_CALL, hand_call(at, &n->call))
+    READ_WORD("call", SAW_CALL, call_names, n->call)
     READ_MEMBER("filter", SAW_FILTER, hand_bool(at, &n->filter))
     READ_MEMBER("begun", SAW_BEGUN, hand_id(at, 1, &n->begun))
     READ_MEMBER("inlined", SAW_INLINED, hand_id(at, 1, &n->inlined))
@@ -679,32 +667,27 @@ static struct log_recording recording_of(const json_t *header)
     return now;
 }
 
-static bool goes_on(const struct log_recording *r, const struct log_recording *now)
-{
-    return r->number && now->pid == r->pid && now->clock == r->clock && now->part > r->part;
-}
-
 bool log_recording_goes_on(const struct log_recording *r, const json_t *header)
 {
     const struct log_recording now = recording_of(header);
 
-    return goes_on(r, &now);
+    return r->number && now.pid == r->pid && now.clock == r->clock && now.part > r->part;
 }
 
 bool log_recording_again(const struct log_recording *r, const json_t *header)
 {
-    struct log_recording now = recording_of(header);
+    const struct log_recording now = recording_of(header);
 
     return r->number && now.pid == r->pid && now.clock == r->clock && now.part == r->part;
 }
 
 bool log_recording_next(struct log_recording *r, const json_t *header)
 {
-    struct log_recording now = recording_of(header);
-    bool begins = !goes_on(r, &now);
+    bool begins = !log_recording_goes_on(r, header);
+    uint64_t number = r->number + begins;
 
-    now.number = r->number + begins;
-    *r = now;
+    *r = recording_of(header);
+    r->number = number;
     return begins;
 }
 
@@ -1030,7 +1013,7 @@ int log_parse_any(struct log_parser *p, const struct log_line *line, struct log_
     const char *kind = NULL;
     json_error_t error;
 
-    drop_last(p);
+    log_parser_fini(p); /* what the last record had */
     p->err = 0;
     p->json = json_loadb(line->text, line->size, 0, &error);
     if (!p->json) {

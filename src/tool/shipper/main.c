@@ -78,10 +78,8 @@ static int take_credentials(struct shipper *s)
 
     if (!path)
         return CLI_OK;
-    if (err) {
-        cli_complain(&cmd_ship, "cannot read %s: %s", path, strerror(-err));
-        return CLI_IO;
-    }
+    if (err)
+        return cli_unreadable(&cmd_ship, path, NULL, err);
     s->credentials[strcspn(s->credentials, "\r\n")] = '\0';
     if (stat(path, &st) || (st.st_mode & (S_IRWXG | S_IRWXO))) {
         cli_complain(&cmd_ship, "others can read %s: chmod 600 it", path);
@@ -113,10 +111,8 @@ static int take_target(struct shipper *s)
 static int take_words(const struct shipper *s)
 {
     for (size_t i = 0; i < s->args->count; i++)
-        if (access(s->args->word[i], R_OK)) {
-            cli_complain(&cmd_ship, "cannot read %s: %s", s->args->word[i], strerror(errno));
-            return CLI_IO;
-        }
+        if (access(s->args->word[i], R_OK))
+            return cli_unreadable(&cmd_ship, s->args->word[i], NULL, -errno);
     return CLI_OK;
 }
 

@@ -81,10 +81,7 @@ int source_step(struct source *s, size_t budget, uint64_t until_ns, char why[SOU
 
 ORDERED_BY(by_slice, struct source_minute, ORDER(x->slice, y->slice))
 
-static bool before_slice(const void *minute, const void *slice)
-{
-    return ((const struct source_minute *)minute)->slice < *(const uint32_t *)slice;
-}
+BEFORE(before_slice, struct source_minute, uint32_t, x->slice < key)
 
 static struct source_minute *minute_of(const struct source_state *state, uint32_t slice)
 {

@@ -126,28 +126,22 @@ static int compile_list(struct compiler *c, struct rules *to, const json_t *list
 
 static int compile_properties(struct compiler *c, struct rule *r, const json_t *object)
 {
-    /* jansson's iterator takes no const; it changes nothing */
-    json_t *copy = json_is_object(object) ? json_copy((json_t *)(uintptr_t)object) : NULL, *value;
     const char *key;
+    json_t *value;
     int err = 0;
 
     if (!json_is_object(object))
         return refuse(c, "properties wants an object", "");
     r->properties = memory_zalloc(json_object_size(object) + 1, sizeof(*r->properties));
-    if (!copy || !r->properties)
-        err = -ENOMEM;
-    json_object_foreach(copy, key, value)
+    if (!r->properties)
+        return -ENOMEM;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value) /* it takes no const */
     {
-        /* a shallow copy: its values and the keys' texts, looked up below, are the document's */
-        const char *kept =
-            json_object_iter_key(json_object_iter_at((json_t *)(uintptr_t)object, key));
-
         if (!err)
             err = compile(c, value, &r->properties[r->property_count].rule);
         if (!err)
-            r->properties[r->property_count++].key = kept;
+            r->properties[r->property_count++].key = key;
     }
-    json_decref(copy);
     return err;
 }
 

@@ -63,6 +63,9 @@ struct validator {
     uint64_t used;               /* lines that could */
 };
 
+/* What is wrong with a record. */
+#define BREACH(v, record, ...) log_problem((v)->problems, (record)->at, __VA_ARGS__)
+
 static int define(struct validator *v, enum known_kind kind, uint32_t id, uint64_t fact,
                   struct log_place at)
 {
@@ -228,8 +231,8 @@ static void expect_images(struct validator *v, const struct log_record *record)
     json_array_foreach(runs, i, run)
     {
         if (log_count_in(run, "at") > stack)
-            log_problem(v->problems, record->at, "native: at %" PRIu64 ", but there are %zu frames",
-                        log_count_in(run, "at"), stack);
+            BREACH(v, record, "native: at %" PRIu64 ", but there are %zu frames",
+                   log_count_in(run, "at"), stack);
         json_array_foreach(json_object_get(run, "frames"), k, frame)
         {
             expect_image(v, frame, record->at);
@@ -262,11 +265,10 @@ static int on_mismatch(struct validator *v, const struct log_record *record)
         json_equal(json_array_get(shadow, a - 1 - first), json_array_get(snapshot, b - 1 - first)))
         first++;
     if (first == a && first == b)
-        log_problem(v->problems, record->at, "mismatch: both stacks are the same");
+        BREACH(v, record, "mismatch: both stacks are the same");
     else if (first != log_count_in(record->json, "first"))
-        log_problem(v->problems, record->at,
-                    "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
-                    log_count_in(record->json, "first"), first);
+        BREACH(v, record, "mismatch: first is %" PRIu64 ", but the stacks first differ at %zu",
+               log_count_in(record->json, "first"), first);
     return 0;
 }
 
@@ -285,17 +287,15 @@ static void check_counts(struct validator *v, const struct log_record *record, c
 
         /* What is unfinished is finished later. */
         if (now < v->counts[i] && strcmp(count_keys[i], "unfinished") != 0)
-            log_problem(v->problems, record->at, "%s: %s falls from %" PRIu64 " to %" PRIu64,
-                        log_kind_name(record->kind), count_keys[i], v->counts[i], now);
+            BREACH(v, record, "%s: %s falls from %" PRIu64 " to %" PRIu64,
+                   log_kind_name(record->kind), count_keys[i], v->counts[i], now);
         v->counts[i] = now;
     }
     if (compared != log_count_in(counts, "equal") + log_count_in(counts, "mismatched"))
-        log_problem(v->problems, record->at, "%s: compared is not equal + mismatched",
-                    log_kind_name(record->kind));
+        BREACH(v, record, "%s: compared is not equal + mismatched", log_kind_name(record->kind));
     if (compared + others > log_count_in(counts, "taken") + slack)
-        log_problem(v->problems, record->at,
-                    "%s: compared + refused + ended_early is more than taken",
-                    log_kind_name(record->kind));
+        BREACH(v, record, "%s: compared + refused + ended_early is more than taken",
+               log_kind_name(record->kind));
 }
 
 static int on_check(struct validator *v, const struct log_record *record)
@@ -308,7 +308,7 @@ static int on_check_thread(struct validator *v, const struct log_record *record)
 {
     expect_member(v, THREADS, record);
     if (log_count_in(record->json, "equal") > log_count_in(record->json, "compared"))
-        log_problem(v->problems, record->at, "check_thread: equal is more than compared");
+        BREACH(v, record, "check_thread: equal is more than compared");
     return 0;
 }
 
@@ -319,8 +319,7 @@ static int on_count(struct validator *v, const struct log_record *record)
     uint64_t count = log_count_in(record->json, "count");
 
     if (count < log_count_in(*counts, reason))
-        log_problem(v->problems, record->at, "%s: the count of %s falls",
-                    log_kind_name(record->kind), reason);
+        BREACH(v, record, "%s: the count of %s falls", log_kind_name(record->kind), reason);
     return log_counts_set(counts, reason, count);
 }
 
@@ -330,8 +329,7 @@ static void total(struct validator *v, const struct log_record *record, const ch
     uint64_t said = log_count_in(record->json, key);
 
     if (said != found)
-        log_problem(v->problems, record->at, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key,
-                    said, found, where);
+        BREACH(v, record, "end: %s is %" PRIu64 ", but %" PRIu64 " %s", key, said, found, where);
 }
 
 /* Counts logged on the way may not be above the final ones. */
@@ -345,8 +343,7 @@ static void final_counts(struct validator *v, const struct log_record *record, c
     LOG_EACH_COUNT(logged, reason, count)
     {
         if (log_count_in(said, reason) < log_count_in(logged, reason))
-            log_problem(v->problems, record->at, "end: %s says less of %s than the log before", key,
-                        reason);
+            BREACH(v, record, "end: %s says less of %s than the log before", key, reason);
     }
 }
 
@@ -373,12 +370,12 @@ static int on_calls(struct validator *v, const struct log_record *record)
     for (; open && log_call_next(&open, &code, &number); listed++)
         expect(v, METHODS, (uint32_t)code, record->at);
     if (record->calls.open && listed != depth)
-        log_problem(v->problems, record->at,
-                    "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed, depth);
+        BREACH(v, record, "calls: open lists %" PRIu64 " calls, but depth is %" PRIu64, listed,
+               depth);
     else if (!record->calls.open && found && v->thread[found - 1].open != depth)
-        log_problem(v->problems, record->at,
-                    "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open",
-                    depth, v->thread[found - 1].open, record->calls.thread);
+        BREACH(v, record,
+               "calls: depth is %" PRIu64 ", but %" PRIu64 " calls of thread %u are open", depth,
+               v->thread[found - 1].open, record->calls.thread);
     while (log_call_next(&events, &code, &number)) {
         if (code == SST_CALL_MISSING || code == SST_CALL_VALUES)
             continue;
@@ -390,7 +387,7 @@ static int on_calls(struct validator *v, const struct log_record *record)
             v->calls_ended++;
             depth--;
         } else {
-            log_problem(v->problems, record->at, "calls: a call ends, and none is open");
+            BREACH(v, record, "calls: a call ends, and none is open");
             break;
         }
     }
@@ -410,15 +407,15 @@ static void end_calls(struct validator *v, const struct log_record *record)
     if (!said)
         return;
     if (entered != ended + log_count_in(said, "open"))
-        log_problem(v->problems, record->at, "end: the sums of calls do not add up");
+        BREACH(v, record, "end: the sums of calls do not add up");
     entered -= log_count_in(missing, "entered");
     ended -= log_count_in(missing, "ended");
     if (!json_object_get(record->json, "part") &&
         (entered != v->entered || ended != v->calls_ended))
-        log_problem(v->problems, record->at,
-                    "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
-                    " are in the log",
-                    entered, ended, v->entered, v->calls_ended);
+        BREACH(v, record,
+               "end: %" PRIu64 " calls and %" PRIu64 " ends, but %" PRIu64 " and %" PRIu64
+               " are in the log",
+               entered, ended, v->entered, v->calls_ended);
 }
 
 /* Lines by kind, unless other parts have some of them. */
@@ -432,9 +429,8 @@ static void end_records(struct validator *v, const struct log_record *record)
         uint64_t count = log_count_in(said, log_kind_name(kind));
 
         if (count != v->out->records[kind])
-            log_problem(v->problems, record->at,
-                        "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
-                        log_kind_name(kind), v->out->records[kind]);
+            BREACH(v, record, "end: %" PRIu64 " lines of %s, but %" PRIu64 " are in the log", count,
+                   log_kind_name(kind), v->out->records[kind]);
     }
 }
 
@@ -449,14 +445,12 @@ static void end_families(struct validator *v, const struct log_record *record)
 
         if (log_count_in(said, "seen") != written + lost ||
             log_counts_sum(json_object_get(said, "lost_by")) != lost)
-            log_problem(v->problems, record->at, "end: the sums of %s do not add up",
-                        log_kinds_of_families[i].family);
+            BREACH(v, record, "end: the sums of %s do not add up", log_kinds_of_families[i].family);
         if (!json_object_get(record->json, "part") &&
             written != v->families[log_kinds_of_families[i].kind])
-            log_problem(v->problems, record->at,
-                        "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log", written,
-                        log_kinds_of_families[i].family,
-                        v->families[log_kinds_of_families[i].kind]);
+            BREACH(v, record, "end: %" PRIu64 " events of %s, but %" PRIu64 " are in the log",
+                   written, log_kinds_of_families[i].family,
+                   v->families[log_kinds_of_families[i].kind]);
     }
 }
 
@@ -467,12 +461,12 @@ static void end_snapshots(struct validator *v, const struct log_record *record, 
 
     check_counts(v, record, s, 0);
     if (by && log_counts_sum(by) != log_count_in(s, "mismatched"))
-        log_problem(v->problems, record->at, "end: mismatched_by does not add up to mismatched");
+        BREACH(v, record, "end: mismatched_by does not add up to mismatched");
     refused_by = json_object_get(s, "refused_by");
     if (refused_by && log_counts_sum(refused_by) != log_count_in(s, "refused") + with_frames)
-        log_problem(v->problems, record->at, "end: refused_by does not add up to the refusals");
+        BREACH(v, record, "end: refused_by does not add up to the refusals");
     if (v->mismatches > log_count_in(s, "mismatched"))
-        log_problem(v->problems, record->at, "end: more mismatch records than mismatches");
+        BREACH(v, record, "end: more mismatch records than mismatches");
 }
 
 static int on_family_lost(struct validator *v, const struct log_record *record)
@@ -530,9 +524,9 @@ static int on_end(struct validator *v, const struct log_record *record)
         total(v, record, "bytes", v->bytes, "are in the log");
     }
     if (!log_member_count(record->json, "nodes", &nodes) && v->known[NODES].count > nodes)
-        log_problem(v->problems, record->at, "end: the log defines more nodes than there were");
+        BREACH(v, record, "end: the log defines more nodes than there were");
     if (!log_member_count(record->json, "threads", &threads) && v->known[THREADS].count > threads)
-        log_problem(v->problems, record->at, "end: the log defines more threads than there were");
+        BREACH(v, record, "end: the log defines more threads than there were");
     final_counts(v, record, "lost_by", v->lost);
     if (json_object_get(record->json, "repairs"))
         final_counts(v, record, "repairs", v->repairs);
@@ -574,8 +568,8 @@ static void live_begin(struct validator *v, const struct log_record *record)
     }
     v->opening = opening;
     if (collection < v->collection)
-        log_problem(v->problems, record->at, "%s: gc falls from %" PRIu64 " to %" PRIu64,
-                    log_kind_name(record->kind), v->collection, collection);
+        BREACH(v, record, "%s: gc falls from %" PRIu64 " to %" PRIu64, log_kind_name(record->kind),
+               v->collection, collection);
     v->collection = collection;
 }
 
@@ -611,10 +605,10 @@ static void on_objects(struct validator *v, const struct log_record *record, uin
         for (size_t k = 0; k < COUNT_OF(cell); k++)
             cell[k] = (uint64_t)json_integer_value(json_array_get(row, k));
         if (cell[0] > 4 || cell[1] < 1 || cell[1] > 15)
-            log_problem(v->problems, record->at, "live: died is of no generation or age");
+            BREACH(v, record, "live: died is of no generation or age");
         if (!live_take(&v->live[found - 1], cell[2], cell[3]) ||
             !live_take(&v->alive, cell[2], cell[3]))
-            log_problem(v->problems, record->at, "live: more of a site died than was alive");
+            BREACH(v, record, "live: more of a site died than was alive");
     }
 }
 
@@ -634,7 +628,7 @@ static int on_live_site(struct validator *v, const struct log_record *record)
     if (!err && json_object_get(record->json, "gc"))
         on_objects(v, record, id);
     else if (json_object_get(record->json, "survived") || json_object_get(record->json, "died"))
-        log_problem(v->problems, record->at, "live_site: what became of objects has a gc");
+        BREACH(v, record, "live_site: what became of objects has a gc");
     return err;
 }
 
@@ -653,7 +647,7 @@ static void on_grows(struct validator *v, const struct log_record *record)
     {
         expect(v, LIVE_SITES, (uint32_t)json_integer_value(json_array_get(row, 0)), record->at);
         if (json_integer_value(json_array_get(row, 2)) < json_integer_value(json_array_get(row, 1)))
-            log_problem(v->problems, record->at, "live_total: what grows rises at each look");
+            BREACH(v, record, "live_total: what grows rises at each look");
     }
 }
 
@@ -664,14 +658,14 @@ static int on_live_total(struct validator *v, const struct log_record *record)
     v->opening = false;
     if (log_count_in(record->json, "allocs") != v->alive.allocs ||
         log_count_in(record->json, "bytes") != v->alive.bytes)
-        log_problem(v->problems, record->at,
-                    "live_total: %" PRIu64 " objects, %" PRIu64 " bytes, but by the lines before "
-                    "%" PRIu64 " and %" PRIu64 " are alive",
-                    log_count_in(record->json, "allocs"), log_count_in(record->json, "bytes"),
-                    v->alive.allocs, v->alive.bytes);
+        BREACH(v, record,
+               "live_total: %" PRIu64 " objects, %" PRIu64 " bytes, but by the lines before "
+               "%" PRIu64 " and %" PRIu64 " are alive",
+               log_count_in(record->json, "allocs"), log_count_in(record->json, "bytes"),
+               v->alive.allocs, v->alive.bytes);
     if (json_is_true(json_object_get(record->json, "exact")) ==
         !!json_object_get(record->json, "why"))
-        log_problem(v->problems, record->at, "live_total: what is not exact says why");
+        BREACH(v, record, "live_total: what is not exact says why");
     on_grows(v, record);
     return 0;
 }
@@ -679,7 +673,7 @@ static int on_live_total(struct validator *v, const struct log_record *record)
 static int on_header(struct validator *v, const struct log_record *record)
 {
     if (record->at.line != 1)
-        log_problem(v->problems, record->at, "a header that is not the first line");
+        BREACH(v, record, "a header that is not the first line");
     return 0;
 }
 
@@ -995,14 +989,4 @@ int report_validate_parts(const struct log_parts *parts, const struct report_sch
         parts_add_up(&v);
     validator_fini(&v);
     return err;
-}
-
-int report_validate(const char *path, const struct report_schema *schema,
-                    const struct log_consumer *progress, struct log_problems *problems,
-                    struct report_validation *out)
-{
-    char *paths[] = {(char *)(uintptr_t)path};
-    const struct log_parts alone = {.paths = paths, .count = 1};
-
-    return report_validate_parts(&alone, schema, progress, problems, out);
 }

@@ -25,17 +25,12 @@ struct report_validation {
 };
 
 /*
- * report_validate - read a log to its end; every breach is a problem.
+ * report_validate_parts - read all parts of a recording, as one; every breach is a problem.
  * schema:  NULL for the one that ships. With that one, common lines are checked faster and no less.
  * Returns: 0, whatever was found; -EPROTO: of a version that this program cannot read, or no log at
  *          all; -errno of opening or reading; -ENOMEM.
- * Owns:    all arguments stay the caller's; path is kept in problems.
+ * Owns:    all arguments stay the caller's; paths are kept in problems.
  */
-int report_validate(const char *path, const struct report_schema *schema,
-                    const struct log_consumer *progress, struct log_problems *problems,
-                    struct report_validation *out);
-
-/* report_validate_parts - the same of all parts of a recording as one; problems name them. */
 int report_validate_parts(const struct log_parts *parts, const struct report_schema *schema,
                           const struct log_consumer *progress, struct log_problems *problems,
                           struct report_validation *out);

@@ -438,7 +438,11 @@ void expect_valid(const char *path)
     struct report_validation found;
 
     log_problems_init(&problems);
-    assert_int_equal(report_validate(path, NULL, NULL, &problems, &found), 0);
+    assert_int_equal(
+        report_validate_parts(
+            &(struct log_parts){.paths = (char *[]){(char *)(uintptr_t)path}, .count = 1}, NULL,
+            NULL, &problems, &found),
+        0);
     if (problems.count)
         fail_msg("line %" PRIu64 ": %s", problems.kept ? (uint64_t)problems.kept[0].place.line : 0,
                  problems.kept ? problems.kept[0].text : "?");
