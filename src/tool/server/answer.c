@@ -3,7 +3,6 @@
 #include "command/gzip.h"
 #include "command/loading.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* What complains of symbols, which nobody would read: answers are made again and again. */

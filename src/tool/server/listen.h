@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <sys/stat.h>
 
 #define LISTEN_WHY_SIZE 400

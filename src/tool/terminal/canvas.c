@@ -1,13 +1,11 @@
 #include "terminal/canvas.h"
 
 #include "terminal/letter.h"
-#include "terminal/text.h"
 
 #include "base/clean.h"
 #include "base/memory.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct canvas_cell blank = {.text = " ", .size = 1};

@@ -9,7 +9,6 @@
 #include "base/buffer.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 
 /*
  * How letters look: bits, and one colour. Nothing may be told by a colour alone: there are

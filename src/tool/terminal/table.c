@@ -4,7 +4,6 @@
 #include "terminal/text.h"
 
 #include "base/array.h"
-#include "base/clean.h"
 #include "base/memory.h"
 
 #include <errno.h>
