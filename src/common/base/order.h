@@ -36,7 +36,7 @@ static inline int order_of_keys(const int *orders, size_t count)
     ((count) ? qsort((array), (count), sizeof(*(array)), (order)) : (void)0)
 
 /* Whether an element is before a key, for order_first: an expression of `x` and `key`. */
-#define BEFORE(name, type, key_type, expression) \
+#define BEFORE_KEY(name, type, key_type, expression) \
     static bool name(const void *element, const void *wanted) \
     { \
         const type *x = element; \

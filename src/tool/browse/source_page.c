@@ -219,7 +219,7 @@ static int weigh(struct source_page *p, const struct data *d)
     return err;
 }
 
-BEFORE(is_before, struct source_row, uint32_t, x->line < key)
+BEFORE_KEY(is_before, struct source_row, uint32_t, x->line < key)
 
 static int load_text(struct source_page *p, const struct data *d, char *why, size_t why_size)
 {

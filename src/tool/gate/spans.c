@@ -93,7 +93,7 @@ static struct gate_sum sum_of(const struct report_cell_event *e)
     return sum;
 }
 
-BEFORE(ends_before, struct gate_span, uint64_t, x->to <= key)
+BEFORE_KEY(ends_before, struct gate_span, uint64_t, x->to <= key)
 
 int gate_spans_take(void *spans, const struct report_cell_event *event)
 {
@@ -127,7 +127,7 @@ void gate_spans_sort(struct gate_spans *s)
     index_free(&s->index);
 }
 
-BEFORE(is_before, struct gate_span_cell, uint32_t, x->span < key)
+BEFORE_KEY(is_before, struct gate_span_cell, uint32_t, x->span < key)
 
 void gate_spans_cells(const struct gate_spans *s, size_t span, size_t *begin, size_t *end)
 {

@@ -2,8 +2,10 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "command/command.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,18 +144,22 @@ void job_kill(struct job *job)
     *job = (struct job){.fd = -1};
 }
 
-int job_signals(void)
+int job_signals(const struct cli_command *command, int *out)
 {
     sigset_t set;
-    int fd;
 
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGCHLD);
     signal(SIGPIPE, SIG_IGN);
-    if (sigprocmask(SIG_BLOCK, &set, NULL))
-        return -errno;
-    fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return fd < 0 ? -errno : fd;
+    *out = sigprocmask(SIG_BLOCK, &set, NULL) ? -1 : signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return cli_failed(command, *out < 0 ? -errno : 0);
+}
+
+uint64_t job_memory(void)
+{
+    struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
 }

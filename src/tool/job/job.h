@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+struct cli_command;
+
 #define JOB_SECONDS  60 /* after this time it is killed */
 #define JOB_WHY_SIZE 200
 
@@ -39,8 +41,11 @@ void job_kill(struct job *job); /* and waits for its end; also of none */
 
 /*
  * job_signals - what ends this process, and the end of a job, into a descriptor; a client that goes
- * away is no signal. Returns: the descriptor, the caller's, or -errno.
+ * away is no signal. Returns: CLI_OK and *out, the caller's; else the command has said why not.
  */
-int job_signals(void);
+int job_signals(const struct cli_command *command, int *out);
+
+/* job_memory - bytes that this process has allocated. */
+uint64_t job_memory(void);
 
 #endif

@@ -53,6 +53,8 @@ int log_counts_add_all(json_t **to, const json_t *from)
 
 int log_json_keep(json_t **kept, const json_t *value)
 {
+    if (!json_is_object(value))
+        return 0;
     json_decref(*kept);
     *kept = json_deep_copy(value);
     return *kept ? 0 : -ENOMEM;

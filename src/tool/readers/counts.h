@@ -22,7 +22,7 @@ int log_counts_set(json_t **to, const char *name, uint64_t count);
 int log_counts_add(json_t **to, const char *name, uint64_t count);
 int log_counts_add_all(json_t **to, const json_t *from);
 
-/* log_json_keep - *kept becomes a copy of a value. Returns: 0 or -ENOMEM. */
+/* log_json_keep - *kept becomes a copy of a value, if that is an object. Returns: 0 or -ENOMEM. */
 int log_json_keep(json_t **kept, const json_t *value);
 
 /* log_json_release - several, each also NULL. */

@@ -120,15 +120,9 @@ void log_input_sampling(const struct log_input *log, struct log_sampling *out)
     log_sampling_add(out, log->header, log->sampling);
 }
 
-/* said: of the recording being read; NULL: nothing. */
-static int keep_sampling(struct log_input *log, const json_t *said)
-{
-    return json_is_object(said) ? log_json_keep(&log->sampling, said) : 0;
-}
-
 static int on_sampling(struct log_input *log, const struct log_record *r)
 {
-    return keep_sampling(log, r->json);
+    return log_json_keep(&log->sampling, r->json);
 }
 
 static int on_header(struct log_input *log, const struct log_record *r)
@@ -169,7 +163,7 @@ static int on_header(struct log_input *log, const struct log_record *r)
         log_json_release(log->sampling);
         log->sampling = NULL;
     }
-    if (keep_sampling(log, json_object_get(r->json, "sampling")))
+    if (log_json_keep(&log->sampling, json_object_get(r->json, "sampling")))
         return -ENOMEM;
     return log_json_keep(&log->header, r->json);
 }
@@ -203,9 +197,7 @@ static int on_family_lost(struct log_input *log, const struct log_record *r)
 
 static int on_not_written(struct log_input *log, const struct log_record *r)
 {
-    const json_t *records = json_object_get(r->json, "records");
-
-    return json_is_object(records) ? log_json_keep(&log->not_written, records) : 0;
+    return log_json_keep(&log->not_written, json_object_get(r->json, "records"));
 }
 
 static int on_unhandled(struct log_input *log, const struct log_record *r)
@@ -227,7 +219,7 @@ static int on_end(struct log_input *log, const struct log_record *r)
     if (err || (err = settle_lost(log, r->json)))
         return err;
     log->ends++;
-    if (keep_sampling(log, json_object_get(r->json, "sampling")))
+    if (log_json_keep(&log->sampling, json_object_get(r->json, "sampling")))
         return -ENOMEM;
     return log_json_keep(&log->end, r->json);
 }

@@ -43,12 +43,6 @@ struct server {
 
 /* ---- starting ---- */
 
-static int take_signals(struct server *s)
-{
-    s->signals = job_signals();
-    return cli_failed(&cmd_serve, s->signals < 0 ? s->signals : 0);
-}
-
 /* Each once: one that is named again, or is an earlier part of another one, is left out. */
 static int take_logs(struct server *s)
 {
@@ -124,7 +118,7 @@ static int start(struct server *s, FILE *out)
     if (!status)
         status = filters_share(&cmd_serve, o->min_share, &s->answers.min_share);
     if (!status)
-        status = take_signals(s);
+        status = job_signals(&cmd_serve, &s->signals);
     if (!status)
         status = take_logs(s);
     if (!status)

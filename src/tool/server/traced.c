@@ -2,10 +2,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "job/job.h"
 #include "readers/header.h"
 
 #include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,13 +253,6 @@ static bool start_over(struct traced_set *set, struct traced *t)
     return t->replaced;
 }
 
-static uint64_t memory_used(void)
-{
-    struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
-}
-
 bool traced_step(struct traced_set *set, uint64_t most_ns, uint64_t max_memory)
 {
     uint64_t until_ns = clock_ns() + most_ns;
@@ -275,7 +268,7 @@ bool traced_step(struct traced_set *set, uint64_t most_ns, uint64_t max_memory)
         if (clock_ns() > until_ns)
             return true;
         more |= step_one(set, t, until_ns);
-        if (t->state == TRACED_FOLLOWED && memory_used() > max_memory) {
+        if (t->state == TRACED_FOLLOWED && job_memory() > max_memory) {
             forget_marks(t);
             fail(t, "its sums need more than --max-memory allows; what was read is served");
         }

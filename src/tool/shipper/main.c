@@ -11,7 +11,6 @@
 #include "base/file.h"
 
 #include <limits.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -60,12 +59,6 @@ struct shipper {
 static bool once(const struct shipper *s)
 {
     return s->options->once || s->options->dry_run;
-}
-
-static int take_signals(struct shipper *s)
-{
-    s->signals = job_signals();
-    return cli_failed(&cmd_ship, s->signals < 0 ? s->signals : 0);
 }
 
 /* The user names the file. The check of its mode is a warning for its owner, not a defence. */
@@ -134,7 +127,7 @@ static int start(struct shipper *s)
     rows.ndirs = s->options->symbols.count;
     s->ending = once(s);
     status = cli_failed(&cmd_ship, export_rows_new(s->out, &rows, &s->rows));
-    return status ? status : take_signals(s);
+    return status ? status : job_signals(&cmd_ship, &s->signals);
 }
 
 /* ---- logs ---- */
@@ -180,13 +173,6 @@ static void look(struct shipper *s, uint64_t now_ns)
         source_end(s->sources[i]);
 }
 
-static uint64_t memory_used(void)
-{
-    struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
-}
-
 /* Returns: whether there is more to be read already. */
 static bool read_logs(struct shipper *s)
 {
@@ -206,7 +192,7 @@ static bool read_logs(struct shipper *s)
         if (one->losses.replaced)
             logs_doubt(&s->logs, one->pid, one->clock);
         more |= got > 0;
-        s->full = memory_used() > s->options->max_memory;
+        s->full = job_memory() > s->options->max_memory;
     }
     return more && !s->full;
 }
@@ -216,7 +202,7 @@ static void make_room(struct shipper *s)
 {
     struct source *largest = NULL;
 
-    s->full = memory_used() > s->options->max_memory;
+    s->full = job_memory() > s->options->max_memory;
     for (size_t i = 0; s->full && i < s->count; i++)
         if (s->sources[i]->follow &&
             (!largest || s->sources[i]->cells.defs.path_count > largest->cells.defs.path_count))
@@ -238,7 +224,7 @@ static void remove_source(struct shipper *s, size_t i)
     source_free(s->sources[i]);
     s->count--;
     memmove(&s->sources[i], &s->sources[i + 1], (s->count - i) * sizeof(*s->sources));
-    s->full = memory_used() > s->options->max_memory;
+    s->full = job_memory() > s->options->max_memory;
 }
 
 static void failed(struct shipper *s, int err, const char *why, uint64_t now_ns)
@@ -285,7 +271,7 @@ static void acknowledged(struct shipper *s, uint64_t size, uint64_t now_ns)
         cli_complain(&cmd_ship, "sending again");
     *s->said = '\0';
     s->checked = true;
-    s->full = memory_used() > s->options->max_memory;
+    s->full = job_memory() > s->options->max_memory;
     one->wait_ns = 0;
     one->due_ns = s->ending || s->full ? 0 : now_ns + s->options->every_ns;
 }

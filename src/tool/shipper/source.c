@@ -81,7 +81,7 @@ int source_step(struct source *s, size_t budget, uint64_t until_ns, char why[SOU
 
 ORDERED_BY(by_slice, struct source_minute, ORDER(x->slice, y->slice))
 
-BEFORE(before_slice, struct source_minute, uint32_t, x->slice < key)
+BEFORE_KEY(before_slice, struct source_minute, uint32_t, x->slice < key)
 
 static struct source_minute *minute_of(const struct source_state *state, uint32_t slice)
 {

@@ -160,7 +160,7 @@ void symbols_elf_free(struct symbols_elf *e)
     memory_free_all(e->functions, e);
 }
 
-BEFORE(begins_by, struct function, uint64_t, x->address <= key)
+BEFORE_KEY(begins_by, struct function, uint64_t, x->address <= key)
 
 const char *symbols_elf_name(const struct symbols_elf *e, uint64_t address)
 {

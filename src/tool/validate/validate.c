@@ -541,9 +541,7 @@ static int on_end(struct validator *v, const struct log_record *record)
 
 static int on_not_written(struct validator *v, const struct log_record *record)
 {
-    const json_t *records = json_object_get(record->json, "records");
-
-    return json_is_object(records) ? log_json_keep(&v->not_written, records) : 0;
+    return log_json_keep(&v->not_written, json_object_get(record->json, "records"));
 }
 
 static int on_unhandled(struct validator *v, const struct log_record *record)
