@@ -70,7 +70,7 @@ struct alloc_thread {
         uintptr_t id;
         struct metadata_class *class;
     } cache[CLASS_CACHE];
-    struct {
+    struct cached_site {
         uintptr_t ip, method, class; /* class: where it is part of what a site is */
         uint32_t id;
     } site[SITE_CACHE];
@@ -445,20 +445,27 @@ INTO_CALLER bool allocating_instruction(struct alloc *a, struct frame *top, size
         out);
 }
 
+static __attribute__((noinline)) uint32_t site_look_up(struct alloc *a, struct cached_site *at,
+                                                       uintptr_t method, uintptr_t ip,
+                                                       const struct metadata_class *class)
+{
+    at->id = tree_site_alloc(a->config.sites, method, ip, (uintptr_t) class);
+    at->ip = ip;
+    at->method = method;
+    at->class = a->config.sites->config.by_target ? (uintptr_t) class : 0;
+    return at->id;
+}
+
 /* The site of the instruction that returns to a place. */
 static uint32_t site_at(struct alloc *a, struct alloc_thread *t, uintptr_t method, uintptr_t ip,
                         const struct metadata_class *class)
 {
     uintptr_t of = a->config.sites->config.by_target ? (uintptr_t) class : 0;
-    unsigned at = (unsigned)(ip ^ ip >> 9 ^ of >> 5) & (SITE_CACHE - 1);
+    struct cached_site *at = &t->site[(ip ^ ip >> 9 ^ of >> 5) & (SITE_CACHE - 1)];
 
-    if (UNLIKELY(t->site[at].ip != ip || t->site[at].method != method || t->site[at].class != of)) {
-        t->site[at].id = tree_site_alloc(a->config.sites, method, ip, (uintptr_t) class);
-        t->site[at].ip = ip;
-        t->site[at].method = method;
-        t->site[at].class = of;
-    }
-    return t->site[at].id;
+    if (LIKELY(at->ip == ip && at->method == method && at->class == of))
+        return at->id;
+    return site_look_up(a, at, method, ip, class);
 }
 
 static enum tree_outside outside(struct alloc *a, uint32_t site)
@@ -689,15 +696,18 @@ static enum metadata_waits waits(struct alloc *a, struct metadata_class *class)
 /* --live: what the object is that was noted last, or sampled. */
 static inline void tell_live(struct alloc *a, struct alloc_thread *t, const struct event *event)
 {
-    const struct live_entry known = {.node = event->node,
-                                     .site = event->site,
-                                     .class = ((const struct metadata_class *)event->subject)->id,
-                                     .size = (uint32_t)(event_bytes(event) / 8)};
+    if (UNLIKELY(t->live || a->config.alive)) {
+        const struct live_entry known = {.node = event->node,
+                                         .site = event->site,
+                                         .class =
+                                             ((const struct metadata_class *)event->subject)->id,
+                                         .size = (uint32_t)(event_bytes(event) / 8)};
 
-    if (UNLIKELY(t->live != NULL))
-        live_known(t->live, &known);
-    else if (UNLIKELY(a->config.alive != NULL))
-        t->known = known;
+        if (t->live)
+            live_known(t->live, &known);
+        else
+            t->known = known;
+    }
 }
 
 /* The allocating instruction of a sample, by its snapshot. */
@@ -784,10 +794,11 @@ INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t
     bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
     bool leaf = true;
-    struct site_places places = {.call = {0}};
+    struct site_places places;
     struct frame *top;
     size_t depth;
 
+    places.call.ip = 0;
     event.bytes_kind = bytes_kind;
     depth = stack_settle_hot(s, &top);
     if (UNLIKELY(stack_misses_frames_hot(s))) { /* the youngest frame did not allocate */

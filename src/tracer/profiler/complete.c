@@ -4,15 +4,15 @@
 #include "stack/stack_hot.h"
 #include "thread/machine.h"
 
-void complete_stack(struct profiler *p)
+void complete_stack_slow(struct profiler *p)
 {
     struct stack *s = stack_peek();
     struct metadata_method *method;
     struct elt2_wrapped wrapped;
 
-    if (UNLIKELY(load_relaxed(&p->selection.async)) && s)
+    if (load_relaxed(&p->selection.async) && s)
         stack_drop_suspended(s, __builtin_frame_address(0));
-    if (LIKELY(!s || p->runtime.major >= 10 || !options_elt2(&p->options)) ||
+    if (!s || p->runtime.major >= 10 || !options_elt2(&p->options) ||
         LIKELY(!elt2_wrapped(stack_top_sp(s), &wrapped)))
         return;
     method = metadata_method_find(p->metadata, machine_function_at(wrapped.ip));

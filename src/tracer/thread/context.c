@@ -59,7 +59,7 @@ uint32_t context_of(struct frame *top, size_t depth)
             return context_cut(frame, top, frame_node(&frame[-1]));
     }
     for (; frame < top; frame++) {
-        uint32_t begun = frame_flags(frame) >> FRAME_BEGUN_SHIFT;
+        uint32_t flags = frame_flags(frame), begun = flags >> FRAME_BEGUN_SHIFT;
         struct tree_node *on = UNLIKELY(begun) ? tree_go_on(tree, node, begun) : NULL;
 
         parent = on ? on : node;
@@ -68,7 +68,7 @@ uint32_t context_of(struct frame *top, size_t depth)
             node = through_dynamic(parent, node, frame - 1, context_limit(top, depth));
         if (UNLIKELY(!node))
             return context_cut(frame, top, frame > oldest ? frame_node(&frame[-1]) : 0);
-        frame_node_set(frame, tree_id(tree, node));
+        frame_keep(frame, tree_id(tree, node), flags);
     }
     return tree_id(tree, node);
 }

@@ -191,10 +191,15 @@ static inline bool tree_is_call(const struct tree *tree, const struct tree_node 
 static inline struct tree_node *tree_child(struct tree *tree, struct tree_node *parent,
                                            uintptr_t method, uintptr_t ip)
 {
-    uint32_t down = load_acquire(&parent->down); /* pairs with the release that pushes it */
+    /* Its own list: all of these have this parent. Pairs with the release that pushes it. */
+    uint32_t at = load_acquire(&parent->down);
+    struct tree_node *node;
 
-    if (LIKELY(down && tree_is_call(tree, tree_node_at(parent, down), method, ip)))
-        return tree_node_at(parent, down);
+    for (; at; at = load_relaxed(&node->next)) {
+        node = tree_node_at(parent, at);
+        if (LIKELY(tree_is_call(tree, node, method, ip)))
+            return node;
+    }
     return tree_child_slow(tree, parent, method, ip);
 }
 
