@@ -176,10 +176,12 @@ struct memory_pool_chunk {
     size_t padding;
 };
 
+/* Small blocks fill a chunk: all its pages at once cost less than a fault for each. */
 static struct memory_pool_chunk *chunk_new(struct memory_pool_chunk *older, size_t bytes)
 {
     size_t size = sizeof(*older) + bytes > POOL_CHUNK ? sizeof(*older) + bytes : POOL_CHUNK;
-    struct memory_pool_chunk *chunk = memory_pages_map(size);
+    int flags = MAP_ANONYMOUS | MAP_NORESERVE | (size == POOL_CHUNK ? MAP_POPULATE : 0);
+    struct memory_pool_chunk *chunk = map(size, PROT_READ | PROT_WRITE, flags, -1, 0);
 
     if (!chunk)
         return NULL;

@@ -505,15 +505,63 @@ static int by_native_start(const void *a, const void *b)
     return ORDER(x->native_start_offset, y->native_start_offset);
 }
 
+/* The runtime's maps mostly are in this order. */
+static void put_in_order(struct clr_debug_il_to_native_map *map, uint32_t count)
+{
+    uint32_t i = 1;
+
+    while (i < count && map[i - 1].native_start_offset <= map[i].native_start_offset)
+        i++;
+    if (i < count)
+        qsort(map, count, sizeof(*map), by_native_start);
+}
+
 static void body_free(struct code_body *body)
 {
-    if (body) {
-        if (body->range != &body->only_range)
-            memory_free(body->range);
-        memory_free(body->map);
-        il_pieces_free(&body->pieces);
-    }
+    if (!body || body->settled)
+        return;
+    if (body->range != &body->only_range)
+        memory_free(body->range);
+    memory_free(body->map);
+    il_pieces_free(&body->pieces);
     memory_free(body);
+}
+
+/* Returns: behind what it copied. */
+static char *put(char *to, const void *from, size_t size)
+{
+    if (size)
+        memcpy(to, from, size);
+    return to + size;
+}
+
+/*
+ * A body of a method that stays is kept until the end: in one block of the pool. The heap of the
+ * resolver would grow a page at a time, each with a system call.
+ */
+static struct code_body *body_settle(struct metadata *metadata,
+                                     const struct metadata_method *method, struct code_body *body)
+{
+    size_t ranges = body->range == &body->only_range ? 0 : body->ranges * sizeof(*body->range);
+    size_t map = body->entries * sizeof(*body->map), pieces = il_pieces_size(&body->pieces);
+    struct code_body *settled = NULL;
+    char *to;
+
+    if (!metadata_method_entry(method)->recheck)
+        settled = memory_pool_zalloc(&metadata->pool, 1, sizeof(*body) + ranges + map + pieces);
+    if (!settled)
+        return body;
+    *settled = *body;
+    settled->settled = true;
+    to = (char *)(settled + 1);
+    settled->range = ranges ? (struct clr_code_info *)(void *)to : &settled->only_range;
+    to = put(to, body->range, ranges);
+    settled->map = map ? (struct clr_debug_il_to_native_map *)(void *)to : NULL;
+    to = put(to, body->map, map);
+    if (pieces)
+        il_pieces_copy(&body->pieces, to, &settled->pieces);
+    body_free(body);
+    return settled;
 }
 
 void code_bodies_free(struct metadata_method *method)
@@ -585,7 +633,7 @@ static hresult ask_map(struct metadata *metadata, struct code_body *body)
             return hr;
     }
     body->entries = count < max ? count : max;
-    qsort(body->map, body->entries, sizeof(*body->map), by_native_start);
+    put_in_order(body->map, body->entries);
     return hr;
 }
 
@@ -639,16 +687,15 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
     hr = ask_ranges(metadata, body);
     if (hr >= 0) {
         if (!whole && is_sole(metadata, method, body))
-            return body;
+            return body_settle(metadata, method, body);
         hr = code_stored_map(metadata, method, body_size(body), body) ? S_OK
                                                                       : ask_map(metadata, body);
         if (hr >= 0)
             hr = ask_pieces(metadata, method, body) ? hr : E_OUTOFMEMORY;
-        if (hr >= 0)
-            return body;
-        metadata_failed(metadata, hr);
+        if (hr < 0)
+            metadata_failed(metadata, hr);
         if (hr != E_OUTOFMEMORY)
-            return body;
+            return body_settle(metadata, method, body);
     } else {
         metadata_failed(metadata, hr);
     }

@@ -271,6 +271,18 @@ uint32_t il_statement_end(const struct il_pieces *pieces, uint32_t il)
     return IL_NOWHERE;
 }
 
+size_t il_pieces_size(const struct il_pieces *pieces)
+{
+    return pieces->count * sizeof(*pieces->piece) + pieces->reaches * sizeof(*pieces->reach);
+}
+
+void il_pieces_copy(const struct il_pieces *pieces, void *to, struct il_pieces *out)
+{
+    *out = *pieces;
+    out->piece = memcpy(to, pieces->piece, il_pieces_size(pieces));
+    out->reach = (struct il_instruction *)(void *)(out->piece + pieces->count);
+}
+
 void il_pieces_free(struct il_pieces *pieces)
 {
     memory_free(pieces->piece); /* and reach */

@@ -43,6 +43,10 @@ int il_pieces_new(const struct metadata_method *method, const struct il_code *il
                   struct il_pieces *out);
 void il_pieces_free(struct il_pieces *pieces);
 
+/* il_pieces_copy - copies them to memory of the caller's, il_pieces_size bytes. */
+size_t il_pieces_size(const struct il_pieces *pieces);
+void il_pieces_copy(const struct il_pieces *pieces, void *to, struct il_pieces *out);
+
 /* il_statement_end - where the statement that holds an offset ends; IL_NOWHERE: with the method. */
 uint32_t il_statement_end(const struct il_pieces *pieces, uint32_t il);
 

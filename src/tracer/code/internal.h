@@ -22,6 +22,7 @@ struct code_body {
     struct clr_code_info *range, only_range; /* mostly there is one */
     struct clr_debug_il_to_native_map *map;  /* by native_start_offset */
     struct il_pieces pieces;                 /* none: without IL */
+    bool settled;                            /* it, and what it has, is the pool's */
     bool again;                              /* listed already: this one is whole */
     bool sole;                               /* without map, which one instruction does not need */
 };
