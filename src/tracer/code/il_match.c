@@ -67,9 +67,15 @@ struct kept_shape {
     struct signature_shape shape;
 };
 
+/*
+ * A place holds the number of an entry; 0: none yet. Entries lie in the order in which they were
+ * first needed: a program needs a few thousand, and so few pages are touched.
+ */
 struct il_memo {
-    struct operand entry[MEMO_ENTRIES];
-    struct kept_shape shape[MEMO_ENTRIES];
+    uint16_t operand_at[MEMO_ENTRIES], shape_at[MEMO_ENTRIES];
+    uint16_t operands, shapes;
+    struct operand operand[MEMO_ENTRIES + 1];
+    struct kept_shape shape[MEMO_ENTRIES + 1];
 };
 
 struct il_memo *il_memo_new(void)
@@ -85,19 +91,28 @@ static size_t memo_place(const struct clr_metadata *import, uint32_t token)
     return ((hash >> 32) + clr_token_row(token)) & (MEMO_ENTRIES - 1);
 }
 
+/* The number of the entry at a place. */
+static uint16_t entry_at(uint16_t *place, uint16_t *entries)
+{
+    if (!*place)
+        *place = ++*entries;
+    return *place;
+}
+
 bool il_memo_shape(struct il_memo *memo, struct clr_metadata *import, uint32_t token,
                    struct signature_shape *out)
 {
-    struct kept_shape *kept = memo ? &memo->shape[memo_place(import, token)] : NULL;
+    struct kept_shape *kept;
 
-    if (kept && kept->import == import && kept->token == token) {
-        *out = kept->shape;
-        return true;
-    }
-    if (!signature_shape_of(import, token, out))
-        return false;
-    if (kept)
+    if (!memo)
+        return signature_shape_of(import, token, out);
+    kept = &memo->shape[entry_at(&memo->shape_at[memo_place(import, token)], &memo->shapes)];
+    if (kept->import != import || kept->token != token) {
+        if (!signature_shape_of(import, token, out))
+            return false;
         *kept = (struct kept_shape){import, token, *out};
+    }
+    *out = kept->shape;
     return true;
 }
 
@@ -132,10 +147,12 @@ static void member_of(struct clr_metadata *import, struct operand *out)
 static struct operand *operand_of(struct il_match *match, uint32_t token)
 {
     struct clr_metadata *import = match->scope.import;
+    struct il_memo *memo = match->target->memo;
     struct operand *operand = &match->unkept;
 
-    if (match->target->memo) {
-        operand = &match->target->memo->entry[memo_place(import, token)];
+    if (memo) {
+        operand =
+            &memo->operand[entry_at(&memo->operand_at[memo_place(import, token)], &memo->operands)];
         if (operand->import == import && operand->token == token)
             return operand;
     }
