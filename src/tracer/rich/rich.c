@@ -4,7 +4,6 @@
 #include "base/load.h"
 #include "base/memory.h"
 #include "metadata/internal.h"
-#include "rich/stored.h"
 
 #include <shadowtrace/clr/constants.h>
 
@@ -273,7 +272,8 @@ static const struct rich_body *find_stored(struct rich *rich, struct metadata_me
 
     if (!method->module)
         return NULL;
-    switch (rich_stored_read(code->start, stays, method->function_id, &data, &size)) {
+    switch (rich_stored_read(code->start, stays ? &rich->pages : NULL, method->function_id, &data,
+                             &size)) {
     case RICH_STORED:
         body = body_of(rich, may_be_own(rich, method->function_id), data, size, &damaged);
         memory_free(data);
@@ -374,7 +374,7 @@ static struct rich_body *read_host(struct rich *rich, uintptr_t function, uintpt
     size_t size;
     bool damaged;
 
-    if (rich_stored_read(start, false, function, &data, &size) == RICH_STORED) {
+    if (rich_stored_read(start, NULL, function, &data, &size) == RICH_STORED) {
         body = body_of(rich, false, data, size, &damaged);
         memory_free(data);
     }

@@ -11,6 +11,7 @@
 
 #include "clr/runtime.h"
 #include "metadata/metadata.h"
+#include "rich/stored.h"
 
 #include <pthread.h>
 
@@ -92,6 +93,7 @@ struct rich {
     uint64_t uses;
     _Atomic(uintptr_t) others[1 << RICH_KNOWN_BITS]; /* functions that are no own code */
     _Atomic(uintptr_t) plain[1 << RICH_KNOWN_BITS];  /* code that holds nothing own: its start */
+    struct rich_pages pages;
     struct rich_counts counts;
 };
 

@@ -1,5 +1,6 @@
 #include "rich/stored.h"
 
+#include "base/hash.h"
 #include "base/load.h"
 #include "base/memory.h"
 #include "base/peek.h"
@@ -7,7 +8,8 @@
 
 #include <string.h>
 
-#define PAGE            4096 /* the smallest: pages may be larger */
+#define PAGE_BITS       12 /* of the smallest: pages may be larger */
+#define PAGE            (UINT64_C(1) << PAGE_BITS)
 #define ADDRESS_BITS    57
 #define FLAG_PATCHPOINT 1
 #define FLAG_RICH       2
@@ -137,6 +139,41 @@ static enum rich_stored read_packed(uintptr_t from, const uint8_t *read, size_t 
     return *out ? RICH_STORED : damaged ? RICH_STORED_DAMAGED : RICH_STORED_NO_MEMORY;
 }
 
+/* The place of an address's page among those that stay. */
+static _Atomic(uintptr_t) *page_at(struct rich_pages *stay, uintptr_t at)
+{
+    return &stay->page[hash_word(at >> PAGE_BITS) >> (64 - RICH_PAGES_BITS)];
+}
+
+static bool is_known(struct rich_pages *stay, uintptr_t at)
+{
+    return stay && at >> PAGE_BITS && load_relaxed(page_at(stay, at)) == at >> PAGE_BITS;
+}
+
+/* What the runtime keeps of code that stays is there as long as the code. */
+static void know(struct rich_pages *stay, uintptr_t at)
+{
+    if (stay)
+        store_relaxed(page_at(stay, at), at >> PAGE_BITS);
+}
+
+/* As peek_some(). Of a page that stays, its part of them is read as it is. */
+static size_t read_some(struct rich_pages *stay, void *to, uintptr_t from, size_t size)
+{
+    size_t left = PAGE - from % PAGE;
+
+    if (!is_known(stay, from))
+        return peek_some(to, from, size);
+    size = size < left ? size : left;
+    memcpy(to, (const void *)from, size); /* NOLINT: an address */
+    return size;
+}
+
+static bool read_header(struct rich_pages *stay, struct code_header *to, uintptr_t from)
+{
+    return read_some(stay, to, from, sizeof(*to)) == sizeof(*to) || peek(to, from, sizeof(*to));
+}
+
 /* The word before code. If that stays, the page that it begins in can be read as it is. */
 static bool word_before(uintptr_t start, bool stays, uintptr_t *out)
 {
@@ -152,8 +189,8 @@ static bool may_be_header(uintptr_t at)
     return at && at % sizeof(at) == 0 && at >> ADDRESS_BITS == 0;
 }
 
-enum rich_stored rich_stored_read(uintptr_t start, bool stays, uintptr_t function, uint8_t **out,
-                                  size_t *size)
+enum rich_stored rich_stored_read(uintptr_t start, struct rich_pages *stay, uintptr_t function,
+                                  uint8_t **out, size_t *size)
 {
     uint8_t info[INFO_READ], flags;
     struct code_header header;
@@ -161,17 +198,21 @@ enum rich_stored rich_stored_read(uintptr_t start, bool stays, uintptr_t functio
     size_t there;
 
     *out = NULL;
-    if (!word_before(start, stays, &at) || !may_be_header(at) ||
-        !peek(&header, at, sizeof(header)) || header.method != function || !header.debug_info)
+    if (!word_before(start, stay, &at) || !may_be_header(at) || !read_header(stay, &header, at) ||
+        header.method != function || !header.debug_info)
         return RICH_STORED_NONE;
-    there = peek_some(info, (uintptr_t)header.debug_info, sizeof(info));
+    there = read_some(stay, info, (uintptr_t)header.debug_info, sizeof(info));
     flags = there ? info[0] : 0xff;
     if ((flags & ~(FLAG_PATCHPOINT | FLAG_RICH)) != 0)
         return RICH_STORED_DAMAGED;
+    know(stay, at);
+    know(stay, (uintptr_t)header.debug_info);
     if (flags & FLAG_PATCHPOINT)
         return RICH_STORED_TIER0;
     if (!flags)
         return RICH_STORED_NONE;
+    if (there < INFO_HEAD)
+        there = peek_some(info, (uintptr_t)header.debug_info, sizeof(info));
     if (there < INFO_HEAD)
         return RICH_STORED_DAMAGED;
     return read_packed((uintptr_t)header.debug_info, info, there, function, out, size);

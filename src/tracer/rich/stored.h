@@ -8,6 +8,8 @@
 #ifndef SHADOWTRACE_RICH_STORED_H
 #define SHADOWTRACE_RICH_STORED_H
 
+#include "base/atomics.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,14 +22,21 @@ enum rich_stored {
     RICH_STORED_NO_MEMORY,
 };
 
+/* Pages with headers and records of code that is never unloaded: numbers, by hash; 0: free. */
+#define RICH_PAGES_BITS 8
+struct rich_pages {
+    _Atomic(uintptr_t) page[1 << RICH_PAGES_BITS];
+};
+
 /*
  * rich_stored_read - what is kept for the body that begins at `start`, in the form of the event's
- * payload: rich_body_read(). stays: the code is never unloaded, so it can be read as it is.
+ * payload: rich_body_read(). stay: of code that is never unloaded, which can be read as it is, the
+ * pages that are known to stay, too; NULL: the code may be unloaded.
  * Owns:    *out is the caller's: memory_free(). NULL unless RICH_STORED.
  * Threads: any; makes system calls, no call of the runtime.
  */
-enum rich_stored rich_stored_read(uintptr_t start, bool stays, uintptr_t function, uint8_t **out,
-                                  size_t *size);
+enum rich_stored rich_stored_read(uintptr_t start, struct rich_pages *stay, uintptr_t function,
+                                  uint8_t **out, size_t *size);
 
 /* rich_stored_expand - the compressed part. Returns: the payload, or NULL with *damaged. */
 uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t function,

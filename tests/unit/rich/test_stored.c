@@ -79,7 +79,9 @@ static size_t out_size;
 
 static enum rich_stored read_at(const void *start)
 {
-    return rich_stored_read((uintptr_t)start, true, FUNCTION, &out, &out_size);
+    static struct rich_pages stay;
+
+    return rich_stored_read((uintptr_t)start, &stay, FUNCTION, &out, &out_size);
 }
 
 static enum rich_stored read_all(void)
@@ -155,7 +157,7 @@ TEST(code_that_was_unloaded_meanwhile_has_none)
 
     assert_ptr_not_equal(page, MAP_FAILED);
     assert_int_equal(munmap(page, 4096), 0);
-    assert_int_equal(rich_stored_read((uintptr_t)page + 64, false, FUNCTION, &out, &out_size),
+    assert_int_equal(rich_stored_read((uintptr_t)page + 64, NULL, FUNCTION, &out, &out_size),
                      RICH_STORED_NONE);
 }
 
