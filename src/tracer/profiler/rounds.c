@@ -6,7 +6,8 @@
 #include "profiler/reclaim.h"
 #include "profiler/unframed.h"
 
-#define DISCARD_NS 1000000000ull /* pages of metadata that were read are kept that long */
+#define DISCARD_NS      1000000000ull /* pages of metadata that were read are kept that long */
+#define DISCARD_BUSY_NS 5000000000ull /* the same while sites are being resolved */
 
 /* Here: the program need not wait for its thread to be made. */
 static void serve_once(struct profiler *p)
@@ -29,16 +30,29 @@ static void leave_if_due(struct profiler *p, uint64_t now_ns)
         p->leave(p);
 }
 
+/* While sites are resolved, what is discarded would soon be read again. */
+static void discard_if_due(bool resolved, uint64_t now_ns)
+{
+    static uint64_t resolved_ns, discarded_ns; /* when that was last */
+
+    if (resolved)
+        resolved_ns = now_ns;
+    if (now_ns - discarded_ns < (now_ns - resolved_ns < DISCARD_NS ? DISCARD_BUSY_NS : DISCARD_NS))
+        return;
+    clr_file_map_discard();
+    discarded_ns = now_ns;
+}
+
 bool rounds_poll(void *context)
 {
-    static uint64_t discarded_ns; /* when pages of metadata were given back last */
     struct profiler *p = context;
     uint64_t now;
-    bool some;
+    bool some, resolved;
 
     serve_once(p);
-    some = p->log && code_resolve(&p->resolver);
-    if (some)
+    resolved = p->log && code_resolve(&p->resolver);
+    some = resolved;
+    if (resolved)
         log_named(p->log);
     now = clock_ns();
     some |= selection_patch(&p->selection);
@@ -52,10 +66,7 @@ bool rounds_poll(void *context)
         some |= alive_poll(p->alive);
     if (p->log)
         reclaim_poll(p);
-    if (now - discarded_ns >= DISCARD_NS) {
-        clr_file_map_discard();
-        discarded_ns = now;
-    }
+    discard_if_due(resolved, now);
     /* The program waits for the writer, and that for classes of this round. */
     if (load_relaxed(&p->hub.stopped))
         parker_unpark(&p->hub.writer);
