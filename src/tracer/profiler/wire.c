@@ -23,7 +23,6 @@
 #define RING_SLOTS       16384
 #define RING_SLOTS_HOOKS 65536  /* where hooks post, which never wait for room; at the least */
 #define MAX_SITES        262144 /* instructions that allocate; further ones have no offset */
-#define SITES_MS         20     /* call sites are written each second: no event waits for a name */
 #define SAMPLED_MS       100    /* samples are few, and a server that rests shall rest */
 #define MEASURED_PAIRS   20000
 #define SAMPLES_DELAY_MS 50   /* of work, after Main begins: a short program is left undisturbed */
@@ -146,7 +145,6 @@ static int metadata_open(struct profiler *p)
                                            .poll = rounds_poll,
                                            .context = p,
                                            .types_by_name = options_values(o) || o->exact_generics,
-                                           .pause_ms = o->log == OPTIONS_LOG_SITES ? SITES_MS : 0,
                                            .idle_ms = o->runtime_samples ? SAMPLED_MS : 0};
 
     return metadata_new(&config, &p->metadata);
