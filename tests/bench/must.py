@@ -125,6 +125,18 @@ def rich(result, lines):
                           '%.1f %s, at most 5' % (megabytes, interval(found, 1 / 2 ** 20)))
 
 
+def walks(result, lines):
+    """Whole paths: of walks alone, and of walks between hooked frames above those frames alone."""
+    for key, name, cpu, most in (('csc', 'C# compiler', 'cpu', 1.3), ('fsc', 'F# compiler', 'cpu', 1.9), ('kestrel', 'Kestrel', 'op_cpu', 1.25)):
+        lines.ratio(result, '%s, --capture walk, sites / unprofiled' % name, key, [(cpu, 'CPU')], 'walk', 'plain', most)
+    for key, name, cpu in (('csc', 'C# compiler', 'cpu'), ('kestrel', 'Kestrel', 'op_cpu')):
+        found, plain = difference(result, key, cpu, 'rich', 'own-hooked'), mid(result, key, 'plain', cpu)
+        if found and plain:
+            above = found[0] / plain
+            lines.add('%s, --own: walks above none, of the unprofiled CPU' % name, 'ok' if above <= 0.15 else 'not reached',
+                      '%.2f %s, at most 0.15' % (above, interval(found, 1 / plain)))
+
+
 def server(result, lines):
     for mode, name, limit in (('sites3', 'sites', 1 / 0.85), ('events3', 'events', 1 / 0.6), ('only', '--only own', 1 / 0.95)):
         rounds = len(values(result, 'kestrel', mode, 'op_cpu'))
@@ -170,6 +182,7 @@ def show(result):
     trees(result, lines)
     compiler(result, lines)
     rich(result, lines)
+    walks(result, lines)
     server(result, lines)
     lines.ratio(result, 'short program, record --only: wall / unprofiled', 'short', [('wall', 'wall')], 'only-record', 'plain', 1.15,
                 beside(result, 'short', 'wall', [('only', 'without `record` around it'), ('events3', 'all hooked')]))

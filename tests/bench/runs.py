@@ -26,6 +26,7 @@ class Mode:
         self.packs = '--compress' in detail or '--always-on' in detail
 
 
+HOOKED = '--framework-frames', 'none'  # of `--own` and `--only`: the frames with hooks
 MODES = [
     Mode('plain', 'no profiler', 'plain'),
     Mode('jit', 'precompiled code off', 'plain', env={'DOTNET_ReadyToRun': '0'}),
@@ -46,10 +47,12 @@ MODES = [
     Mode('events2', 'ours, ELT2, events', 'ours', '--hooks', 'elt2', '--log', 'events'),
     Mode('sites2-0', 'ours, ELT2, sites, --check 0', 'ours', '--hooks', 'elt2', '--log', 'sites', '--check', '0'),
     Mode('events2-0', 'ours, ELT2, events, --check 0', 'ours', '--hooks', 'elt2', '--log', 'events', '--check', '0'),
-    Mode('only', 'ours, --only own assembly', 'ours', '--only', 'OWN'),
-    Mode('only-sites', 'ours, --only own assembly, sites', 'ours', '--only', 'OWN', '--log', 'sites'),
-    Mode('only-record', 'the same by `record`', 'record', '--only', 'OWN'),
+    Mode('only', 'ours, --only own assembly', 'ours', '--only', 'OWN', *HOOKED),
+    Mode('only-sites', 'ours, --only own assembly, sites', 'ours', '--only', 'OWN', *HOOKED, '--log', 'sites'),
+    Mode('only-walk', 'the same with the frames between', 'ours', '--only', 'OWN', '--log', 'sites'),
+    Mode('only-record', 'as only, by `record`', 'record', '--only', 'OWN', *HOOKED),
     Mode('rich', '`record --own`', 'record', '--own'),
+    Mode('own-hooked', '`record --own --framework-frames none`', 'record', '--own', *HOOKED),
     Mode('richless', '`record --own --no-rich`', 'record', '--own', '--no-rich'),
     Mode('rich-all', '`record`', 'record'),
     Mode('richless-all', '`record --no-rich`', 'record', '--no-rich'),
