@@ -19,7 +19,7 @@ import time
 
 import harness
 from control import Client, Kept, Living, folder
-from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, each, needs, one_line, tool, until
+from harness import ENDLESS, ENVIRONMENT, HOOKS, PATIENCE, PROGRAM, each, needs, one_line, tool, tool_json, until
 
 
 def asked(t, result):
@@ -530,6 +530,26 @@ def test_top_without_a_terminal_is_plain_text(t, log):
     os.kill(unknown.pid, signal.SIGTERM)
     t.equal(unknown.end(), -15, 'a terminal without a screen')
     ticker.end()
+
+
+@needs('Ticker')
+def test_stacks_of_hooked_methods_only_are_marked_as_such(t):
+    """dump, top and profile of --own, whose allocations have whole paths; and how to get all."""
+    ticker = Living(t, PROGRAM.command('Ticker') + ENDLESS, '--own', '--check', '0', '--profile', '100')
+    pid = str(ticker.wait())
+    said = 'Hooked methods only, as recorded: without --own and --only all methods have frames.'
+    t.equal(asked(t, tool('dump', pid)).text.splitlines()[-1], said, 'dump')
+    t.equal(tool_json('dump', '--format=json', pid).get('some_hooked'), True, 'dump in JSON')
+    t.true('threads by depth; hooked methods only' in asked(t, tool('top', '--once', '--view', 'threads', pid)).text, 'top')
+    until(lambda: tool('profile', '--quiet', ticker.path).status == 0, 'samples')
+    ticker.end()
+    t.true(said in tool('profile', ticker.path).text.splitlines(), 'profile')
+    t.equal(tool_json('profile', '--format=json', ticker.path).get('some_hooked'), True, 'profile in JSON')
+    all_ = Living(t, PROGRAM.command('Ticker') + ENDLESS, '--check', '0')
+    pid = str(all_.wait())
+    t.true(said not in asked(t, tool('dump', pid)).text, 'with hooks in all methods')
+    t.equal(tool_json('dump', '--format=json', pid).get('some_hooked'), None, 'the same in JSON')
+    all_.end()
 
 
 # ---- 64 threads at full speed

@@ -101,6 +101,8 @@ static void print_text(const struct dump_args *a, struct live_stacks *stacks, co
     if (left_out && !a->thread)
         fprintf(out, "; %zu without a managed frame", left_out);
     fputc('\n', out);
+    if (json_is_true(json_object_get(reply, "some_hooked")))
+        fputs(PRINT_SOME_HOOKED "\n", out);
 }
 
 static void frame_json(const struct live_frame *f, struct json_writer *json)
@@ -157,6 +159,8 @@ static int print_json(const struct dump_args *a, struct live_stacks *stacks, con
     jw_unsigned(&w, "pid", (uint64_t)a->pid);
     jw_unsigned(&w, "t", client_number(reply, "t"));
     jw_unsigned(&w, "copy_ns", client_number(reply, "copy_ns"));
+    if (json_is_true(json_object_get(reply, "some_hooked")))
+        jw_bool(&w, "some_hooked", true);
     jw_array(&w, "threads");
     for (size_t i = 0; i < live_stacks_count(stacks); i++) {
         live_stacks_thread(stacks, i, &t);
@@ -209,7 +213,8 @@ CLI_COMMAND(
              "exact if its thread did not call or return during the copy. After 16 tries it is "
              "approximate, and frames that may be wrong are marked: ?? in text, "
              "\"certain\":false in JSON. In JSON, \"stack\" begins with the youngest frame. A "
-             "frame's line is that of the call it is in; the youngest frame has none.",
+             "frame's line is that of the call it is in; the youngest frame has none. Of a process "
+             "recorded with --own, --only or --exclude the frames are those of hooked methods.",
     .manual = CLI_MANUAL(.environment = manual_of_sockets, .files = manual_sockets,
                          .examples =
                              MANUAL_TERMS({"shadowtrace dump 20265", "show where all threads are"},

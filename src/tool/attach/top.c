@@ -510,6 +510,14 @@ static void title_alive(const struct top *t, char *to, size_t size)
     clean_in_place(to);
 }
 
+/* Of threads: what their stacks leave out. */
+static const char *hooked_only(const struct top *t)
+{
+    return t->view == TOP_THREADS && json_is_true(json_object_get(t->dump, "some_hooked"))
+               ? "; hooked methods only"
+               : "";
+}
+
 void top_title(const struct top *t, char *to, size_t size)
 {
     static const char *const views[] = {"call sites", "types", "threads"};
@@ -520,14 +528,14 @@ void top_title(const struct top *t, char *to, size_t size)
         title_alive(t, to, size);
         return;
     }
-    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s%s%s by %s%s%s",
+    snprintf(to, size, "%s (pid %.0f, .NET %s) %s; %s events; %s%s%s by %s%s%s%s",
              client_text(t->status, "name"), number(t->status, "pid"),
              client_text(t->status, "runtime"),
              json_is_true(json_object_get(t->status, "paused")) ? "paused" : "recording",
              text_count(&events, (uint64_t)number(t->status, "written")), views[t->view],
              t->type ? " of " : "", t->type ? t->type : "",
-             t->view == TOP_THREADS ? "depth" : orders[t->order], *t->filter ? "; with " : "",
-             t->filter);
+             t->view == TOP_THREADS ? "depth" : orders[t->order], hooked_only(t),
+             *t->filter ? "; with " : "", t->filter);
     clean_in_place(to);
 }
 

@@ -685,15 +685,18 @@ static int add_node(struct log_defs *d, const struct log_record *record)
 
 const char *log_no_frame(const struct log_defs *d)
 {
-    return d->some_hooked ? "(no own frame)" : "(no managed frame)";
+    return d->hooked_frames ? "(no own frame)" : "(no managed frame)";
 }
 
 static int add_header(struct log_defs *d, const struct log_record *record)
 {
     const json_t *options = json_object_get(record->json, "options");
+    const char *frames = json_string_value(json_object_get(options, "framework_frames"));
+    bool some = json_is_true(json_object_get(options, "own")) ||
+                json_array_size(json_object_get(options, "only"));
 
-    d->some_hooked = d->some_hooked || json_is_true(json_object_get(options, "own")) ||
-                     json_array_size(json_object_get(options, "only"));
+    d->some_hooked = d->some_hooked || some;
+    d->hooked_frames = d->hooked_frames || (some && (!frames || strcmp(frames, "none") == 0));
     d->no_offsets = d->no_offsets || json_is_true(json_object_get(options, "no_lines"));
     if (!log_recording_next(&d->recording, record->json) || d->recording.number == 1)
         return 0;

@@ -127,9 +127,10 @@ struct log_defs {
     uint64_t undefined; /* ids that were used and not defined */
     bool no_offsets;    /* a log has none: recorded with --no-lines or --stacks inline */
     bool some_hooked;   /* a log was recorded with hooks in some methods only: --own, --only */
+    bool hooked_frames; /* and its stacks have the frames of these methods only */
 };
 
-/* The text for an empty stack: "(no managed frame)". */
+/* The text for an empty stack: "(no managed frame)", or "(no own frame)". */
 const char *log_no_frame(const struct log_defs *d);
 
 /*

@@ -114,10 +114,33 @@ static bool is_partial(const struct print_diff_log *log)
     return log->view.read.defs->some_hooked;
 }
 
+/* Whether its stacks have the frames of these methods only. */
+static bool is_hooked_only(const struct print_diff_log *log)
+{
+    return log->view.read.defs->hooked_frames;
+}
+
 /* Rows of types, threads and own lines are the same with hooks in all methods or in some. */
 static bool has_frames(const struct diff_args *a)
 {
     return kinds[a->by] != VIEW_TYPES && kinds[a->by] != VIEW_THREADS && kinds[a->by] != VIEW_OWN;
+}
+
+/* The exit status: stacks with some frames and stacks with all have different rows. */
+static int match_frames(const struct diff_args *a, const struct sides *sides)
+{
+    size_t few = 0, some = 0, all = 0;
+
+    for (size_t i = 0; i < sides->all; i++) {
+        few += is_hooked_only(&sides->logs[i]);
+        *(is_hooked_only(&sides->logs[i]) ? &some : &all) = i;
+    }
+    if (!few || few == sides->all || !has_frames(a))
+        return CLI_OK;
+    return cli_usage_error(&cmd_diff,
+                           "'%.200s' has the frames of hooked methods only, '%.200s' has all "
+                           "(--framework-frames); --by own, type or thread compares what both have",
+                           sides->names[some], sides->names[all]);
 }
 
 /*
@@ -135,7 +158,7 @@ static int match_kinds(const struct diff_args *a, struct sides *sides)
     }
     sides->steady = partial && partial < sides->all;
     if (!sides->steady)
-        return CLI_OK;
+        return match_frames(a, sides);
     if (has_frames(a))
         return cli_usage_error(
             &cmd_diff,

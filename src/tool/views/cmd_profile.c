@@ -98,6 +98,8 @@ static int print(const struct profile_args *a, const struct reader *r,
     } else if (!err) {
         print_profile_text(&r->profile, &stack, a->top, out);
         fputc('\n', out);
+        if (r->defs.some_hooked)
+            fputs(PRINT_SOME_HOOKED "\n", out);
         reading_completeness(&r->log, out);
     }
     names_free(stack.names);

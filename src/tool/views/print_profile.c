@@ -179,6 +179,8 @@ int print_profile_json(const struct report_profile *p, const struct print_stack 
     jw_object(&w, NULL);
     print_stack_schema_json(stack, &w);
     jw_text(&w, "topic", "profile");
+    if (stack->defs->some_hooked)
+        jw_bool(&w, "some_hooked", true);
     print_profile_members(p, stack->defs, stack, &w);
     jw_line(&w, 1);
     print_log_json(log, problems, "log", &w);

@@ -55,6 +55,10 @@ void print_stack_schema_json(const struct print_stack *p, struct json_writer *w)
 /* As members il and, of several, il_last of the object open in w; il is at least 0. */
 void print_il_json(int32_t il, struct json_writer *w);
 
+/* Below stacks of hooked methods only. */
+#define PRINT_SOME_HOOKED \
+    "Hooked methods only, as recorded: without --own and --only all methods have frames."
+
 /* "+IL_0006", or "+IL_0006-0010" of several. */
 #define PRINT_IL_SIZE 32
 void print_il_text(int32_t il, char out[PRINT_IL_SIZE]);

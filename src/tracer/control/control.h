@@ -28,6 +28,7 @@ struct control_config {
     char *const *command;
     uint64_t zero_ns;      /* CLOCK_MONOTONIC at t = 0 */
     bool shadow;           /* there are shadow stacks */
+    bool some_hooked;      /* of some methods only: --own, --only, --exclude */
     bool live;             /* --live: no allocation may be left out */
     uint64_t least_sample; /* bytes: the runtime takes the samples, and no more of them; 0: any */
     void *context;

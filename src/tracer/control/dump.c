@@ -238,9 +238,10 @@ int dump_all(struct dump *d, const struct control_config *config,
     after = clock_ns();
     if (err)
         return err;
-    buffer_format(out, ",\"t\":%llu,\"copy_ns\":%llu,\"threads\":[",
+    buffer_format(out, ",\"t\":%llu,\"copy_ns\":%llu%s,\"threads\":[",
                   (unsigned long long)(after - config->zero_ns),
-                  (unsigned long long)(after - before));
+                  (unsigned long long)(after - before),
+                  config->some_hooked ? ",\"some_hooked\":true" : "");
     err = put_threads(d, config, out);
     buffer_char(out, ']');
     return out->failed ? -ENOMEM : err;

@@ -263,6 +263,7 @@ void serve_start(struct profiler *p)
                                           .command = p->process.command,
                                           .zero_ns = log_zero_ns(p->log),
                                           .shadow = options_hooked(&p->options),
+                                          .some_hooked = options_chooses_methods(&p->options),
                                           .live = p->heap != NULL,
                                           .least_sample = p->samples ? OPTIONS_SAMPLE_RUNTIME : 0,
                                           .context = p,

@@ -67,6 +67,43 @@ TEST(logs_of_hooks_in_all_methods_and_in_some_are_compared_by_what_both_have)
                      "--by own, type or thread compares what both have");
 }
 
+/* own.ndjson, as record --own makes it now, in a file for unlink(). */
+static void make_walked(char *path)
+{
+    static const char option[] = "\"own\":true", frames[] = ",\"framework_frames\":\"walk\"";
+    FILE *in = fopen(FIXTURES "own.ndjson", "r"), *out = fdopen(mkstemp(path), "w");
+    char line[4096], *at;
+
+    assert_non_null(in);
+    while (fgets(line, sizeof(line), in)) {
+        at = strstr(line, option);
+        if (at)
+            fprintf(out, "%.*s%s%s", (int)(at + strlen(option) - line), line, frames,
+                    at + strlen(option));
+        else
+            fputs(line, out);
+    }
+    fclose(in);
+    fclose(out);
+}
+
+TEST(logs_with_the_frames_of_some_methods_and_with_all_are_compared_by_what_both_have)
+{
+    char path[] = "/tmp/shadowtrace-diff-XXXXXX";
+    struct ran ran;
+
+    make_walked(path);
+    expect_complaint(DIFF(FIXTURES "own.ndjson", path), CLI_USAGE,
+                     "own.ndjson' has the frames of hooked methods only");
+    ran = DIFF("--by=own", FIXTURES "own.ndjson", path);
+    assert_int_equal(ran.status, CLI_OK);
+    free(ran.out);
+    ran = DIFF(path, path);
+    assert_int_equal(ran.status, CLI_OK);
+    free(ran.out);
+    unlink(path);
+}
+
 TEST(a_log_does_not_differ_from_itself)
 {
     struct ran ran = DIFF(NEW, NEW);
@@ -104,8 +141,9 @@ TEST(wrong_arguments_are_one_clear_line)
     expect_complaint(DIFF(OLD), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF("a", "b", "c"), CLI_USAGE, "expected two logs: OLD NEW");
     expect_complaint(DIFF("-", "-"), CLI_USAGE, "only one of the logs can be standard input");
-    expect_complaint(DIFF("--by=frame", OLD, NEW), CLI_USAGE,
-                     "--by takes site, type, method, thread, module, line, own or namespace, not \"frame\"");
+    expect_complaint(
+        DIFF("--by=frame", OLD, NEW), CLI_USAGE,
+        "--by takes site, type, method, thread, module, line, own or namespace, not \"frame\"");
     expect_complaint(DIFF("--jobs=0", OLD, NEW), CLI_USAGE,
                      "--jobs takes a number from 1 to 64, not 0");
     expect_complaint(DIFF(OLD, "/nowhere/log"), CLI_IO, "cannot read /nowhere/log");
