@@ -130,8 +130,8 @@ def under_way(t, program, path):
 def test_one_dump_at_a_time(t, concurrent):
     program = Kept(t, '--check', '0', nodes=500, settings=['DOTNET_gcConcurrent=%d' % concurrent])
     with under_way(t, program, t.path('heap')) as first:
-        one_line(tool('ctl', str(program.pid), 'heap', '-o', t.path('other')), 3, 'is under way; ask again')
-        one_line(tool('ctl', str(program.pid), 'gc'), 3, 'is under way; ask again')
+        one_line(tool('ctl', str(program.pid), 'heap', '-o', t.path('other')), 3, 'is running; try again')
+        one_line(tool('ctl', str(program.pid), 'gc'), 3, 'is running; try again')
         t.equal([n for n in os.listdir(t.folder) if n in ('heap', 'other')], [], 'files')
     out, err = first.communicate(timeout=PATIENCE)
     t.equal((first.returncode, err), (0, b''), out)

@@ -204,8 +204,8 @@ def test_a_log_that_can_be_added_up(t, browser):
     t.equal(out['options'], ['Allocated', 'Alive at the end', 'Peak', 'Alive, grown', 'Temporary', 'Lifetimes'])
     t.equal([out[what]['bytes'] for what in ('end', 'peak', 'temporary', 'alive', 'lifetimes')], [304, 100224, 192, 200, 190512])
     t.true('what=peak' in out['peak']['hash'] and 'alive at the peak' in out['peak']['total'], out['peak'])
-    for what, words in dict(end=['what was allocated after it', 'collection 4 (generation 2', 'full one'],
-                            peak=['left most', 'collection 3'], temporary=['dead at the first collection']).items():
+    for what, words in dict(end=['objects allocated after it', 'collection 4 (generation 2', 'full one'],
+                            peak=['left the most', 'collection 3'], temporary=['dead at the first collection']).items():
         t.equal([word for word in words if word not in out[what]['meaning'].replace('\u202f', ' ')], [], out[what]['meaning'])
         t.true(out[what]['threads'], 'threads can be chosen, though nobody knows whose objects are')
     t.equal(out['fates'], ['alive', 'died young'] + ['died in %s, having survived %s' % death for death in (

@@ -182,6 +182,17 @@ __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stac
     return WALK_CERTAIN;
 }
 
+/* Do two paths have the same methods? A snapshot does not tell what was called through a dynamic
+ * method, so that calls may differ. */
+static bool same_methods(const struct tree *tree, const struct tree_node *a,
+                         const struct tree_node *b)
+{
+    for (; a != b; a = tree_caller(tree, a), b = tree_caller(tree, b))
+        if (!a || !b || tree_method(tree, a) != tree_method(tree, b))
+            return false;
+    return true;
+}
+
 bool walk_proven(struct walk *walk, struct stack *stack, uint32_t node)
 {
     struct walk_thread *t = thread_of_stack(walk, stack);
@@ -190,7 +201,9 @@ bool walk_proven(struct walk *walk, struct stack *stack, uint32_t node)
     if (!t)
         return false;
     path_of(t, &path);
-    t->proven = path.node == node && !tree_is_cut(node);
+    t->proven = !tree_is_cut(node) && !tree_is_cut(path.node) &&
+                same_methods(walk->tree, tree_node_by_id(walk->tree, path.node),
+                             tree_node_by_id(walk->tree, node));
     count(t->proven ? &t->taken : &t->declined[WALK_UNPROVEN]);
     return t->proven;
 }
