@@ -38,6 +38,8 @@ OUT = os.path.join(BUILD, 'e2e')
 TOOL = os.path.join(BUILD, 'shadowtrace')
 LIBRARY = os.path.join(BUILD, 'libshadowtrace.so')
 PROGRAMS = os.path.join(HERE, 'programs')
+# Of --own and --only: frames with hooks only, so that what is compared is the shadow stack; test_walk.py compares whole paths.
+SHADOWED = '--framework-frames', 'none'
 HOOKS = ('elt2', 'elt3')
 OFFLINE = bool(os.environ.get('OFFLINE'))  # nothing is fetched or installed
 

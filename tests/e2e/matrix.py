@@ -317,7 +317,7 @@ def nested():
     runtime with each hook set, tiering and choice of methods. Random nestings under handlers that throw, a hundred seeds.
     """
     import test_nested
-    only = {'all': (), 'only': ('--only', 'Torture.*'), 'exclude': ('--exclude', 'Elsewhere.*')}
+    only = {'all': (), 'only': ('--only', 'Torture.*', *harness.SHADOWED), 'exclude': ('--exclude', 'Elsewhere.*')}
     for framework, hooks, chosen in itertools.product(SETTINGS['framework'], HOOKS, only):
         for tiering, exceptions in itertools.product(SETTINGS['tiering'], SETTINGS['exceptions']):
             cell = Cell('Rules', framework, hooks, tiering, 'workstation', 'concurrent', exceptions)

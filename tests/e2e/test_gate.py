@@ -5,7 +5,7 @@ import re
 import xml.etree.ElementTree as xml
 
 import consumers
-from harness import PROGRAM, PROGRAMS, SHARED, early, full, longer, needs, run, tool
+from harness import PROGRAM, PROGRAMS, SHADOWED, SHARED, early, full, longer, needs, run, tool
 
 LEARNED = 5
 FURTHER = full('gate', 4, 20)
@@ -273,10 +273,8 @@ def test_what_a_call_allocates_is_judged_by_the_calls_in_the_log(t):
 @needs('Budgeted')
 def test_what_a_span_allocates_and_what_stays_alive_is_learned_and_judged(t):
     # Whole paths would count what the static constructor makes in the first round: it runs where a field is used.
-    hooked = '--framework-frames', 'none'
-
     def rounds(*arguments):
-        return record(t, '--rounds', *arguments, options=('--live', *hooked))
+        return record(t, '--rounds', *arguments, options=('--live', *SHADOWED))
 
     budget, own = t.path('rounds.json'), ('--own-code', 'Budgeted.Rounds.Round*') # not what a mark takes
     gate(*own, '--learn', '--by', 'lines', '--span', 'round..over', '--live', budget, rounds(), rounds(), rounds(), status=0)
@@ -296,5 +294,5 @@ def test_what_a_span_allocates_and_what_stays_alive_is_learned_and_judged(t):
     found = in_text(broken.text)
     t.equal({place[:2] for place in found}, {(SOURCE, line_of('planted in a round'))}, broken)
     t.true(any('1 live object' in place[2] for place in found) and 'from "round" to "over"' in broken.text, broken)
-    lacks = gate(*own, budget, record(t, '--rounds', options=hooked), status=3)
+    lacks = gate(*own, budget, record(t, '--rounds', options=SHADOWED), status=3)
     t.true('record with --live' in lacks.text.replace('\n    ', ' '), lacks)

@@ -6,7 +6,7 @@ import collections
 import itertools
 import os
 
-from harness import ENVIRONMENT, PROGRAM, PROGRAMS, each, early, lane, needs, tool, tool_json
+from harness import ENVIRONMENT, PROGRAM, PROGRAMS, SHADOWED, each, early, lane, needs, tool, tool_json
 
 SOURCE = os.path.join(PROGRAMS, 'Logical', 'Program.cs')
 SEVERAL = '(one of '
@@ -97,7 +97,7 @@ def test_logical_paths(t):
     begun. With ELT2 those of methods begun in several places may end where these part. Tiers inline what begins a method.
     """
     for more, command, options in (('', [], []), ('own methods', [], ['--only', 'Logical.*']),
-                                   ('own code', [], ['--own', '--framework-frames', 'none']), ('walked', [], ['--own']), ('elt2', [], ['--hooks', 'elt2']),
+                                   ('own code', [], ['--own', *SHADOWED]), ('walked', [], ['--own']), ('elt2', [], ['--hooks', 'elt2']),
                                    ('tiers', ['40'], ['--log', 'sites'])):
         # often collected: what waits moves
         r = t.record(PROGRAM.command('Logical') + command, *options, env=dict(ENVIRONMENT, DOTNET_GCgen0size='0x20000'))

@@ -5,7 +5,7 @@ differences; with all rules it finds none. Each line of the output is a row of t
 import os
 import re
 
-from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, ROOT, SDK_FRAMEWORK, SHARED, built, each, early, full, needs, sampled
+from harness import DEFAULT_FRAMEWORK, ENVIRONMENT, FRAMEWORKS, LIBRARY, PROGRAM, ROOT, SDK_FRAMEWORK, SHADOWED, SHARED, built, each, early, full, needs, sampled
 
 # rule: framework on which it makes the difference, program, its arguments, seed of the mixer, hooks, --only, how to compare
 RULES = {
@@ -91,7 +91,7 @@ def recorded(t, framework, program, arguments, seed=1, hooks='elt3', only=None, 
     if without:
         env['SHADOWTRACE_WITHOUT'] = without
     # The seeds of the mixers hold for code that is compiled without rich debug info.
-    options = ['--no-rich', '--hooks', hooks, *check] + (['--only', only] if only else [])
+    options = ['--no-rich', '--hooks', hooks, *check] + (['--only', only, *SHADOWED] if only else [])
     return (by or recorded_here)(t, framework, program, arguments.split(), options, env)
 
 

@@ -1,5 +1,5 @@
 """--only: a few methods hooked, precompiled code of all else in use; nothing allocated is missed, nothing misplaced."""
-from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, each, needs, sampled
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, SHADOWED, each, needs, sampled
 from test_known import SEEDS, known_is_exact
 
 
@@ -10,7 +10,7 @@ from test_known import SEEDS, known_is_exact
 @each('framework', *FRAMEWORKS)
 def test_counts_and_bytes_are_exact(t, hooks, framework):
     """Also what the framework's precompiled code allocates for the program: each thread's bytes are the runtime's."""
-    known_is_exact(t, SEEDS[0], hooks, PROGRAM.command('KnownAllocs', framework), '--only', 'Known.*')
+    known_is_exact(t, SEEDS[0], hooks, PROGRAM.command('KnownAllocs', framework), '--only', 'Known.*', *SHADOWED)
 
 
 @sampled
@@ -21,7 +21,7 @@ def test_counts_and_bytes_are_exact(t, hooks, framework):
       'Native', 'Faults')
 def test_stacks_are_the_snapshots_own_methods(t, hooks, framework, program):
     """Frames that are not hooked throw, catch, filter and unwind between those that are."""
-    r = t.record(PROGRAM.command(program, framework), '--only', 'Torture.*', hooks=hooks, check=1)
+    r = t.record(PROGRAM.command(program, framework), '--only', 'Torture.*', *SHADOWED, hooks=hooks, check=1)
     t.true(t.exact(r)['equal'] > 100, 'too few comparisons')
 
 
@@ -59,7 +59,7 @@ def test_patterns_that_match_nothing_are_named(t):
 @each('framework', *FRAMEWORKS)
 def test_methods_compiled_while_modules_are_loaded_are_hooked(t, hooks, framework):
     """One thread compiles 240 methods for the first time while another loads modules all the time."""
-    r = t.record(PROGRAM.command('Loading', framework), '--only', 'Loading.*', hooks=hooks, check=1)
+    r = t.record(PROGRAM.command('Loading', framework), '--only', 'Loading.*', *SHADOWED, hooks=hooks, check=1)
     t.true(t.exact(r)['equal'] > 500, 'too few comparisons')
     log = r.log
     t.equal(log.end['hooks']['missed'], 0, 'compiled without hooks')

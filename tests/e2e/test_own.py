@@ -4,14 +4,14 @@ import os
 import re
 import shutil
 
-from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, Record, SDK_FRAMEWORK, Skip, each, early, full,
+from harness import (BUILDING, ENVIRONMENT, HOOKS, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, Record, SDK_FRAMEWORK, SHADOWED, Skip, each, early, full,
                      lane, needs, one_line, publishes, run, sampled, tool, tool_json)
 from test_forms import published
 from portable_pdb import Pdb
 from test_only import FRAMEWORKS
 
 APP = ['OwnApp', 'OwnLib']
-HOOKED = '--own', '--framework-frames', 'none'  # the log has the frames with hooks only
+HOOKED = '--own', *SHADOWED
 
 
 def owners(log):
@@ -131,7 +131,7 @@ def test_lines_between_which_a_value_stays_on_the_stack(t, hooks, framework):
 @each('program', 'Exceptions', 'Async', 'Generics', 'Unload')
 def test_stacks_are_the_snapshots_own_methods(t, hooks, program):
     """As under --only; the same methods are hooked."""
-    r = t.record(PROGRAM.command(program), '--own', hooks=hooks, check=1)
+    r = t.record(PROGRAM.command(program), *HOOKED, hooks=hooks, check=1)
     t.true(t.exact(r)['equal'] > 100, 'too few comparisons')
     t.equal(owners(r.log)['own'], {program})
 

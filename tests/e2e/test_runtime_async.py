@@ -2,7 +2,7 @@
 Runtime async: the runtime, not the compiler, suspends and resumes methods (.NET 10 with DOTNET_RuntimeAsync=1, 11). Such a method
 returns a continuation beside its result, is entered again when it is resumed, and is not left when it suspends.
 """
-from harness import ENVIRONMENT, HOOKS, PROGRAM, each, needs, run, sampled
+from harness import ENVIRONMENT, HOOKS, PROGRAM, SHADOWED, each, needs, run, sampled
 
 FRAMEWORKS = ('net10.0', 'net11.0')
 PROGRAMS = ('RuntimeAsync', 'RuntimeAsyncDebug')  # optimised, and as a Debug build has it
@@ -45,7 +45,7 @@ def test_every_stack_is_the_snapshots(t, framework, program, hooks):
 def test_own_methods_only(t, framework, hooks):
     """No hook removes the frame of a suspended method if its caller has none: the first reader does."""
     early = dict(SWITCHED_ON, DOTNET_TC_OnStackReplacement_InitialCounter='10', DOTNET_OSR_HitLimit='1')
-    r = t.record(command_of(PROGRAMS[0], framework), '--only', 'Torture.*', hooks=hooks, check=1, env=early)
+    r = t.record(command_of(PROGRAMS[0], framework), '--only', 'Torture.*', *SHADOWED, hooks=hooks, check=1, env=early)
     as_unprofiled(t, r, command_of(PROGRAMS[0], framework))
     t.true(t.exact(r)['equal'] > 15_000, 'too few comparisons')
 

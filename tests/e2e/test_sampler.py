@@ -12,7 +12,7 @@ import subprocess
 import consumers
 import harness
 from control import Living
-from harness import PROGRAM, SHARED, on_full_disk, each, full, longer, needs, one_line, tool, until
+from harness import PROGRAM, SHADOWED, SHARED, on_full_disk, each, full, longer, needs, one_line, tool, until
 from test_first_screen import DATABASE
 
 MEAN = 102400
@@ -348,8 +348,7 @@ def test_older_runtimes_are_not_sampled_by_themselves(t):
 @needs('Sampled')
 def test_the_framework_stays_precompiled_and_stacks_are_those_of_own_code(t):
     """--own with samples: nothing asks for ObjectAllocated, and stacks equal the snapshot's hooked frames."""
-    r = t.record(PROGRAM.command('Sampled') + ['--megabytes', '5'], '--own', '--sample', 'auto', '--check', '1',
-                 '--framework-frames', 'none')
+    r = t.record(PROGRAM.command('Sampled') + ['--megabytes', '5'], '--own', '--sample', 'auto', '--check', '1', *SHADOWED)
     t.exact(r)
     own = {m for m, d in r.log.methods.items() if r.log.modules.get(d.get('module'), {}).get('owner') == 'own'}
     t.true(all(set(r.log.stack(a['node'])) <= own for a in r.log.allocs), 'frames of own code only')

@@ -2,7 +2,7 @@
 --capture walk: at each allocation the stack that is unwound from the machine's equals the runtime's own snapshot, on every
 program that makes and unmakes frames; with one rule of the walk switched off it does not. What is not certain is counted.
 """
-from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, SDK_FRAMEWORK, TOOL, each, full, lane, needs, run, tool, tool_json, without
+from harness import ENVIRONMENT, FRAMEWORKS, HOOKS, PROGRAM, SDK_FRAMEWORK, SHADOWED, TOOL, each, full, lane, needs, run, tool, tool_json, without
 from test_compiler import command as compilation
 from test_negative import rule_names
 
@@ -92,7 +92,7 @@ def test_frames_of_the_framework_are_between_those_of_own_code(t):
     t.true(sorts and all(path[2].startswith('System.') for path in sorts), 'what compares is called by the framework: %s' % sorts[:1])
     t.true(all(any('Program.Sort(' in name for name in path[3:]) for path in sorts), 'which own code has called')
     t.equal(log.end['walks']['fallbacks_by'].get('hooked'), None, 'hooked frames not met')
-    plain = t.record(PROGRAM.command('Woven'), '--own', '--framework-frames', 'none', check=0).log
+    plain = t.record(PROGRAM.command('Woven'), '--own', *SHADOWED, check=0).log
     t.true(all(plain.methods[n['method']]['name'].startswith('Torture.') for n in plain.nodes.values()), 'without: own frames only')
     t.equal(tool('validate', r.path).status, 0, 'validate')
 
