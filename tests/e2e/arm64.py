@@ -54,7 +54,12 @@ def record(t, framework, words, *options, status=0, timeout=1800, env=None, libr
 
 
 def environment(framework):
-    return dict(ENVIRONMENT, DOTNET_ROOT=RUNTIMES.root(framework), DOTNET_SYSTEM_GLOBALIZATION_INVARIANT='1')
+    """
+    The runtime writes code through a second mapping of its pages, of which qemu-user knows nothing: it runs what it translated
+    of the code that was there before, and dynamic methods crash, without a profiler, too. So code is written in place.
+    """
+    return dict(ENVIRONMENT, DOTNET_ROOT=RUNTIMES.root(framework), DOTNET_SYSTEM_GLOBALIZATION_INVARIANT='1',
+                DOTNET_EnableWriteXorExecute='0')
 
 
 def command(framework, program):
