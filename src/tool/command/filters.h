@@ -44,8 +44,7 @@ struct filters {
         ROW_OWN_CODE(filters.own_code), \
         ARGS_ROW(FLAG, "generated", NULL, filters.generated, \
                  "show generated lines (source generators, gRPC, *.g.cs, obj/) as own lines; by " \
-                 "default " \
-                 "their allocations count for the nearest hand-written line"), \
+                 "default their allocations count for the nearest hand-written line"), \
         ARGS_ROW(FLAG, "once", NULL, filters.once, \
                  "only what is made once: in or below static constructors, module initializers " \
                  "and what the runtime calls before Main"), \

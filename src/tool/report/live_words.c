@@ -21,8 +21,7 @@ static const struct report_live_words all_words[] = {
                            UNKNOWN},
     [REPORT_LIVE_TEMPORARY] = {"temporary",
                                "Temporary: dead at the first collection after it was made.",
-                               "Only full collections free large and pinned objects."
-                               ""},
+                               "Only full collections free large and pinned objects."},
     [REPORT_LIVE_LIFETIMES] = {"allocated",
                                "Lifetimes: of what was allocated before the last collection, how "
                                "much died young (at its first collection), and in which generation "

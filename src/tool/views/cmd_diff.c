@@ -126,16 +126,28 @@ static bool has_frames(const struct diff_args *a)
     return kinds[a->by] != VIEW_TYPES && kinds[a->by] != VIEW_THREADS && kinds[a->by] != VIEW_OWN;
 }
 
+/* Do some logs have it and some not? *some and *other are the last of each. */
+static bool differ(const struct sides *sides, bool (*has)(const struct print_diff_log *),
+                   size_t *some, size_t *other)
+{
+    size_t count = 0;
+
+    *some = *other = 0;
+    for (size_t i = 0; i < sides->all; i++) {
+        bool it = has(&sides->logs[i]);
+
+        count += it;
+        *(it ? some : other) = i;
+    }
+    return count && count < sides->all;
+}
+
 /* The exit status: stacks with some frames and stacks with all have different rows. */
 static int match_frames(const struct diff_args *a, const struct sides *sides)
 {
-    size_t few = 0, some = 0, all = 0;
+    size_t some, all;
 
-    for (size_t i = 0; i < sides->all; i++) {
-        few += is_hooked_only(&sides->logs[i]);
-        *(is_hooked_only(&sides->logs[i]) ? &some : &all) = i;
-    }
-    if (!few || few == sides->all || !has_frames(a))
+    if (!has_frames(a) || !differ(sides, is_hooked_only, &some, &all))
         return CLI_OK;
     return cli_usage_error(&cmd_diff,
                            "'%.200s' has the frames of hooked methods only, '%.200s' has all "
@@ -149,14 +161,10 @@ static int match_frames(const struct diff_args *a, const struct sides *sides)
  */
 static int match_kinds(const struct diff_args *a, struct sides *sides)
 {
-    size_t partial = 0, some = 0, other = 0;
+    size_t some, other;
     int status = CLI_OK;
 
-    for (size_t i = 0; i < sides->all; i++) {
-        partial += is_partial(&sides->logs[i]);
-        *(is_partial(&sides->logs[i]) ? &some : &other) = i;
-    }
-    sides->steady = partial && partial < sides->all;
+    sides->steady = differ(sides, is_partial, &some, &other);
     if (!sides->steady)
         return match_frames(a, sides);
     if (has_frames(a))

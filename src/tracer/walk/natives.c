@@ -13,14 +13,14 @@
 static int (*find)(void *address, struct dl_find_object *out);
 static const void *staying[4];
 
-static void *function(void)
+static void *find_object(void)
 {
     return dlsym(RTLD_DEFAULT, "_dl_find_object");
 }
 
 bool natives_known(void)
 {
-    return function();
+    return find_object();
 }
 
 static bool found(uintptr_t address, struct dl_find_object *out)
@@ -32,7 +32,7 @@ void natives_start(uintptr_t runtime)
 {
     const uintptr_t known[COUNT_OF(staying)] = {getauxval(AT_ENTRY), (uintptr_t)memcpy, runtime,
                                                 (uintptr_t)natives_start};
-    void *symbol = function();
+    void *symbol = find_object();
     struct dl_find_object object;
 
     memcpy(&find, &symbol, sizeof(find));

@@ -182,8 +182,10 @@ __attribute__((noinline)) enum walk_why walk_self(struct walk *walk, struct stac
     return WALK_CERTAIN;
 }
 
-/* Do two paths have the same methods? A snapshot does not tell what was called through a dynamic
- * method, so that calls may differ. */
+/*
+ * Do two paths have the same methods? A snapshot does not tell what was called through a dynamic
+ * method, so that calls may differ.
+ */
 static bool same_methods(const struct tree *tree, const struct tree_node *a,
                          const struct tree_node *b)
 {
