@@ -124,17 +124,27 @@ def test_what_has_no_end_is_cut(t):
     t.equal(found['Values.Bounds.Refer'], {'pair': {'ref': {'X': 0, 'Y': 0}}})
 
 
+def many_values(t, *options):
+    """How many of 240,000 arguments and results were lost; the others are in the log."""
+    r = t.record(command(SDK_FRAMEWORK, 'release') + ['many'], '--args', 'Values.Bounds.Next*', '--returns', 'Values.Bounds.Next*', *options)
+    t.equal(r.status, 0, r)
+    values = r.log.end['values']
+    t.equal(values['posted'] + values['lost'], 240_000, 'arguments and results')
+    return values['lost']
+
+
 @publishes(lambda: [published(SDK_FRAMEWORK, 'release')])
 def test_many_calls_lose_no_value(t):
     """Hooks never wait for the log's writer: their events wait in a buffer that grows, as those of traced calls do."""
-    def values(*options):
-        r = t.record(command(SDK_FRAMEWORK, 'release') + ['many'], '--args', 'Values.Bounds.Next*', '--returns', 'Values.Bounds.Next*', *options)
-        t.equal(r.status, 0, r)
-        t.equal(r.log.end['values']['posted'] + r.log.end['values']['lost'], 240_000, 'arguments and results')
-        return r
-    t.equal(values().log.end['values']['lost'], 0, 'lost')
-    lost = values('--call-buffer', '0').log.end['values']['lost']
-    t.true(lost > 0, 'without the buffer none is lost')
+    t.equal(many_values(t), 0, 'lost')
+
+
+@longer('load')
+@publishes(lambda: [published(SDK_FRAMEWORK, 'release')])
+def test_many_calls_lose_values_without_the_buffer(t):
+    """Where the program's thread has a processor to itself: on a busy machine the writer may keep up with it."""
+    lost = many_values(t, '--call-buffer', '0')
+    t.true(lost > 0, 'none is lost')
     t.note('%d lost without the buffer' % lost)
 
 
