@@ -298,6 +298,17 @@ def test_a_filter_from_before_the_recording_is_found_out(t):
 
 
 @needs('Sampled')
+def test_the_program_handles_exceptions_where_the_sampler_calls_it(t):
+    """A session begins with calls of the program's handlers, on the tracer's thread. One that blocks SIGSEGV ends the process there."""
+    program = Running(t, PROGRAM.command('Sampled') + ['--handler'] + ALLOCATES).ready()
+    result, path = program.sampled()
+    t.equal(result.status, 0, 'attach\n%s' % result)
+    t.equal(program.process.stdout.readline(), b'caught at Enable\n', 'the program')
+    program.is_left()
+    t.has_stacks(whole(t, path))
+
+
+@needs('Sampled')
 def test_a_process_that_is_just_starting_is_waited_for(t):
     """Its runtime makes its socket some time after the start, listens later, and can be attached to later still."""
     for _ in range(5):

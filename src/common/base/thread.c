@@ -14,9 +14,27 @@ static struct {
 } threads[THREADS_JOINED]; /* the first ones */
 static _Atomic(unsigned) count;
 
+/*
+ * What is meant for the thread itself stays: faults, which the runtime makes exceptions of, and the
+ * signal with which it stops a thread in managed code (INJECT_ACTIVATION_SIGNAL, pal/src/include/
+ * pal/process.h). Beginning a session calls the program's code.
+ */
+static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+
+static void block_others(sigset_t *before)
+{
+    sigset_t set;
+
+    sigfillset(&set);
+    for (size_t i = 0; i < COUNT_OF(own_signals); i++)
+        sigdelset(&set, own_signals[i]);
+    sigdelset(&set, SIGRTMIN);
+    pthread_sigmask(SIG_SETMASK, &set, before);
+}
+
 int thread_start(pthread_t *thread, void *(*main)(void *), void *context)
 {
-    sigset_t all, before;
+    sigset_t before;
     pthread_attr_t attributes;
     size_t room = 0;
     unsigned at;
@@ -26,8 +44,7 @@ int thread_start(pthread_t *thread, void *(*main)(void *), void *context)
         return -err;
     if (!pthread_attr_getstacksize(&attributes, &room) && room < STACK_BYTES)
         pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    block_others(&before);
     err = pthread_create(thread, &attributes, main, context);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * thread_start - a thread that gets none of the program's signals: it inherits a mask of all of
- * them.
+ * thread_start - a thread that gets none of the program's signals: it inherits a mask of all but
+ * those that its own faults raise, and the runtime's for a thread in managed code.
  * Returns: 0 or -errno. Owns: the caller joins it, or lets it end with the process.
  */
 int thread_start(pthread_t *thread, void *(*main)(void *), void *context);

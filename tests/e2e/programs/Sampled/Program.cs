@@ -1,16 +1,18 @@
 // Allocates known amounts at known places, of 24 bytes to 10 MB, in every heap that the runtime samples.
 //
-//   Sampled [--log FILE] [--megabytes N] [--threads N] [--keep] [--rounds N] [--filter]
+//   Sampled [--log FILE] [--megabytes N] [--threads N] [--keep] [--rounds N] [--filter] [--handler]
 //
 // First it allocates in Warm until the log, FILE (log.ndjson), names that method: from then on the sampler runs. Then each
 // place makes objects of N megabytes, on each thread, and what they come to is printed, one JSON object per line:
 //   {"method":NAME,"allocs":N,"bytes":N,"live":N}
 // live: bytes of those that are still alive at the end; with --keep every second object of the methods in Kept is, after a
 // full collection. The line `ok` at the end. --filter: Warm runs in the filter of an exception; the
-// first line of output says that it does.
+// first line of output says that it does. --handler: what handles commands to the runtime's own event source catches an
+// exception that the processor raises, and says so; the thread that begins a session calls it.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
+using System.Diagnostics.Tracing;
 using System.IO;
 using System.Runtime.CompilerServices;
 using System.Threading;
@@ -115,6 +117,21 @@ static class Program
         } catch (InvalidOperationException) when (Warmed(log)) { }
     }
 
+    [MethodImpl(MethodImplOptions.NoInlining)] static long Field(Node node) => node.A;
+
+    static void Handle()
+    {
+        foreach (var source in EventSource.GetSources())
+            if (source.Name == "Microsoft-Windows-DotNETRuntime")
+                source.EventCommandExecuted += (_, command) => {
+                    try {
+                        Field(null);
+                    } catch (NullReferenceException) {
+                        Console.WriteLine($"caught at {command.Command}");
+                    }
+                };
+    }
+
     static void Run(List<Place> places, long bytes)
     {
         foreach (var place in places)
@@ -146,6 +163,7 @@ static class Program
             case "--rounds": rounds = int.Parse(args[++i]); break;
             case "--keep": keeps = true; break;
             case "--filter": filter = true; break;
+            case "--handler": Handle(); break;
             default: Console.Error.WriteLine("unknown argument " + args[i]); return 2;
             }
         if (filter)
