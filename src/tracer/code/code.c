@@ -1,4 +1,5 @@
 /* From a return address to the call's IL offset, through the runtime's code ranges and maps. */
+#include "code/calls.h"
 #include "code/internal.h"
 
 #include "base/memory.h"
@@ -139,6 +140,16 @@ struct code_rank {
     bool made; /* it makes an object */
 };
 
+/* The resolver's; NULL: another thread, or no memory. */
+static struct calls_memo *calls_of(struct metadata *metadata)
+{
+    if (!metadata_is_resolver(metadata))
+        return NULL;
+    if (!metadata->calls)
+        metadata->calls = calls_memo_new();
+    return metadata->calls;
+}
+
 /* Reads the code around a call, as far as it belongs to the same piece of IL. */
 static struct cpu_rank read_rank(struct il_rank *rank)
 {
@@ -168,7 +179,8 @@ static struct cpu_rank read_rank(struct il_rank *rank)
     ret = offset + 1 - first->native_start_offset;
     view_open(&view, in->method, address, size);
     if (view.code)
-        result = cpu_rank(view.code, size, ret, in->made);
+        result = calls_rank(view.code == (const uint8_t *)address ? calls_of(in->metadata) : NULL,
+                            view.code, size, ret, in->made);
     view_close(&view);
     return result;
 }

@@ -13,25 +13,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of the calls in a piece of code those that go where the one in question goes. */
-struct cpu_rank {
-    uint32_t place; /* of the one in question: 0 is the first */
-    uint32_t count; /* 0: unknown; UINT32_MAX: too many to distinguish */
-    bool ordered;   /* no jump passes one of them: they lie in the order in which they run */
+/* The calls of a piece of code, in order. */
+#define CPU_CALLS 256
+struct cpu_call {
+    uint32_t end;     /* offset of what follows it */
+    uint8_t to, with; /* the first call that goes where it goes; that has such a first argument */
+    bool passed;      /* a jump inside the code passes it */
+};
+struct cpu_calls {
+    uint32_t count; /* UINT32_MAX: too many to distinguish */
+    bool ordered;   /* all jumps are known */
+    struct cpu_call call[CPU_CALLS];
 };
 
 /*
- * cpu_rank - reads code[0, size), which begins with a whole instruction; ret is an offset in it, or
- * its end, right after a call. by_argument: calls are equal only if their first argument looks the
- * same (it is the class for helpers that make objects).
- * Returns: its place. Unknown: code that cannot be read as instructions, no call before ret.
- * Threads: any, while the code stays where it is.
+ * cpu_calls - reads code[0, size), which begins with a whole instruction. *out is empty if it
+ * cannot be read as instructions. Threads: any, while the code stays where it is.
  */
-struct cpu_rank cpu_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument);
+void cpu_calls(const uint8_t *code, size_t size, struct cpu_calls *out);
 
 /*
  * cpu_line - the calls next to one of code[0, size), the whole code of a method, that are sure to
- * run before, and after, it: no jump leads in between from elsewhere. ret: as cpu_rank.
+ * run before, and after, it: no jump leads in between from elsewhere. ret: its end.
  * Returns: whether the code can be read, and there is such a call.
  */
 #define CPU_LINE 8 /* as many on each side are looked for */

@@ -2,8 +2,8 @@
 #ifndef SHADOWTRACE_CODE_IL_MATCH_H
 #define SHADOWTRACE_CODE_IL_MATCH_H
 
+#include "code/calls.h"
 #include "code/il_decode.h"
-#include "code/cpu_code.h"
 
 #include "metadata/metadata.h"
 #include "metadata/signature.h"

@@ -1,7 +1,7 @@
 /*
  * code/internal.h - what the files of src/tracer/code/ share. code.c keeps the bodies of a method's
- * native code and maps them, il_*.c find an instruction, cpu_code.c reads machine code, callee.c
- * tells whom it calls, tier.c and precompiled.c how code was compiled.
+ * native code and maps them, il_*.c find an instruction, cpu_code.c reads machine code, calls.c
+ * counts calls in it, callee.c tells whom it calls, tier.c and precompiled.c how code was compiled.
  */
 #ifndef SHADOWTRACE_CODE_INTERNAL_H
 #define SHADOWTRACE_CODE_INTERNAL_H

@@ -97,6 +97,7 @@ struct metadata {
     struct signature_names *names;          /* the resolver's own; NULL: none yet */
     void *memo;                             /* of code/, the resolver's own; memory_free ends it */
     void *callees;                          /* the same: where calls go */
+    void *calls;                            /* the same: calls of pieces of code */
     _Atomic(struct steps *) steps;          /* the same, of all threads; NULL: not needed yet */
     uint32_t resolved; /* classes up to this id have their text; the resolver's */
 };

@@ -975,6 +975,7 @@ void metadata_free(struct metadata *metadata)
     memory_free(metadata->names);
     memory_free(metadata->memo);
     memory_free(metadata->callees);
+    memory_free(metadata->calls);
     memory_free(load_relaxed(&metadata->steps));
     pthread_mutex_destroy(&metadata->making);
     memory_free(metadata);

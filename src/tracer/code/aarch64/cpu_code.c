@@ -1,4 +1,5 @@
 /* AArch64: each instruction is one word. Source: Arm ARM (DDI 0487), C4. */
+#include "code/calls.h"
 #include "code/cpu_code.h"
 
 #include <string.h>
@@ -170,95 +171,31 @@ static uint64_t identity(const struct instruction *in, const struct known *known
     return in->reg < REGISTERS && k->what != NOTHING ? k->value * 4 + (unsigned)k->what : 1;
 }
 
-#define CALLS_MAX 256
-#define JUMPS_MAX 64
-struct marks {
-    size_t at[CALLS_MAX], from[JUMPS_MAX], to[JUMPS_MAX];
-    uint64_t target[CALLS_MAX], first[CALLS_MAX];
-    uint32_t calls, jumps;
-    bool more_calls, more_jumps;
-};
-
-static bool is_passed(const struct marks *m, size_t call, size_t size)
-{
-    for (uint32_t i = 0; i < m->jumps; i++)
-        if (m->to[i] < size && (m->from[i] < call) != (m->to[i] <= call))
-            return true;
-    return false;
-}
-
-static void mark_jump(struct marks *m, size_t at, int64_t distance)
-{
-    int64_t to = (int64_t)at + distance;
-
-    if (m->jumps == JUMPS_MAX) {
-        m->more_jumps = true;
-        return;
-    }
-    m->from[m->jumps] = at;
-    m->to[m->jumps++] = to < 0 ? SIZE_MAX : (size_t)to;
-}
-
-static void mark_call(struct marks *m, size_t at, const struct instruction *in,
-                      const struct known *known, uintptr_t address)
-{
-    if (m->calls == CALLS_MAX) {
-        m->more_calls = true;
-        return;
-    }
-    m->at[m->calls] = at;
-    m->target[m->calls] = identity(in, known, address);
-    m->first[m->calls++] = known[0].what == NOTHING ? 0 : known[0].value * 4 + known[0].what;
-}
-
-/* Returns the number of the call that ends at ret; UINT32_MAX: none ends there. */
-static uint32_t mark_all(struct marks *m, const uint8_t *code, size_t size, size_t ret)
+void cpu_calls(const uint8_t *code, size_t size, struct cpu_calls *out)
 {
     struct known known[REGISTERS + 1] = {{NOTHING, 0}};
-    uint32_t mine = UINT32_MAX;
+    struct calls_marks marks;
     struct instruction in;
 
-    m->calls = m->jumps = 0;
-    m->more_calls = m->more_jumps = false;
+    calls_begin(&marks);
     for (size_t at = 0; at < size; at += WORD) {
-        if (!read_instruction(&in, code + at, size - at))
-            return UINT32_MAX;
+        uintptr_t address = (uintptr_t)code + at;
+
+        if (!read_instruction(&in, code + at, size - at)) {
+            calls_begin(&marks);
+            break;
+        }
         if (is_jump(&in))
-            mark_jump(m, at, in.to);
+            calls_mark_jump(&marks, at, in.to);
         if (!is_call(&in)) {
-            follow(known, &in, (uintptr_t)code + at);
+            follow(known, &in, address);
             continue;
         }
-        if (at + WORD == ret)
-            mine = m->calls;
-        mark_call(m, at, &in, known, (uintptr_t)code + at);
+        calls_mark(&marks, at, at + WORD, identity(&in, known, address),
+                   known[0].what == NOTHING ? 0 : known[0].value * 4 + known[0].what);
         follow_call(known);
     }
-    return mine;
-}
-
-struct cpu_rank cpu_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
-{
-    struct cpu_rank rank = {0, 0, false};
-    struct marks m;
-    uint32_t mine = mark_all(&m, code, size, ret);
-
-    if (mine == UINT32_MAX)
-        return rank;
-    if (m.more_calls) {
-        rank.count = UINT32_MAX;
-        return rank;
-    }
-    rank.ordered = !m.more_jumps;
-    for (uint32_t i = 0; i < m.calls; i++) {
-        if (m.target[i] != m.target[mine] || (by_argument && m.first[i] != m.first[mine]))
-            continue;
-        if (i == mine)
-            rank.place = rank.count;
-        rank.ordered &= !is_passed(&m, m.at[i], size);
-        rank.count++;
-    }
-    return rank;
+    calls_end(&marks, size, out);
 }
 
 /* Does a jump lead in between two calls from elsewhere? The first ends, the second begins there. */

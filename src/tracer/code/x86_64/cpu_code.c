@@ -1,4 +1,5 @@
 /* x86-64. Source: Intel SDM volume 2, chapter 2 and appendix A. */
+#include "code/calls.h"
 #include "code/cpu_code.h"
 
 #include "base/atomics.h"
@@ -327,62 +328,22 @@ static void follow(const struct instruction *in, struct registers *known)
         known->value[to] = 0;
 }
 
-/* The calls of a piece of code, in order, and the jumps around them. */
-#define CALLS_MAX 256
-#define JUMPS_MAX 64
-struct marks {
-    size_t at[CALLS_MAX], from[JUMPS_MAX], to[JUMPS_MAX];
-    struct call call[CALLS_MAX];
-    uint32_t calls, jumps;
-    bool more_calls, more_jumps;
-};
-
-static void mark_call(struct marks *m, size_t at, const struct call *call)
-{
-    if (m->calls == CALLS_MAX) {
-        m->more_calls = true;
-        return;
-    }
-    m->at[m->calls] = at;
-    m->call[m->calls++] = *call;
-}
-
-static void mark_jump(struct marks *m, size_t at, int64_t target)
-{
-    int64_t to = (int64_t)at + target;
-
-    if (m->jumps == JUMPS_MAX) {
-        m->more_jumps = true;
-        return;
-    }
-    m->from[m->jumps] = at;
-    m->to[m->jumps++] = to < 0 ? SIZE_MAX : (size_t)to;
-}
-
-/* Whether a jump inside the code passes a call. One that leaves it throws, or goes on. */
-static bool is_passed(const struct marks *m, size_t call, size_t size)
-{
-    for (uint32_t i = 0; i < m->jumps; i++)
-        if (m->to[i] < size && (m->from[i] < call) != (m->to[i] <= call))
-            return true;
-    return false;
-}
-
-/* Reads all calls and jumps. Returns: whether a call ends at ret; *mine is its index then. */
-static bool read_calls(const uint8_t *code, size_t size, size_t ret, struct marks *marks,
-                       uint32_t *mine)
+void cpu_calls(const uint8_t *code, size_t size, struct cpu_calls *out)
 {
     struct registers known = {{0}};
+    struct calls_marks marks;
     struct instruction in;
     struct call call;
-    bool there = false;
     int64_t target;
 
+    calls_begin(&marks);
     for (size_t at = 0; at < size; at += in.size) {
-        if (!read_instruction(&in, code + at, size - at))
-            return false;
+        if (!read_instruction(&in, code + at, size - at)) {
+            calls_begin(&marks);
+            break;
+        }
         if (is_jump(&in, &target))
-            mark_jump(marks, at, target);
+            calls_mark_jump(&marks, at, target);
         if (!is_call(&in, &known, &call)) {
             follow(&in, &known);
             continue;
@@ -390,40 +351,9 @@ static bool read_calls(const uint8_t *code, size_t size, size_t ret, struct mark
         for (unsigned i = 0; i < REGISTERS; i++)
             if (!kept_by_calls(i))
                 known.value[i] = 0;
-        if (at + in.size == ret) {
-            *mine = marks->calls;
-            there = true;
-        }
-        mark_call(marks, at, &call);
+        calls_mark(&marks, at, at + in.size, call.target, call.first);
     }
-    return there;
-}
-
-struct cpu_rank cpu_rank(const uint8_t *code, size_t size, size_t ret, bool by_argument)
-{
-    struct cpu_rank rank = {0, 0, false};
-    struct marks marks; /* large: only its counts are cleared */
-    uint32_t mine;
-
-    marks.calls = marks.jumps = 0;
-    marks.more_calls = marks.more_jumps = false;
-    if (!read_calls(code, size, ret, &marks, &mine))
-        return rank;
-    if (marks.more_calls) {
-        rank.count = UINT32_MAX;
-        return rank;
-    }
-    rank.ordered = !marks.more_jumps;
-    for (uint32_t i = 0; i < marks.calls; i++) {
-        if (marks.call[i].target != marks.call[mine].target ||
-            (by_argument && marks.call[i].first != marks.call[mine].first))
-            continue;
-        if (i == mine)
-            rank.place = rank.count;
-        rank.ordered &= !is_passed(&marks, marks.at[i], size);
-        rank.count++;
-    }
-    return rank;
+    calls_end(&marks, size, out);
 }
 
 /* Calls in a line. */

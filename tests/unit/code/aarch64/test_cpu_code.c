@@ -1,4 +1,5 @@
 /* Machine code read as far as needed: where calls go, which calls are equal, prologs. Encodings are of GNU as. */
+#include "code/calls.h"
 #include "code/cpu_code.h"
 
 #include "base/atomics.h"
@@ -63,16 +64,16 @@ TEST(equal_calls_are_counted_in_order)
 {
     /* bl +12, bl +12, bl +4: the first and the last go to the same place. */
     const uint8_t *code = CODE(0x94000003, 0x94000003, BL_4);
-    struct cpu_rank rank = cpu_rank(code, 12, 4, false);
+    struct cpu_rank rank = calls_rank(NULL, code, 12, 4, false);
 
     assert_int_equal(rank.count, 2);
     assert_int_equal(rank.place, 0);
     assert_true(rank.ordered);
-    assert_int_equal(cpu_rank(code, 12, 12, false).place, 1);
-    assert_int_equal(cpu_rank(code, 12, 8, false).count, 1);
-    assert_int_equal(cpu_rank(code, 12, 6, false).count, 0);
+    assert_int_equal(calls_rank(NULL, code, 12, 12, false).place, 1);
+    assert_int_equal(calls_rank(NULL, code, 12, 8, false).count, 1);
+    assert_int_equal(calls_rank(NULL, code, 12, 6, false).count, 0);
     /* A jump that passes one of them. */
-    assert_false(cpu_rank(CODE(CBZ_8, 0x94000003, BL_8), 12, 8, false).ordered);
+    assert_false(calls_rank(NULL, CODE(CBZ_8, 0x94000003, BL_8), 12, 8, false).ordered);
 }
 
 TEST(calls_of_a_line_are_those_that_no_jump_separates)

@@ -1,7 +1,9 @@
 /* Machine code read as far as needed: lengths of instructions, places of equal calls. */
+#include "code/calls.h"
 #include "code/cpu_code.h"
 
 #include "base/atomics.h"
+#include "base/memory.h"
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -48,18 +50,43 @@ static const uint8_t calls[] = {0xE8, 0x10, 0, 0, 0, 0xE8, 0x40, 0, 0, 0, 0xE8, 
 
 TEST(equal_calls_are_counted_in_order)
 {
-    struct cpu_rank rank = cpu_rank(calls, sizeof(calls), 5, false);
+    struct cpu_rank rank = calls_rank(NULL, calls, sizeof(calls), 5, false);
 
     assert_int_equal(rank.count, 2);
     assert_int_equal(rank.place, 0);
     assert_true(rank.ordered);
-    rank = cpu_rank(calls, sizeof(calls), 15, false);
+    rank = calls_rank(NULL, calls, sizeof(calls), 15, false);
     assert_int_equal(rank.count, 2);
     assert_int_equal(rank.place, 1);
-    rank = cpu_rank(calls, sizeof(calls), 10, false);
+    rank = calls_rank(NULL, calls, sizeof(calls), 10, false);
     assert_int_equal(rank.count, 1);
-    assert_int_equal(cpu_rank(calls, sizeof(calls), 7, false).count, 0); /* inside of a call */
-    assert_int_equal(cpu_rank(calls, 0, 0, false).count, 0);
+    assert_int_equal(calls_rank(NULL, calls, sizeof(calls), 7, false).count,
+                     0); /* inside of a call */
+    assert_int_equal(calls_rank(NULL, calls, 0, 0, false).count, 0);
+}
+
+/* More than is kept: what was kept goes. */
+TEST(a_piece_that_is_kept_answers_as_one_that_is_read)
+{
+    enum { PIECES = 12000 };
+    struct calls_memo *memo = calls_memo_new();
+    uint8_t *code = malloc(PIECES + sizeof(calls)); /* pieces overlap */
+
+    memset(code, 0x90, PIECES);
+    memcpy(code + PIECES, calls, sizeof(calls));
+    for (size_t i = PIECES; i > 0; i -= 2) {
+        size_t size = PIECES - i + sizeof(calls);
+        struct cpu_rank rank = calls_rank(memo, code + i, size, size, false);
+
+        assert_int_equal(rank.count, 2);
+        assert_int_equal(rank.place, 1);
+        assert_true(rank.ordered);
+        rank = calls_rank(memo, code + i, size, size - 5, false);
+        assert_int_equal(rank.count, 1);
+        assert_int_equal(calls_rank(memo, code + i, size, size - 1, false).count, 0);
+    }
+    free(code);
+    memory_free(memo);
 }
 
 TEST(a_jump_past_one_of_them_leaves_no_order)
@@ -67,9 +94,9 @@ TEST(a_jump_past_one_of_them_leaves_no_order)
     uint8_t code[2 + sizeof(calls)] = {0xEB, 5}; /* over the first call */
 
     memcpy(code + 2, calls, sizeof(calls));
-    assert_false(cpu_rank(code, sizeof(code), 7, false).ordered);
+    assert_false(calls_rank(NULL, code, sizeof(code), 7, false).ordered);
     code[1] = 0;
-    assert_true(cpu_rank(code, sizeof(code), 7, false).ordered);
+    assert_true(calls_rank(NULL, code, sizeof(code), 7, false).ordered);
 }
 
 static struct cpu_target call_of(const uint8_t *code, size_t size)
@@ -239,10 +266,10 @@ TEST(calls_of_a_helper_are_equal_if_their_first_argument_is)
                                    0xBF, 2, 0, 0, 0, 0xE8, 0x16, 0, 0, 0,  /* of class 2 */
                                    0xBF, 1, 0, 0, 0, 0xE8, 0x0C, 0, 0, 0}; /* of class 1 */
 
-    assert_int_equal(cpu_rank(code, sizeof(code), 10, true).count, 2);
-    assert_int_equal(cpu_rank(code, sizeof(code), 30, true).place, 1);
-    assert_int_equal(cpu_rank(code, sizeof(code), 20, true).count, 1);
-    assert_int_equal(cpu_rank(code, sizeof(code), 20, false).count, 3);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code), 10, true).count, 2);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code), 30, true).place, 1);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code), 20, true).count, 1);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code), 20, false).count, 3);
 }
 
 /* Beyond what is kept nothing is said of places; up to there all are. */
@@ -257,10 +284,10 @@ TEST(very_many_calls_are_not_told_apart)
         code[i * SIZE] = 0xE8;
         memcpy(code + i * SIZE + 1, &to, sizeof(to));
     }
-    assert_int_equal(cpu_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).count, CALLS - 1);
-    assert_int_equal(cpu_rank(code, sizeof(code) - SIZE, 2 * SIZE, false).place, 1);
-    assert_int_equal(cpu_rank(code, sizeof(code), SIZE, false).count, UINT32_MAX);
-    assert_false(cpu_rank(code, sizeof(code), SIZE, false).ordered);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code) - SIZE, 2 * SIZE, false).count, CALLS - 1);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code) - SIZE, 2 * SIZE, false).place, 1);
+    assert_int_equal(calls_rank(NULL, code, sizeof(code), SIZE, false).count, UINT32_MAX);
+    assert_false(calls_rank(NULL, code, sizeof(code), SIZE, false).ordered);
 }
 
 struct prolog {
@@ -339,7 +366,7 @@ TEST(any_bytes_are_read_to_an_end)
         for (size_t i = 0; i < size; i++)
             code[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
         for (size_t ret = 0; ret <= size; ret += 7) {
-            struct cpu_rank rank = cpu_rank(code, size, ret, round & 1);
+            struct cpu_rank rank = calls_rank(NULL, code, size, ret, round & 1);
 
             assert_true(!rank.count || rank.place < rank.count);
         }
