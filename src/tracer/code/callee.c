@@ -9,6 +9,8 @@
 #include "base/memory.h"
 #include "base/peek.h"
 
+#include <string.h>
+
 #define STUBS      8 /* one after the other, at the most */
 #define STUB_SIZE  64
 #define KNOWN_BITS 14
@@ -26,7 +28,7 @@ struct callees {
         uintptr_t named;    /* the address, times 2; + 1: of a word; 0: free */
         uintptr_t function; /* 0: a helper */
     } known[1 << KNOWN_BITS];
-    /* Pages of images that stay, in which a word was read: numbers, by hash; 0: free. */
+    /* Pages of images, and of stubs, that stay: numbers, by hash; 0: free. */
     uintptr_t page[1 << PAGES_BITS];
 };
 
@@ -35,24 +37,58 @@ struct caller {
     struct metadata *metadata;
     const struct metadata_method *method;
     struct callees *callees; /* NULL: nothing is kept */
+    uintptr_t stub, owner;   /* a method's stub that led on, and where its FunctionID lies; or 0 */
 };
+
+static uintptr_t *page_place(const struct caller *caller, uintptr_t at)
+{
+    return &caller->callees->page[hash_word(at >> PAGE_BITS) >> (64 - PAGES_BITS)];
+}
+
+static bool page_stays(const struct caller *caller, uintptr_t at)
+{
+    return caller->callees && at >> PAGE_BITS && *page_place(caller, at) == at >> PAGE_BITS;
+}
+
+static void page_know(const struct caller *caller, uintptr_t at)
+{
+    if (caller->callees)
+        *page_place(caller, at) = at >> PAGE_BITS;
+}
 
 /* The word at an address. What lies in the method's own image is read through the kernel once. */
 static bool word_read(const struct caller *caller, uintptr_t at, uintptr_t *out)
 {
-    uintptr_t page = at >> PAGE_BITS, *known = NULL;
-
-    if (caller->callees && at % sizeof(*out) == 0)
-        known = &caller->callees->page[hash_word(page) >> (64 - PAGES_BITS)];
-    if (known && *known == page) {
+    if (at % sizeof(*out) == 0 && page_stays(caller, at)) {
         *out = load_relaxed((const _Atomic(uintptr_t) *)at); /* NOLINT: an address */
         return true;
     }
     if (!peek(out, at, sizeof(*out)))
         return false;
-    if (known && code_image_holds(caller->metadata, caller->method, at))
-        *known = page;
+    if (at % sizeof(*out) == 0 && code_image_holds(caller->metadata, caller->method, at))
+        page_know(caller, at);
     return true;
+}
+
+static size_t stub_read(const struct caller *caller, uint8_t stub[STUB_SIZE], uintptr_t at)
+{
+    if (!page_stays(caller, at) || !page_stays(caller, at + STUB_SIZE - 1))
+        return peek_some(stub, at, STUB_SIZE);
+    memcpy(stub, (const void *)at, STUB_SIZE); /* NOLINT: an address */
+    return STUB_SIZE;
+}
+
+/* The stubs of methods that stay, and the words that they go by, lie where only such ones do. */
+static void stub_know(const struct caller *caller, const struct metadata_method *method)
+{
+    uintptr_t owner;
+
+    if (!caller->stub || (page_stays(caller, caller->stub) && page_stays(caller, caller->owner)) ||
+        metadata_method_entry(method)->recheck || !peek(&owner, caller->owner, sizeof(owner)) ||
+        owner != method->function_id)
+        return;
+    page_know(caller, caller->stub);
+    page_know(caller, caller->owner);
 }
 
 static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
@@ -69,12 +105,12 @@ static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
  * counted again. Then the stub itself identifies the method. *helper: the call itself goes to the
  * runtime, or by a stub that calls a helper.
  */
-static uintptr_t function_of(const struct caller *caller, struct cpu_target target, bool *helper)
+static uintptr_t function_of(struct caller *caller, struct cpu_target target, bool *helper)
 {
     const struct metadata_config *config = &caller->metadata->config;
     struct clr_info *info = config->info;
     uint8_t stub[STUB_SIZE];
-    uintptr_t function = 0, rejit, owner = 0;
+    uintptr_t function = 0, rejit;
     size_t size = 0;
 
     for (unsigned i = 0; i < STUBS; i++) {
@@ -88,12 +124,12 @@ static uintptr_t function_of(const struct caller *caller, struct cpu_target targ
         if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)target.at, &function,
                                               &rejit) >= 0)
             return unless_dynamic(info, function);
-        size = peek_some(stub, target.at, sizeof(stub));
-        if (!owner)
-            owner = cpu_stub_owner(stub, size, target.at);
+        size = stub_read(caller, stub, target.at);
+        if (!caller->owner && (caller->owner = cpu_stub_owner(stub, size, target.at)))
+            caller->stub = target.at;
         target = cpu_jump_target(stub, size, target.at);
     }
-    if (!owner || !peek(&function, owner, sizeof(function)) || !function)
+    if (!caller->owner || !word_read(caller, caller->owner, &function) || !function)
         return 0;
     return unless_dynamic(info, function);
 }
@@ -114,7 +150,7 @@ static struct callees *callees_of(struct metadata *metadata)
     return callees;
 }
 
-static uintptr_t function_called(const struct caller *caller, struct cpu_target target)
+static uintptr_t function_called(struct caller *caller, struct cpu_target target)
 {
     struct callees *callees = caller->callees;
     uintptr_t named = target.at << 1 | (target.way == CPU_THROUGH), function;
@@ -136,9 +172,12 @@ static uintptr_t function_called(const struct caller *caller, struct cpu_target 
 struct metadata_method *code_callee(struct metadata *metadata, const struct metadata_method *method,
                                     const uint8_t *code, size_t size, uintptr_t address)
 {
-    const struct caller caller = {metadata, method, callees_of(metadata)};
+    struct caller caller = {metadata, method, callees_of(metadata), 0, 0};
     uintptr_t function = function_called(&caller, cpu_call_target(code, size, address));
     struct metadata_method *callee;
 
-    return function && metadata_method_map(metadata, function, &callee) == 0 ? callee : NULL;
+    if (!function || metadata_method_map(metadata, function, &callee))
+        return NULL;
+    stub_know(&caller, callee);
+    return callee;
 }
