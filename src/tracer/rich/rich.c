@@ -144,7 +144,8 @@ void rich_bodies_free(struct metadata_method *method)
     for (; body; body = next) {
         next = body->next;
         memory_free(load_relaxed(&body->parent));
-        memory_free(body);
+        if (!body->settled)
+            memory_free(body);
     }
 }
 
@@ -183,20 +184,36 @@ static void lose(struct rich *rich, struct metadata_method *method, enum rich_lo
         store_relaxed(&method->rich_lost, true);
 }
 
+/* One of a method that stays is kept until the end: in the pool, as body_settle() of code.c. */
+static struct rich_body *settle(struct rich *rich, const struct metadata_method *method,
+                                struct rich_body *body, size_t bytes)
+{
+    struct rich_body *settled = NULL;
+
+    if (!metadata_method_entry(method)->recheck)
+        settled = memory_pool_zalloc(&rich->metadata->pool, 1, bytes);
+    if (!settled)
+        return body;
+    memcpy(settled, body, bytes);
+    settled->settled = true;
+    if (body->map)
+        settled->map = (struct rich_map *)(void *)(settled->node + body->nodes);
+    memory_free(body);
+    return settled;
+}
+
 static void list_body(struct rich *rich, struct metadata_method *method, struct rich_body *body,
                       uint32_t epoch, const struct rich_code *code)
 {
     size_t bytes = sizeof(*body);
 
     if (body->nodes == 1) {
-        struct rich_body *less = memory_realloc(body, bytes);
-
-        body = less ? less : body;
         body->maps = 0;
         body->map = NULL;
     } else {
         bytes += body->nodes * sizeof(*body->node) + body->maps * sizeof(*body->map);
     }
+    body = settle(rich, method, body, bytes);
     body->start = code->start;
     body->size = code->size;
     body->epoch = epoch;

@@ -39,6 +39,7 @@ struct rich_body {
     uintptr_t start;
     uint32_t size, nodes, maps;
     uint32_t epoch;             /* metadata_epoch() before it was read */
+    bool settled;               /* it is the pool's */
     _Atomic(uint32_t *) parent; /* of nodes, as found later: rich_parents(); NULL: their own */
     struct rich_map *map;       /* by native; behind the nodes */
     struct rich_node node[];
