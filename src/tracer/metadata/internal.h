@@ -76,7 +76,8 @@ struct metadata {
     struct memory_pool pool; /* records, their arguments and texts, and the tables of records */
     struct metadata_kind methods, classes, modules;
     struct metadata_kept kept_args[METADATA_ARGS_KEPT + 1]; /* making; by how many there are */
-    uint32_t unloads, retired;   /* modules gone; making: as of the last metadata_retire() */
+    _Atomic(uint32_t) unloads;                              /* modules gone */
+    uint32_t retired;            /* the resolver's: as of the last metadata_retire() */
     _Atomic(uint32_t) holders;   /* metadata_hold() */
     _Atomic(bool) metadata_held; /* some is not given back yet, because of holders */
     struct metadata_given given;

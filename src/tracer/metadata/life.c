@@ -184,13 +184,18 @@ static void retire(struct metadata_kind *kind, struct metadata_entry *entry, boo
         metadata_table_remove(&kind->table, entry->key);
 }
 
+bool metadata_unloaded(struct metadata *metadata)
+{
+    return load_relaxed(&metadata->unloads) != metadata->retired;
+}
+
 bool metadata_retire(struct metadata *metadata)
 {
     bool some;
 
     pthread_mutex_lock(&metadata->making);
-    some = metadata->unloads != metadata->retired;
-    metadata->retired = metadata->unloads;
+    some = metadata_unloaded(metadata);
+    metadata->retired = load_relaxed(&metadata->unloads);
     if (some) {
         EACH(&metadata->methods, struct metadata_method_entry, m)
         retire(&metadata->methods, &m->entry, metadata_method_gone(&m->record));

@@ -375,7 +375,7 @@ void metadata_module_unloaded(struct metadata *metadata, uintptr_t module_id)
         module = container_of(found, struct metadata_module_entry, entry);
         store_release(&module->gone, true);
         metadata_table_remove(&metadata->modules.table, module_id);
-        metadata->unloads++;
+        add_relaxed(&metadata->unloads, 1);
         import = metadata_import_take(metadata, module);
     }
     add_relaxed(&metadata->epoch, 1); /* acquire: a reader that sees it sees the module gone */

@@ -41,7 +41,7 @@ struct metadata_config {
     void *context;
     void (*forget)(
         struct metadata_method *method); /* frees its bodies, before it is made another's */
-    uintptr_t native_low, native_high; /* the runtime's image: no method has its code there */
+    uintptr_t native_low, native_high;   /* the runtime's image: no method has its code there */
     struct owners *owners; /* tells whose code modules are; NULL: not known; borrowed */
     bool rich_trusted;     /* of rich debug info, offsets of inlined calls are right */
     bool maps_stored;      /* images have maps that can be read (clr/debug_map.h) */
@@ -151,12 +151,14 @@ metadata_epoch_word(const struct metadata *metadata); /* where it is kept */
 
 /*
  * What was unloaded becomes other records, by the resolver alone and in this order:
+ * metadata_unloaded - whether there may be any.
  * metadata_retire   - takes it off the tables: nobody meets it who did not before. Returns: whether
  *                     there was any; metadata_method_retired(), metadata_class_retired() say what.
  * metadata_held     - whether anybody still holds what it found before (below): wait for it.
  * metadata_release  - nobody has any of it any more: no stack, event, node or holder.
  * Log ids are never given twice. Memory is, for a record of the same kind.
  */
+bool metadata_unloaded(struct metadata *metadata);
 bool metadata_retire(struct metadata *metadata);
 bool metadata_method_retired(const struct metadata_method *method);
 bool metadata_class_retired(const struct metadata_class *class);

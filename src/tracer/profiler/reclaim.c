@@ -114,7 +114,7 @@ void reclaim_poll(struct profiler *p)
     if (options_values(&p->options) || p->options.exact_generics) /* values: their own records */
         return;
     metadata_release_imports(p->metadata);
-    if (now < reclaim.next_ns)
+    if (now < reclaim.next_ns || (reclaim.state == NOTHING && !metadata_unloaded(p->metadata)))
         return;
     began = clock_cpu_ns(CLOCK_THREAD_CPUTIME_ID);
     if (reclaim.state == NOTHING && metadata_retire(p->metadata))
