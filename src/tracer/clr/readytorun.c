@@ -6,7 +6,6 @@
 #include "base/cpu.h"
 #include "base/load.h"
 #include "base/memory.h"
-#include "base/order.h"
 #include "clr/function.h"
 #include "clr/pe.h"
 
@@ -51,7 +50,9 @@ struct bytes {
 /* Where the signature of an instantiation of a method lies. */
 struct place {
     uint32_t row, offset;
+    uint32_t next; /* the index of the next on its list, plus 1; 0: none */
 };
+#define PLACE_LISTS 4096 /* by row */
 
 struct readytorun {
     const uint8_t *image;
@@ -60,8 +61,8 @@ struct readytorun {
     struct bytes methods, instances, functions, imports, debug;
     /* Made when they are first asked for: most images are asked for debug info only. */
     bool places_known;
-    struct place *place; /* by row */
-    uint32_t places;
+    struct place *place;
+    uint32_t places, *first; /* of lists, as `next` */
     uint8_t *begins; /* a bit per function: is it a method? Else a handler of the one before */
 };
 
@@ -236,13 +237,6 @@ static bool row_of(const struct readytorun *r, uint32_t offset, uint32_t *row)
            readytorun_number(&instance.signature, row);
 }
 
-static int by_row(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-
-    return ORDER(x->row, y->row);
-}
-
 static bool place_add(struct readytorun *r, size_t *room, struct place place)
 {
     if (!array_reserve(&r->place, room, r->places + 1u))
@@ -265,7 +259,7 @@ static bool places_read(struct readytorun *r)
     for (uint32_t i = 0; i < buckets; i++) {
         uint32_t at = 1 + read_fixed(b, 1 + (uint64_t)width * i, width);
         uint32_t end = 1 + read_fixed(b, 1 + (uint64_t)width * (i + 1), width);
-        struct place place;
+        struct place place = {0};
         int32_t delta;
 
         while (at < end && end <= b->size) {
@@ -278,8 +272,20 @@ static bool places_read(struct readytorun *r)
                 return false;
         }
     }
-    SORT(r->place, r->places, by_row);
     return true;
+}
+
+/* Lists have the order in which they were read. */
+static bool places_list(struct readytorun *r)
+{
+    r->first = memory_zalloc(PLACE_LISTS, sizeof(*r->first));
+    for (uint32_t i = r->places; r->first && i-- > 0;) {
+        uint32_t *first = &r->first[r->place[i].row % PLACE_LISTS];
+
+        r->place[i].next = *first;
+        *first = i + 1;
+    }
+    return r->first;
 }
 
 /* Returns: false: no memory. */
@@ -289,7 +295,7 @@ static bool places_find(struct readytorun *r)
         r->places = 0;
         memory_free(r->place);
         r->place = NULL;
-        r->places_known = places_read(r);
+        r->places_known = places_read(r) && places_list(r);
     }
     return r->places_known;
 }
@@ -426,8 +432,7 @@ const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size
 void readytorun_free(struct readytorun *r)
 {
     if (r) {
-        memory_free(r->place);
-        memory_free(r->begins);
+        memory_free_all(r->place, r->first, r->begins);
     }
     memory_free(r);
 }
@@ -455,20 +460,15 @@ bool readytorun_instance(struct readytorun *r, uint32_t row,
                          void *context, uint32_t *code)
 {
     struct readytorun_instance instance;
-    uint32_t low = 0, high = places_find(r) ? r->places : 0;
+    const struct place *place;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (r->place[middle].row < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < r->places && r->place[low].row == row; low++)
-        if (instance_read(r, r->place[low].offset, &instance) && match(context, &instance))
+    for (uint32_t i = places_find(r) ? r->first[row % PLACE_LISTS] : 0; i; i = place->next) {
+        place = &r->place[i - 1];
+        if (place->row == row && instance_read(r, place->offset, &instance) &&
+            match(context, &instance))
             return entry_read(&r->instances, (uint32_t)(instance.signature.at - r->instances.start),
                               code);
+    }
     return false;
 }
 
