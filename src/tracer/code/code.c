@@ -651,14 +651,11 @@ static hresult ask_map(struct metadata *metadata, struct code_body *body)
 
 /* The statements, and which of them the map has. A body without IL has none. */
 static bool ask_pieces(struct metadata *metadata, struct metadata_method *method,
-                       struct code_body *body)
+                       const struct il_code *il, struct code_body *body)
 {
     uint32_t small[MAP_SMALL], *mapped = small, count = 0;
-    struct il_code il;
     int err;
 
-    if (!code_il_of(metadata, method, &il))
-        return true;
     if (body->entries > MAP_SMALL)
         mapped = memory_alloc(body->entries * sizeof(*mapped));
     if (!mapped)
@@ -666,18 +663,10 @@ static bool ask_pieces(struct metadata *metadata, struct metadata_method *method
     for (uint32_t i = 0; i < body->entries; i++)
         if (is_real(&body->map[i]))
             mapped[count++] = body->map[i].il_offset;
-    err = il_pieces_new(method, &il, mapped, count, code_memo(metadata), &body->pieces);
+    err = il_pieces_new(method, il, mapped, count, code_memo(metadata), &body->pieces);
     if (mapped != small)
         memory_free(mapped);
     return !err;
-}
-
-static bool is_sole(struct metadata *metadata, struct metadata_method *method,
-                    struct code_body *body)
-{
-    struct il_code il;
-
-    return body->sole = code_il_of(metadata, method, &il) && il_pieces_sole(&il, &body->pieces);
 }
 
 /*
@@ -689,6 +678,8 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
                                   const struct code_body *known, bool whole)
 {
     struct code_body *body = memory_zalloc(1, sizeof(*body));
+    struct il_code il;
+    bool has_il;
     hresult hr;
 
     if (!body)
@@ -698,12 +689,14 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
     body->order = known->order;
     hr = ask_ranges(metadata, body);
     if (hr >= 0) {
-        if (!whole && is_sole(metadata, method, body))
+        has_il = code_il_of(metadata, method, &il);
+        body->sole = !whole && has_il && il_pieces_sole(&il, &body->pieces);
+        if (body->sole)
             return body_settle(metadata, method, body);
         hr = code_stored_map(metadata, method, body_size(body), body) ? S_OK
                                                                       : ask_map(metadata, body);
-        if (hr >= 0)
-            hr = ask_pieces(metadata, method, body) ? hr : E_OUTOFMEMORY;
+        if (hr >= 0 && has_il && !ask_pieces(metadata, method, &il, body))
+            hr = E_OUTOFMEMORY;
         if (hr < 0)
             metadata_failed(metadata, hr);
         if (hr != E_OUTOFMEMORY)
