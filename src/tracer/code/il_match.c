@@ -67,11 +67,22 @@ struct kept_shape {
     struct signature_shape shape;
 };
 
+/* How well an instruction of a method that names a type by arguments fits what was made. */
+#define FITS_KEPT 2048 /* a power of two */
+struct kept_fit {
+    const struct metadata_method *method; /* NULL: none */
+    const struct metadata_class *made;
+    uint32_t token;
+    uint16_t opcode;
+    uint8_t fit;
+};
+
 /*
  * A place holds the number of an entry; 0: none yet. Entries lie in the order in which they were
  * first needed: a program needs a few thousand, and so few pages are touched.
  */
 struct il_memo {
+    struct kept_fit fit[FITS_KEPT];
     uint16_t operand_at[MEMO_ENTRIES], shape_at[MEMO_ENTRIES];
     uint16_t operands, shapes;
     struct operand operand[MEMO_ENTRIES + 1];
@@ -445,11 +456,42 @@ static bool makes_object(uint32_t opcode)
     return opcode == OP_NEWOBJ || opcode == OP_NEWARR || opcode == OP_BOX;
 }
 
+/* A type that is not of this module, or has arguments. */
+static unsigned fit_named(struct il_match *match, uint32_t opcode, struct operand *operand)
+{
+    if (makes_it(match, opcode, operand)) {
+        if (opcode != OP_BOX) /* what is boxed, newobj only builds */
+            return FIT_ALL;
+        /* Code shared by reference types has nothing to box: there a class may be named as its
+         * parameter is. */
+        return is_variable(match->made, match->made + match->made_size) &&
+                       !metadata_class_is_value(match->target->made)
+                   ? 0
+                   : FIT_BOX;
+    }
+    return clr_token_type(operand->owner) == mdtTypeSpec
+               ? fit_type_spec(match, opcode, operand->owner)
+               : 0;
+}
+
+/* NULL: a record may become another's, or there is no memo. */
+static struct kept_fit *fit_place(const struct il_match *match, const struct il_instruction *in)
+{
+    const struct metadata_class *made = match->target->made;
+    uint64_t hash = hash_word((uintptr_t)match->method ^ in->token) ^ hash_word((uintptr_t)made);
+
+    if (!match->target->memo || made->collectible || metadata_method_entry(match->method)->recheck)
+        return NULL;
+    return &match->target->memo->fit[hash >> 32 & (FITS_KEPT - 1)];
+}
+
 /* The same for making an object. In shared code a type has parameters: then by its definition. */
 static unsigned fit_class(struct il_match *match, const struct il_instruction *in)
 {
     const struct metadata_class *made = match->target->made;
     struct operand *operand;
+    struct kept_fit *kept;
+    unsigned fit;
 
     if (in->opcode == OP_LDSTR)
         return match->makes_string ? FIT_FIRST : 0;
@@ -463,19 +505,16 @@ static unsigned fit_class(struct il_match *match, const struct il_instruction *i
     operand = operand_of(match, in->token);
     if (clr_token_type(operand->owner) == mdtTypeDef && made->module)
         return fit_definition(match->method->module, in->opcode, operand->owner, made);
-    if (makes_it(match, in->opcode, operand)) {
-        if (in->opcode != OP_BOX) /* what is boxed, newobj only builds */
-            return FIT_ALL;
-        /* Code shared by reference types has nothing to box: there a class may be named as its
-         * parameter is. */
-        return is_variable(match->made, match->made + match->made_size) &&
-                       !metadata_class_is_value(made)
-                   ? 0
-                   : FIT_BOX;
-    }
-    return clr_token_type(operand->owner) == mdtTypeSpec
-               ? fit_type_spec(match, in->opcode, operand->owner)
-               : 0;
+    if (clr_token_type(operand->owner) != mdtTypeSpec)
+        return fit_named(match, in->opcode, operand);
+    kept = fit_place(match, in);
+    if (kept && kept->method == match->method && kept->made == made && kept->token == in->token &&
+        kept->opcode == in->opcode)
+        return kept->fit;
+    fit = fit_named(match, in->opcode, operand);
+    if (kept)
+        *kept = (struct kept_fit){match->method, made, in->token, in->opcode, (uint8_t)fit};
+    return fit;
 }
 
 /* Helpers of CoreLib that stand for opcodes, by how their names begin. Returns: two, 0 for none. */
