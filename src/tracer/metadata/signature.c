@@ -147,20 +147,22 @@ static uint32_t generic_parameters(struct clr_metadata *import, uint32_t owner, 
 
 /* ---- names that are kept ---- */
 
-#define NAMES_KEPT 4096 /* a power of two */
+#define NAMES_KEPT 8192 /* a power of two */
 #define NAME_BYTES 108  /* longer ones are not kept */
 
 /* What is kept for a token: its name; its name before its arguments; its parameters, by index. */
 enum { KEPT_NAME, KEPT_BARE, KEPT_PARAMETER };
 
+/* Names lie in the order in which they were first needed: few pages are touched. */
 struct signature_names {
+    uint16_t at[NAMES_KEPT], count; /* the number of the name at a place; 0: none yet */
     struct kept_name {
         const struct clr_metadata *import;
         uint32_t token;
         uint16_t what;      /* KEPT_ */
         uint8_t size, args; /* args: that the bare name takes */
         char text[NAME_BYTES];
-    } name[NAMES_KEPT];
+    } name[NAMES_KEPT + 1];
 };
 
 _Static_assert(NAME_BYTES <= UINT8_MAX, "a size has one byte");
@@ -172,7 +174,8 @@ struct signature_names *signature_names_new(void)
 
 /* A name that is looked for. */
 struct wanted_name {
-    struct kept_name *kept; /* its place; NULL: nowhere */
+    struct signature_names *names; /* NULL: none are kept */
+    uint16_t *at;
     const struct clr_metadata *import;
     uint32_t token, what;
 };
@@ -180,36 +183,44 @@ struct wanted_name {
 static struct wanted_name wanted(const struct signature_scope *scope, uint32_t token, uint32_t what)
 {
     uint64_t hash = hash_word((uintptr_t)scope->import ^ token ^ (uint64_t)what << 40);
-    struct kept_name *kept = NULL;
+    struct wanted_name name = {NULL, NULL, scope->import, token, what};
 
-    if (scope->names && what <= UINT16_MAX)
-        kept = &scope->names->name[hash >> 32 & (NAMES_KEPT - 1)];
-    return (struct wanted_name){kept, scope->import, token, what};
+    if (scope->names && what <= UINT16_MAX) {
+        name.names = scope->names;
+        name.at = &scope->names->at[hash >> 32 & (NAMES_KEPT - 1)];
+    }
+    return name;
 }
 
-static bool put_kept(struct buffer *out, const struct wanted_name *name)
+/* Returns: what is known of it, after it was put; NULL: nothing is. */
+static const struct kept_name *put_kept(struct buffer *out, const struct wanted_name *name)
 {
-    const struct kept_name *kept = name->kept;
+    const struct kept_name *kept = name->names && *name->at ? &name->names->name[*name->at] : NULL;
 
     if (!kept || kept->import != name->import || kept->token != name->token ||
         kept->what != name->what || full(out))
-        return false;
+        return NULL;
     buffer_append(out, kept->text, kept->size);
-    return true;
+    return kept;
 }
 
 /* The text from `from` to `end`; what was put is whole. */
 static void keep(const struct wanted_name *name, const struct buffer *out, size_t from, size_t end,
                  uint32_t args)
 {
-    if (!name->kept || end - from > NAME_BYTES || args > UINT8_MAX || full(out) || out->failed)
+    struct kept_name *kept;
+
+    if (!name->names || end - from > NAME_BYTES || args > UINT8_MAX || full(out) || out->failed)
         return;
-    *name->kept = (struct kept_name){.import = name->import,
-                                     .token = name->token,
-                                     .what = (uint16_t)name->what,
-                                     .size = (uint8_t)(end - from),
-                                     .args = (uint8_t)args};
-    memcpy(name->kept->text, out->data + from, end - from);
+    if (!*name->at)
+        *name->at = ++name->names->count;
+    kept = &name->names->name[*name->at];
+    kept->import = name->import;
+    kept->token = name->token;
+    kept->what = (uint16_t)name->what;
+    kept->size = (uint8_t)(end - from);
+    kept->args = (uint8_t)args;
+    memcpy(kept->text, out->data + from, end - from);
 }
 
 static void put_parameter_name(struct buffer *out, const struct signature_scope *scope,
@@ -379,12 +390,13 @@ static bool put_type(struct cursor *c, struct buffer *out, uint32_t token, struc
 {
     struct clr_metadata *import = c->scope->import;
     struct wanted_name name = wanted(c->scope, token, args ? KEPT_BARE : KEPT_NAME);
+    const struct kept_name *kept = put_kept(out, &name);
     size_t from = out->size;
     bool known;
 
-    if (put_kept(out, &name)) {
-        if (args && name.kept->args)
-            put_arguments(out, args, name.kept->args < args->count ? name.kept->args : args->count);
+    if (kept) {
+        if (args && kept->args)
+            put_arguments(out, args, kept->args < args->count ? kept->args : args->count);
         return true;
     }
     known = clr_token_type(token) == mdtTypeDef ? put_definition(out, import, token, args, 0)
