@@ -115,9 +115,10 @@ uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t
 
 /* What the runtime keeps: flags, the size of the rest, and the rest. */
 #define INFO_HEAD 5
-#define INFO_READ 512 /* bytes that are read at once: most are smaller */
+#define INFO_READ \
+    640 /* bytes that are read at once: it mostly follows the header, and is smaller */
 
-/* read: INFO_READ bytes at `from`, or as many of them as there are, `there`. */
+/* read: bytes at `from`, as many as are `there`. */
 static enum rich_stored read_packed(uintptr_t from, const uint8_t *read, size_t there,
                                     uintptr_t function, uint8_t **out, size_t *size)
 {
@@ -169,11 +170,6 @@ static size_t read_some(struct rich_pages *stay, void *to, uintptr_t from, size_
     return size;
 }
 
-static bool read_header(struct rich_pages *stay, struct code_header *to, uintptr_t from)
-{
-    return read_some(stay, to, from, sizeof(*to)) == sizeof(*to) || peek(to, from, sizeof(*to));
-}
-
 /* The word before code. If that stays, the page that it begins in can be read as it is. */
 static bool word_before(uintptr_t start, bool stays, uintptr_t *out)
 {
@@ -192,16 +188,27 @@ static bool may_be_header(uintptr_t at)
 enum rich_stored rich_stored_read(uintptr_t start, struct rich_pages *stay, uintptr_t function,
                                   uint8_t **out, size_t *size)
 {
-    uint8_t info[INFO_READ], flags;
+    uint8_t read[INFO_READ], *info = read, flags;
     struct code_header header;
     uintptr_t at = 0;
-    size_t there;
+    size_t there, distance;
 
     *out = NULL;
-    if (!word_before(start, stay, &at) || !may_be_header(at) || !read_header(stay, &header, at) ||
-        header.method != function || !header.debug_info)
+    if (!word_before(start, stay, &at) || !may_be_header(at))
         return RICH_STORED_NONE;
-    there = read_some(stay, info, (uintptr_t)header.debug_info, sizeof(info));
+    there = read_some(stay, read, at, sizeof(read));
+    if (there < sizeof(header))
+        there = peek_some(read, at, sizeof(read));
+    memcpy(&header, read, sizeof(header));
+    if (there < sizeof(header) || header.method != function || !header.debug_info)
+        return RICH_STORED_NONE;
+    distance = (size_t)(header.debug_info - at);
+    if (distance < there && there - distance >= INFO_HEAD) {
+        info = read + distance;
+        there -= distance;
+    } else {
+        there = read_some(stay, read, (uintptr_t)header.debug_info, sizeof(read));
+    }
     flags = there ? info[0] : 0xff;
     if ((flags & ~(FLAG_PATCHPOINT | FLAG_RICH)) != 0)
         return RICH_STORED_DAMAGED;
@@ -212,7 +219,7 @@ enum rich_stored rich_stored_read(uintptr_t start, struct rich_pages *stay, uint
     if (!flags)
         return RICH_STORED_NONE;
     if (there < INFO_HEAD)
-        there = peek_some(info, (uintptr_t)header.debug_info, sizeof(info));
+        there = peek_some(info, (uintptr_t)header.debug_info, sizeof(read));
     if (there < INFO_HEAD)
         return RICH_STORED_DAMAGED;
     return read_packed((uintptr_t)header.debug_info, info, there, function, out, size);
