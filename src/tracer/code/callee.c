@@ -72,10 +72,16 @@ static bool word_read(const struct caller *caller, uintptr_t at, uintptr_t *out)
 
 static size_t stub_read(const struct caller *caller, uint8_t stub[STUB_SIZE], uintptr_t at)
 {
-    if (!page_stays(caller, at) || !page_stays(caller, at + STUB_SIZE - 1))
-        return peek_some(stub, at, STUB_SIZE);
-    memcpy(stub, (const void *)at, STUB_SIZE); /* NOLINT: an address */
-    return STUB_SIZE;
+    size_t size;
+
+    if (page_stays(caller, at) && page_stays(caller, at + STUB_SIZE - 1)) {
+        memcpy(stub, (const void *)at, STUB_SIZE); /* NOLINT: an address */
+        return STUB_SIZE;
+    }
+    size = peek_some(stub, at, STUB_SIZE);
+    if (size && code_image_holds(caller->metadata, caller->method, at))
+        page_know(caller, at);
+    return size;
 }
 
 /* The stubs of methods that stay, and the words that they go by, lie where only such ones do. */
@@ -103,14 +109,14 @@ static uintptr_t unless_dynamic(struct clr_info *info, uintptr_t function)
  * The function whose code a target leads to; 0: none, or one without metadata. A method's stub
  * sometimes leads to the runtime instead: until its code is compiled, and while its calls are
  * counted again. Then the stub itself identifies the method. *helper: the call itself goes to the
- * runtime, or by a stub that calls a helper.
+ * runtime, by a stub that calls a helper, or to code that is no stub: helpers that were copied.
  */
 static uintptr_t function_of(struct caller *caller, struct cpu_target target, bool *helper)
 {
     const struct metadata_config *config = &caller->metadata->config;
     struct clr_info *info = config->info;
     uint8_t stub[STUB_SIZE];
-    uintptr_t function = 0, rejit;
+    uintptr_t function = 0, rejit, at = 0;
     size_t size = 0;
 
     for (unsigned i = 0; i < STUBS; i++) {
@@ -119,15 +125,19 @@ static uintptr_t function_of(struct caller *caller, struct cpu_target target, bo
             break;
         if (target.at - config->native_low < config->native_high - config->native_low) {
             *helper = !i || (i == 1 && cpu_stub_helps(stub, size));
+            if (i && *helper && !metadata_method_entry(caller->method)->recheck)
+                page_know(caller, at); /* such stubs are of the module */
             break;
         }
         if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)target.at, &function,
                                               &rejit) >= 0)
             return unless_dynamic(info, function);
-        size = stub_read(caller, stub, target.at);
-        if (!caller->owner && (caller->owner = cpu_stub_owner(stub, size, target.at)))
-            caller->stub = target.at;
-        target = cpu_jump_target(stub, size, target.at);
+        at = target.at;
+        size = stub_read(caller, stub, at);
+        if (!caller->owner && (caller->owner = cpu_stub_owner(stub, size, at)))
+            caller->stub = at;
+        target = cpu_jump_target(stub, size, at);
+        *helper = !i && size == sizeof(stub) && target.way == CPU_UNREAD;
     }
     if (!caller->owner || !word_read(caller, caller->owner, &function) || !function)
         return 0;
