@@ -15,9 +15,9 @@ static struct {
 static _Atomic(unsigned) count;
 
 /*
- * What is meant for the thread itself stays: faults, which the runtime makes exceptions of, and the
- * signal with which it stops a thread in managed code (INJECT_ACTIVATION_SIGNAL, pal/src/include/
- * pal/process.h). Beginning a session calls the program's code.
+ * A thread of ours runs the program's code, too: its handlers, when a session begins. The runtime
+ * makes exceptions of these faults, and stops a thread in managed code with SIGRTMIN
+ * (INJECT_ACTIVATION_SIGNAL, pal/src/include/pal/process.h).
  */
 static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 
