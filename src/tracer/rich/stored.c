@@ -115,8 +115,7 @@ uint8_t *rich_stored_expand(const uint8_t *packed, size_t packed_size, uintptr_t
 
 /* What the runtime keeps: flags, the size of the rest, and the rest. */
 #define INFO_HEAD 5
-#define INFO_READ \
-    640 /* bytes that are read at once: it mostly follows the header, and is smaller */
+#define INFO_READ 576 /* read at once: it mostly follows the header, and is smaller */
 
 /* read: bytes at `from`, as many as are `there`. */
 static enum rich_stored read_packed(uintptr_t from, const uint8_t *read, size_t there,
