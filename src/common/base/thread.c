@@ -15,8 +15,8 @@ static struct {
 static _Atomic(unsigned) count;
 
 /*
- * A thread of ours runs the program's code, too: its handlers, when a session begins. The runtime
- * makes exceptions of these faults, and stops a thread in managed code with SIGRTMIN
+ * The tracer's threads run the program's code, too: its handlers, when a session begins. The
+ * runtime makes exceptions of these faults, and stops a thread in managed code with SIGRTMIN
  * (INJECT_ACTIVATION_SIGNAL, pal/src/include/pal/process.h).
  */
 static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
