@@ -9,6 +9,8 @@
 #include "clr/function.h"
 #include "clr/pe.h"
 
+#include <shadowtrace/clr/constants.h>
+
 #include <stddef.h>
 #include <string.h>
 
@@ -228,6 +230,28 @@ static bool type_pass(struct readytorun_signature *from, unsigned depth)
     }
 }
 
+/* What follows the flags of a method's signature. out->token: the row. */
+static bool member_read(struct readytorun_signature *from, bool has_owner, bool has_arguments,
+                        struct readytorun_member *out)
+{
+    uint32_t count = 0;
+
+    out->owner.at = from->at;
+    if (has_owner && !type_pass(from, 0))
+        return false;
+    out->owner.end = from->at;
+    if (!readytorun_number(from, &out->token))
+        return false;
+    out->arguments.at = from->at;
+    if (has_arguments && !readytorun_number(from, &count))
+        return false;
+    while (count--)
+        if (!type_pass(from, 0))
+            return false;
+    out->arguments.end = from->at;
+    return true;
+}
+
 static bool row_of(const struct readytorun *r, uint32_t offset, uint32_t *row)
 {
     struct readytorun_instance instance;
@@ -442,17 +466,10 @@ static bool code_of(const struct readytorun *r, struct readytorun_instance *inst
                     uint32_t *code)
 {
     struct readytorun_signature *from = &instance->signature;
-    uint32_t number = 0;
+    struct readytorun_member member;
 
-    if ((instance->has_owner && !type_pass(from, 0)) || !readytorun_number(from, &number))
-        return false;
-    number = 0;
-    if (instance->has_arguments && !readytorun_number(from, &number))
-        return false;
-    while (number--)
-        if (!type_pass(from, 0))
-            return false;
-    return entry_read(&r->instances, (uint32_t)(from->at - r->instances.start), code);
+    return member_read(from, instance->has_owner, instance->has_arguments, &member) &&
+           entry_read(&r->instances, (uint32_t)(from->at - r->instances.start), code);
 }
 
 bool readytorun_instance(struct readytorun *r, uint32_t row,
@@ -473,7 +490,8 @@ bool readytorun_instance(struct readytorun *r, uint32_t row,
 }
 
 /* The signature of the cell at an address relative to the image. Returns: false: no cell. */
-static bool cell_at(const struct readytorun *r, uint32_t address, struct readytorun_signature *out)
+static bool cell_at(const struct readytorun *r, uint32_t address, uint8_t *fixup,
+                    struct readytorun_signature *out)
 {
     for (uint32_t at = 0; at + IMPORT_BYTES <= r->imports.size; at += IMPORT_BYTES) {
         const uint8_t *import = r->imports.start + at, *list, *signature;
@@ -486,8 +504,11 @@ static bool cell_at(const struct readytorun *r, uint32_t address, struct readyto
         signature =
             list ? clr_pe_place(r->image, r->flat, load_u32(list + (size_t)offset / width * 4))
                  : NULL;
-        *out = (struct readytorun_signature){signature, signature + SIGNATURE_MAX};
-        return signature;
+        if (!signature)
+            return false;
+        *fixup = *signature;
+        *out = (struct readytorun_signature){signature + 1, signature + SIGNATURE_MAX};
+        return true;
     }
     return false;
 }
@@ -512,9 +533,8 @@ bool readytorun_cells(struct readytorun *r, uint32_t code,
             uint8_t fixup;
 
             if (!clr_function_refers(text, end - begin, begin, at - begin, &address) ||
-                !cell_at(r, address, &cell))
+                !cell_at(r, address, &fixup, &cell))
                 continue;
-            fixup = *cell.at++;
             if (fixup & FIXUP_OTHER_MODULE)
                 cell.end = cell.at; /* a type of another module's terms is like no other */
             if (match(context, (enum readytorun_fixup)(fixup & ~FIXUP_OTHER_MODULE), cell))
@@ -522,4 +542,33 @@ bool readytorun_cells(struct readytorun *r, uint32_t code,
         }
     }
     return false;
+}
+
+bool readytorun_cell(const struct readytorun *r, uintptr_t address, enum readytorun_fixup *fixup,
+                     struct readytorun_signature *out)
+{
+    uint8_t byte;
+
+    if (!readytorun_holds(r, address) ||
+        !cell_at(r, (uint32_t)(address - (uintptr_t)r->image), &byte, out) ||
+        byte & FIXUP_OTHER_MODULE)
+        return false;
+    *fixup = (enum readytorun_fixup)byte;
+    return true;
+}
+
+bool readytorun_member(enum readytorun_fixup fixup, struct readytorun_signature from,
+                       struct readytorun_member *out)
+{
+    bool reference = fixup == READYTORUN_METHOD_REF || fixup == READYTORUN_VIRTUAL_REF;
+    bool by_token = reference || fixup == READYTORUN_METHOD_DEF || fixup == READYTORUN_VIRTUAL_DEF;
+    uint32_t flags = reference ? METHOD_MEMBER_REF : 0;
+
+    if ((!by_token && !readytorun_number(&from, &flags)) ||
+        flags & (METHOD_SLOT | METHOD_OTHER_MODULE) ||
+        !member_read(&from, flags & METHOD_OWNER, flags & METHOD_ARGUMENTS, out) ||
+        out->token > 0x00ffffff)
+        return false;
+    out->token |= flags & METHOD_MEMBER_REF ? mdtMemberRef : mdtMethodDef;
+    return true;
 }

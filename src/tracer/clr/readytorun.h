@@ -38,7 +38,18 @@ enum readytorun_fixup {
     READYTORUN_TYPE_HANDLE = 0x10, /* a type follows */
     READYTORUN_METHOD_HANDLE = 0x11,
     READYTORUN_FIELD_HANDLE = 0x12,
-    READYTORUN_NEW_OBJECT = 0x1c, /* the same: makes one of it */
+    READYTORUN_METHOD = 0x13, /* a method's code; the same by one token alone */
+    READYTORUN_METHOD_DEF = 0x14,
+    READYTORUN_METHOD_REF = 0x15,
+    READYTORUN_VIRTUAL = 0x16, /* the same for what overrides it */
+    READYTORUN_VIRTUAL_DEF = 0x17,
+    READYTORUN_VIRTUAL_REF = 0x18,
+    READYTORUN_HELPER = 0x1a,     /* of the runtime, by number; filled in from the beginning */
+    READYTORUN_NEW_OBJECT = 0x1c, /* a type follows: makes one of it */
+    READYTORUN_IS_INSTANCE = 0x1e,
+    READYTORUN_CAST = 0x1f,
+    READYTORUN_THREAD_STATICS = 0x24,
+    READYTORUN_THREAD_OBJECTS = 0x25,
 };
 
 /*
@@ -69,6 +80,22 @@ bool readytorun_cells(struct readytorun *r, uint32_t code,
                       bool (*match)(void *context, enum readytorun_fixup fixup,
                                     struct readytorun_signature type),
                       void *context);
+
+/*
+ * readytorun_cell - what the cell at an address of the loaded image is for, filled in or not.
+ * Returns: false: no cell, or one in the terms of another module.
+ * readytorun_member - reads the method in the signature of a cell for one.
+ * Returns: false: it is in other terms, or damaged.
+ */
+struct readytorun_member {
+    uint32_t token; /* mdMethodDef or mdMemberRef */
+    /* The generic instance that declares it; a count and its type arguments. Empty: not said. */
+    struct readytorun_signature owner, arguments;
+};
+bool readytorun_cell(const struct readytorun *r, uintptr_t address, enum readytorun_fixup *fixup,
+                     struct readytorun_signature *out);
+bool readytorun_member(enum readytorun_fixup fixup, struct readytorun_signature from,
+                       struct readytorun_member *out);
 
 /*
  * readytorun_debug - the debug info (debug_map.h) of the function that begins at `code`.

@@ -120,6 +120,8 @@ static uintptr_t function_of(struct caller *caller, struct cpu_target target, bo
     size_t size = 0;
 
     for (unsigned i = 0; i < STUBS; i++) {
+        uintptr_t through = target.way == CPU_THROUGH ? target.at : 0;
+
         if ((target.way != CPU_TO && target.way != CPU_THROUGH) ||
             (target.way == CPU_THROUGH && !word_read(caller, target.at, &target.at)))
             break;
@@ -134,7 +136,7 @@ static uintptr_t function_of(struct caller *caller, struct cpu_target target, bo
             return unless_dynamic(info, function);
         at = target.at;
         size = stub_read(caller, stub, at);
-        if (!caller->owner && (caller->owner = cpu_stub_owner(stub, size, at)))
+        if (!caller->owner && (caller->owner = cpu_stub_owner(stub, size, at, through)))
             caller->stub = at;
         target = cpu_jump_target(stub, size, at);
         *helper = !i && size == sizeof(stub) && target.way == CPU_UNREAD;
@@ -160,32 +162,34 @@ static struct callees *callees_of(struct metadata *metadata)
     return callees;
 }
 
-static uintptr_t function_called(struct caller *caller, struct cpu_target target)
-{
-    struct callees *callees = caller->callees;
-    uintptr_t named = target.at << 1 | (target.way == CPU_THROUGH), function;
-    size_t at = hash_word(named) >> (64 - KNOWN_BITS);
-    bool helper = false;
-
-    if (target.way != CPU_TO && target.way != CPU_THROUGH)
-        return 0;
-    if (callees && callees->known[at].named == named)
-        return callees->known[at].function;
-    function = function_of(caller, target, &helper);
-    if (callees && (function || helper)) {
-        callees->known[at].named = named;
-        callees->known[at].function = function;
-    }
-    return function;
-}
-
 struct metadata_method *code_callee(struct metadata *metadata, const struct metadata_method *method,
                                     const uint8_t *code, size_t size, uintptr_t address)
 {
     struct caller caller = {metadata, method, callees_of(metadata), 0, 0};
-    uintptr_t function = function_called(&caller, cpu_call_target(code, size, address));
+    struct cpu_target target = cpu_call_target(code, size, address);
+    uintptr_t named = target.at << 1 | (target.way == CPU_THROUGH), function;
+    size_t at = hash_word(named) >> (64 - KNOWN_BITS);
+    struct callees *callees = caller.callees;
     struct metadata_method *callee;
+    enum code_cell cell = CODE_CELL_NONE;
+    bool helper = false;
 
+    if (target.way != CPU_TO && target.way != CPU_THROUGH)
+        return NULL;
+    if (callees && callees->known[at].named == named) {
+        function = callees->known[at].function;
+    } else {
+        if (target.way == CPU_THROUGH)
+            cell = code_cell(metadata, method, target.at, &callee);
+        if (cell == CODE_CELL_METHOD)
+            return callee;
+        helper = cell == CODE_CELL_HELPER;
+        function = helper ? 0 : function_of(&caller, target, &helper);
+        if (callees && (function || helper)) {
+            callees->known[at].named = named;
+            callees->known[at].function = function;
+        }
+    }
     if (!function || metadata_method_map(metadata, function, &callee))
         return NULL;
     stub_know(&caller, callee);

@@ -67,10 +67,11 @@ struct cpu_target cpu_jump_target(const uint8_t *code, size_t size, uintptr_t ad
 /*
  * cpu_stub_owner - where the FunctionID lies whose stub code[0, size) is, or 0: it is no
  * FixupPrecode. That jumps through a word, and behind the jump loads the next one, for the code
- * that it jumps to through the third. Source: dotnet/runtime (8.0, 9.0, 10.0),
- * src/coreclr/vm/amd64/thunktemplates.S.
+ * that it jumps to through the third. Code of the JIT calls through the first word: until the
+ * method is compiled, that leads behind the jump. through: the word that led to the code, or 0.
+ * Source: dotnet/runtime (8.0, 9.0, 10.0), src/coreclr/vm/amd64/thunktemplates.S.
  */
-uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address);
+uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address, uintptr_t through);
 
 /*
  * cpu_stub_helps - does stub code[0, size) put a constant in place of the first argument? It calls

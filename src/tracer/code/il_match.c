@@ -245,8 +245,8 @@ static bool first_is_exact(const struct il_match *match, const char *text, size_
 {
     const struct metadata_method *callee = match->target->record;
 
-    if (callee)
-        return callee->args && callee->arg[0] && !callee->arg[0]->canon;
+    if (callee && callee->args)
+        return callee->arg[0] && !callee->arg[0]->canon;
     return !is_variable(text + 1, argument_end(text + 1, text + size));
 }
 
@@ -319,6 +319,7 @@ static bool is_another(const struct il_match *match, const struct operand *opera
     uint32_t flags = 0;
 
     return callee && callee->module == match->method->module &&
+           clr_token_type(callee->token) == mdtMethodDef &&
            clr_token_type(operand->member) == mdtMethodDef && operand->member != callee->token &&
            import->vtbl->get_method_props(import, operand->member, NULL, NULL, 0, NULL, &flags,
                                           NULL, NULL, NULL, NULL) == S_OK &&
@@ -543,10 +544,12 @@ static const uint32_t *helper_of(const struct parts *callee)
 static uint32_t definition_of(const struct metadata_method *method,
                               const struct metadata_method *callee)
 {
-    bool plain = callee && method->module == callee->module && !callee->args && callee->owner &&
-                 !callee->owner->args;
+    bool plain = callee && !callee->args && callee->owner && !callee->owner->args &&
+                 clr_token_type(callee->token) == mdtMethodDef;
 
-    return plain && clr_token_type(callee->token) == mdtMethodDef ? callee->token : 0;
+    return callee && method->module == callee->module && (plain || !callee->function_id)
+               ? callee->token
+               : 0;
 }
 
 bool il_match_unnamed(struct il_match *match, const struct il_instruction *in)

@@ -110,6 +110,17 @@ bool code_image_holds(struct metadata *metadata, const struct metadata_method *m
                       uintptr_t address);
 
 /*
+ * code_cell - whom a call through a word of the caller's image goes to, by what the image says of
+ * it: the runtime fills such cells in when they are first needed, and what they hold until then
+ * tells nothing. A method's record is the caller's only: it has no FunctionID, and its token and
+ * text are in the terms of the caller's module.
+ * Returns: CODE_CELL_NONE: no such cell, or it is in other terms. Threads: the resolver.
+ */
+enum code_cell { CODE_CELL_NONE, CODE_CELL_METHOD, CODE_CELL_HELPER };
+enum code_cell code_cell(struct metadata *metadata, const struct metadata_method *caller,
+                         uintptr_t cell, struct metadata_method **out);
+
+/*
  * The map of precompiled code, of that size, from its image. Returns: false: the runtime is to be
  * asked. Threads: the resolver; others get false.
  */

@@ -214,3 +214,112 @@ bool code_precompiled_without(struct metadata *metadata, const struct metadata_m
     return method->module && !method->collectible && (ready = ready_of(metadata, method->module)) &&
            code_find(ready, &wanted, &code) && !readytorun_cells(ready, code, may_make, &wanted);
 }
+
+/* Of helpers that lead to a method of CoreLib: how its name begins. */
+static const char *helper_text(enum readytorun_fixup fixup)
+{
+    switch (fixup) {
+    case READYTORUN_IS_INSTANCE:
+        return "System.Runtime.CompilerServices.CastHelpers.IsInstanceOf";
+    case READYTORUN_CAST:
+        return "System.Runtime.CompilerServices.CastHelpers.ChkCast";
+    case READYTORUN_THREAD_STATICS:
+    case READYTORUN_THREAD_OBJECTS:
+        return "System.Runtime.CompilerServices.StaticsHelpers.Thread";
+    default:
+        return NULL;
+    }
+}
+
+static bool is_member(enum readytorun_fixup fixup)
+{
+    return fixup >= READYTORUN_METHOD && fixup <= READYTORUN_VIRTUAL_REF;
+}
+
+/* A method's text, in the terms of the module that the image is of. Returns: is all of it known? */
+static bool member_text(struct buffer *out, struct signature_scope *scope,
+                        const struct readytorun_member *member)
+{
+    const struct readytorun_signature *owner = &member->owner, *args = &member->arguments;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer name = BUFFER_ON(room);
+    const uint8_t *blob;
+    uint32_t size, type;
+    bool known =
+        signature_append_member_name(&name, scope->import, member->token, &type, &blob, &size);
+
+    if (known && owner->at < owner->end)
+        known =
+            signature_append_exact(out, scope, owner->at, (size_t)(owner->end - owner->at), false);
+    else if (known)
+        signature_append_token(out, scope, type);
+    buffer_char(out, '.');
+    buffer_append(out, name.data, name.size);
+    if (known && args->at < args->end)
+        known = signature_append_exact(out, scope, args->at, (size_t)(args->end - args->at), true);
+    scope->type = known && clr_token_type(type) == mdtTypeDef ? type : 0;
+    scope->method = clr_token_type(member->token) == mdtMethodDef ? member->token : 0;
+    if (known)
+        signature_append_parameters(out, scope, blob, size);
+    known &= !out->failed && !name.failed;
+    buffer_free(&name);
+    return known;
+}
+
+static struct metadata_method *cell_method(struct metadata *metadata,
+                                           const struct metadata_method *caller, uintptr_t cell,
+                                           uint32_t token, const char *text)
+{
+    struct metadata_method_entry *m;
+    char *copy;
+
+    if ((!load_relaxed(&metadata->cells.slots) && metadata_table_init(&metadata->cells)) ||
+        metadata_table_room(&metadata->cells) ||
+        !(m = memory_pool_zalloc(&metadata->pool, 1, sizeof(*m) + strlen(text) + 1)))
+        return NULL;
+    copy = (char *)(m + 1);
+    memcpy(copy, text, strlen(text));
+    m->entry.key = cell;
+    m->record.token = token;
+    m->record.module = caller->module;
+    store_relaxed(&m->record.text, copy);
+    metadata_table_put(&metadata->cells, &m->entry);
+    metadata_slots_free(metadata_table_outgrown(&metadata->cells)); /* only this thread reads */
+    return &m->record;
+}
+
+enum code_cell code_cell(struct metadata *metadata, const struct metadata_method *caller,
+                         uintptr_t cell, struct metadata_method **out)
+{
+    struct metadata_entry *known;
+    struct readytorun_signature signature;
+    struct readytorun_member member = {.token = 0};
+    enum readytorun_fixup fixup;
+    struct readytorun *ready;
+    char room[BUFFER_TEXT_ROOM];
+    struct buffer text = BUFFER_ON(room);
+    struct signature_scope scope;
+
+    if (!metadata_is_resolver(metadata) || !caller->module || !caller->module->import ||
+        caller->collectible || !(ready = ready_of(metadata, caller->module)))
+        return CODE_CELL_NONE;
+    known =
+        load_relaxed(&metadata->cells.slots) ? metadata_table_find(&metadata->cells, cell) : NULL;
+    if (known) {
+        *out = &container_of(known, struct metadata_method_entry, entry)->record;
+        return CODE_CELL_METHOD;
+    }
+    if (!readytorun_cell(ready, cell, &fixup, &signature) || fixup == READYTORUN_HELPER)
+        return CODE_CELL_NONE;
+    if (!is_member(fixup) && !helper_text(fixup))
+        return CODE_CELL_HELPER;
+    scope = (struct signature_scope){.import = caller->module->import,
+                                     .names = metadata_names(metadata)};
+    *out = NULL;
+    if (!is_member(fixup))
+        *out = cell_method(metadata, caller, cell, 0, helper_text(fixup));
+    else if (readytorun_member(fixup, signature, &member) && member_text(&text, &scope, &member))
+        *out = cell_method(metadata, caller, cell, member.token, text.data);
+    buffer_free(&text);
+    return *out ? CODE_CELL_METHOD : CODE_CELL_NONE;
+}

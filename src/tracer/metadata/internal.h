@@ -99,6 +99,7 @@ struct metadata {
     void *memo;                             /* of code/, the resolver's own; memory_free ends it */
     void *callees;                          /* the same: where calls go */
     void *calls;                            /* the same: calls of pieces of code */
+    struct metadata_table cells;            /* the same: methods that cells of images name */
     _Atomic(struct steps *) steps;          /* the same, of all threads; NULL: not needed yet */
     uint32_t resolved; /* classes up to this id have their text; the resolver's */
 };

@@ -970,6 +970,7 @@ void metadata_free(struct metadata *metadata)
     metadata_table_fini(&metadata->methods.table);
     metadata_table_fini(&metadata->classes.table);
     metadata_table_fini(&metadata->modules.table);
+    metadata_table_fini(&metadata->cells);
     metadata_release_all(metadata);
     memory_pool_free(&metadata->pool);
     memory_free(metadata->names);

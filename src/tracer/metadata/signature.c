@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "clr/blob.h"
+#include "clr/readytorun.h"
 #include "clr/utf16.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -610,6 +611,9 @@ static void read_compound(struct cursor *c, struct buffer *out, uint32_t kind)
     case ELEMENT_TYPE_FNPTR:
         read_function_pointer(c, out);
         break;
+    case READYTORUN_CANON:
+        put(out, "__Canon");
+        break;
     case ELEMENT_TYPE_CMOD_INTERNAL:
         clr_blob_byte(&c->blob);
         skip_address(c);
@@ -747,18 +751,35 @@ static uint32_t read_arguments(struct cursor *c)
                                                                         : 0;
 }
 
+static void read_types(struct cursor *c, struct buffer *out, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && !c->blob.bad && !full(out); i++) {
+        put(out, i ? ", " : "<");
+        read_type(c, out);
+    }
+    put(out, count ? ">" : "");
+}
+
 void signature_append_arguments(struct buffer *out, const struct signature_scope *scope,
                                 const uint8_t *blob, size_t size)
 {
     struct reading all = {.steps = STEPS_MAX};
     struct cursor c = {clr_blob_of(blob, size), scope, 0, &all};
-    uint32_t count = read_arguments(&c);
 
-    for (uint32_t i = 0; i < count && !c.blob.bad && !full(out); i++) {
-        put(out, i ? ", " : "<");
+    read_types(&c, out, read_arguments(&c));
+}
+
+bool signature_append_exact(struct buffer *out, const struct signature_scope *scope,
+                            const uint8_t *blob, size_t size, bool arguments)
+{
+    struct reading all = {.steps = STEPS_MAX};
+    struct cursor c = {clr_blob_of(blob, size), scope, 0, &all};
+
+    if (arguments)
+        read_types(&c, out, clr_blob_number(&c.blob));
+    else
         read_type(&c, out);
-    }
-    put(out, count ? ">" : "");
+    return !c.blob.bad;
 }
 
 enum signature_first signature_first_of(const uint8_t *blob, size_t size)

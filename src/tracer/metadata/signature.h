@@ -56,6 +56,14 @@ void signature_append_arguments(struct buffer *out, const struct signature_scope
 enum signature_first signature_first_of(const uint8_t *blob, size_t size);
 
 /*
+ * signature_append_exact - a type, or a number and as many as arguments, as precompiled code has
+ * them: "__Canon" is any reference type.
+ * Returns: whether all of it could be read.
+ */
+bool signature_append_exact(struct buffer *out, const struct signature_scope *scope,
+                            const uint8_t *blob, size_t size, bool arguments);
+
+/*
  * signature_append_token - a mdTypeDef, mdTypeRef or mdTypeSpec, as instructions name it.
  * Returns: whether it speaks of type variables, which another scope says other things of.
  */

@@ -176,6 +176,57 @@ TEST(cells_of_a_method_are_its_handlers_too)
     readytorun_free(r);
 }
 
+TEST(a_cell_says_what_it_is_for)
+{
+    struct readytorun *r = readytorun_new(image, false);
+    struct readytorun_signature from;
+    enum readytorun_fixup fixup;
+
+    assert_non_null(r);
+    assert_true(readytorun_cell(r, (uintptr_t)image + CELLS, &fixup, &from));
+    assert_int_equal(fixup, READYTORUN_NEW_OBJECT);
+    assert_int_equal(*from.at, 0x12);
+    assert_false(readytorun_cell(r, (uintptr_t)image + CELLS + 4, &fixup, &from)); /* in it */
+    assert_false(readytorun_cell(r, (uintptr_t)image + CELLS + 8, &fixup, &from));
+    assert_false(readytorun_cell(r, (uintptr_t)image - 8, &fixup, &from));
+    image[SIGNATURES + 8] |= 0x80; /* in the terms of another module */
+    assert_false(readytorun_cell(r, (uintptr_t)image + CELLS, &fixup, &from));
+    readytorun_free(r);
+}
+
+static bool member(enum readytorun_fixup fixup, const char *bytes, size_t size,
+                   struct readytorun_member *out)
+{
+    const uint8_t *at = (const uint8_t *)bytes;
+
+    return readytorun_member(fixup, (struct readytorun_signature){at, at + size}, out);
+}
+#define MEMBER(fixup, bytes, out) member(fixup, bytes, sizeof(bytes) - 1, out)
+
+TEST(a_cell_of_a_method_names_it)
+{
+    static const char instance[] = "\x54\x15\x12\x0c\x01\x3e\x07\x02\x08\x3e";
+    struct readytorun_member m;
+
+    assert_true(MEMBER(READYTORUN_METHOD_DEF, "\x81\x02", &m));
+    assert_int_equal(m.token, 0x06000102);
+    assert_ptr_equal(m.owner.at, m.owner.end);
+    assert_ptr_equal(m.arguments.at, m.arguments.end);
+    assert_true(MEMBER(READYTORUN_VIRTUAL_REF, "\x07", &m));
+    assert_int_equal(m.token, 0x0A000007);
+    assert_true(MEMBER(READYTORUN_METHOD, "\x02\x07", &m));
+    assert_int_equal(m.token, 0x06000007);
+    assert_true(MEMBER(READYTORUN_METHOD, instance, &m));
+    assert_int_equal(m.token, 0x0A000007);
+    assert_int_equal(m.owner.end - m.owner.at, 5);
+    assert_int_equal(m.arguments.end - m.arguments.at, 3);
+    for (size_t size = 0; size < sizeof(instance) - 1; size++)
+        assert_false(member(READYTORUN_METHOD, instance, size, &m));
+    assert_false(MEMBER(READYTORUN_METHOD, "\x08\x07", &m));             /* a slot */
+    assert_false(MEMBER(READYTORUN_METHOD, "\x80\x80\x01\x07", &m));     /* in other terms */
+    assert_false(MEMBER(READYTORUN_METHOD_DEF, "\xc1\x00\x00\x00", &m)); /* no row */
+}
+
 TEST(debug_info_is_found_by_where_code_begins)
 {
     struct readytorun *r = readytorun_new(image, false);

@@ -285,6 +285,17 @@ static void put_call(uintptr_t target)
     memcpy(code + 4, &distance, sizeof(distance));
 }
 
+/* nop; nop; call [word]: it returns to CODE + offset. */
+static void put_call_through(uintptr_t offset, uintptr_t word)
+{
+    uint8_t *code = (uint8_t *)CODE + offset - 8;
+    int32_t distance = (int32_t)(word - (CODE + offset));
+
+    assert_int_equal(mprotect((void *)CODE, END_OF_CODE - CODE, PROT_READ | PROT_WRITE), 0);
+    memcpy(code, (uint8_t[]){0x90, 0x90, 0xFF, 0x15}, 4);
+    memcpy(code + 4, &distance, sizeof(distance));
+}
+
 /* jmp through the word after it, as in a method whose code may change. */
 static void put_stub(uintptr_t target)
 {
@@ -325,6 +336,104 @@ TEST(whom_the_machine_code_calls_tells_the_instruction)
     put_owned_stub(0);
     assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
     memset((void *)CODE, 0, 0x20);
+}
+
+/* Code of the JIT calls through the stub's word: until the method is compiled, it leads behind the jump. */
+TEST(a_call_through_the_word_of_a_stub_tells_the_method_before_its_code_exists)
+{
+    put_owned_stub(UNHOOKED);
+    put_call_through(0x18, JUMP + 0x40);
+    assert_int_equal(alloc(0x18, STRING), 5);
+    put_owned_stub(0);
+    assert_int_equal(alloc(0x18, STRING), CODE_IL_UNMAPPED);
+    memset((void *)CODE, 0, 0x20);
+}
+
+/* A loaded image of App with one cell, for what a signature says, that holds a word. */
+enum { IMAGE = JUMP + 0x1000, IMAGE_SIZE = 0x400, CELL = IMAGE + 0x300 };
+
+static void put_words(uint32_t at, size_t count, const uint32_t words[])
+{
+    memcpy((uint8_t *)IMAGE + at, words, count * sizeof(*words));
+}
+#define PUT(at, ...) \
+    put_words(at, sizeof((uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t), (uint32_t[]){__VA_ARGS__})
+
+static void put_image(void)
+{
+    enum { PE = 0x40, OPTIONAL = PE + 24, SECTION = OPTIONAL + 240, CLI = 0x200, READY = 0x280 };
+
+    put_call_through(0x18, CELL);
+    memset((void *)IMAGE, 0, IMAGE_SIZE);
+    PUT(0, 0x5A4D);
+    PUT(60, PE);
+    PUT(PE, 0x4550, 1 << 16);
+    PUT(PE + 20, 240);
+    PUT(OPTIONAL, 0x20b);
+    PUT(OPTIONAL + 56, IMAGE_SIZE);
+    PUT(OPTIONAL + 112 + 14 * 8, CLI);
+    PUT(SECTION + 8, IMAGE_SIZE);
+    PUT(CLI + 64, READY, 16 + 2 * 12);
+    PUT(READY, 0x00525452, 16, 0, 2, 101, 0x2C0, 20, 102, 0x2E0, 12);
+    PUT(0x2C0, CELL - IMAGE, 8, 8 << 24, 0x310, 0);
+    PUT(0x310, 0x320);
+}
+
+/* The instruction by the call that returns to an offset, through the cell; nothing was kept before. */
+static int32_t made_through(uintptr_t offset, uintptr_t word)
+{
+    metadata_free(metadata);
+    info.image = NULL;
+    setup(NULL);
+    info.image = (const uint8_t *)IMAGE;
+    store_relaxed(&metadata->resolver, (uintptr_t)pthread_self());
+    put_call_through(offset, CELL);
+    memcpy((void *)CELL, &word, sizeof(word));
+    return alloc(offset, STRING);
+}
+
+/* The same whatever the cell holds. */
+static int32_t made(uintptr_t offset, const char *signature, size_t size)
+{
+    int32_t il;
+
+    memcpy((uint8_t *)IMAGE + 0x320, signature, size);
+    il = made_through(offset, 0);
+    assert_int_equal(made_through(offset, 8), il);
+    assert_int_equal(made_through(offset, DYNAMIC_CODE), il);
+    assert_int_equal(made_through(offset, OTHER_CODE), il);
+    return il;
+}
+#define MADE(offset, signature) made(offset, signature, sizeof(signature))
+
+TEST(a_cell_of_precompiled_code_names_whom_a_call_goes_to_before_it_is_filled_in)
+{
+    put_image();
+    assert_int_equal(MADE(0x18, "\x14\x02"), 0); /* First, by its row */
+    assert_int_equal(MADE(0x18, "\x14\x03"), 5);
+    assert_int_equal(MADE(0x18, "\x14\x04"), 11);
+    assert_int_equal(MADE(0x18, "\x17\x04"), 11);                          /* virtual */
+    assert_int_equal(MADE(0x18, "\x13\x00\x03"), 5);                       /* with flags */
+    assert_int_equal(MADE(0x78, "\x15\x01"), 130);                         /* Add, by a MemberRef */
+    assert_int_equal(MADE(0x78, "\x13\x50\x15\x12\x10\x01\x3E\x01"), 130); /* List<__Canon>.Add */
+    assert_int_equal(MADE(0x78, "\x13\x04\x02\x01\x0E"), 135);             /* First<string> */
+    assert_int_equal(MADE(0x18, "\x1C\x12\x08"), CODE_IL_UNMAPPED);        /* a helper */
+    info.image = NULL;
+    memset((void *)CODE, 0, 0x80);
+}
+
+TEST(a_cell_in_other_terms_tells_only_once_it_is_filled_in)
+{
+    static const char others[] = "\x94\x02", owner[] = "\x13\x40\x3F\x01\x12\x10\x02";
+
+    put_image();
+    memcpy((void *)(IMAGE + 0x320), others, sizeof(others));
+    assert_int_equal(made_through(0x18, 8), CODE_IL_UNMAPPED);
+    assert_int_equal(made_through(0x18, OTHER_CODE), 5);
+    memcpy((void *)(IMAGE + 0x320), owner, sizeof(owner));
+    assert_int_equal(made_through(0x18, OTHER_CODE), 5);
+    info.image = NULL;
+    memset((void *)CODE, 0, 0x80);
 }
 
 TEST(where_a_call_goes_is_kept_until_code_is_unloaded)

@@ -177,7 +177,7 @@ static hresult fake_method_spec(struct clr_metadata *self, uint32_t token, uint3
 {
     const struct fake_blob *b = fake_blob_of(self, token);
 
-    if (b)
+    if (b && parent)
         *parent = b->owner;
     return fake_spec(self, token, blob, size);
 }

@@ -313,26 +313,35 @@ bool cpu_stub_helps(const uint8_t *code, size_t size)
  * FixupPrecode: ldr x11, target; br x11; ldr x12, owner; ldr x11, thunk; br x11.
  * Source: dotnet/runtime src/coreclr/vm/arm64/thunktemplates.S.
  */
-uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
+uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address, uintptr_t through)
 {
     struct known known[REGISTERS + 1] = {{NOTHING, 0}};
-    struct instruction in[5];
-    uintptr_t target;
+    struct instruction in[3];
+    uintptr_t target = through;
 
     if (size < sizeof(in) / sizeof(*in) * WORD)
         return 0;
+    (void)read_instruction(&in[0], code, WORD);
+    (void)read_instruction(&in[1], code + WORD, WORD);
+    if (in[1].kind == KIND_JUMP_REG) {
+        follow(known, &in[0], address);
+        if (known[in[1].reg].what != THROUGH)
+            return 0;
+        target = (uintptr_t)known[in[1].reg].value;
+        code += 2 * WORD;
+        size -= 2 * WORD;
+        address += 2 * WORD;
+    }
+    if (!target || size < sizeof(in) / sizeof(*in) * WORD)
+        return 0;
     for (unsigned i = 0; i < sizeof(in) / sizeof(*in); i++)
         (void)read_instruction(&in[i], code + i * WORD, WORD);
-    if (in[1].kind != KIND_JUMP_REG || in[4].kind != KIND_JUMP_REG)
+    if (in[2].kind != KIND_JUMP_REG)
         return 0;
     follow(known, &in[0], address);
-    if (known[in[1].reg].what != THROUGH)
-        return 0;
-    target = (uintptr_t)known[in[1].reg].value;
-    follow(known, &in[2], address + 2 * WORD);
-    follow(known, &in[3], address + 3 * WORD);
+    follow(known, &in[1], address + WORD);
     return known[12].what == THROUGH && known[12].value == target + 8 &&
-                   known[in[4].reg].what == THROUGH && known[in[4].reg].value == target + 16
+                   known[in[2].reg].what == THROUGH && known[in[2].reg].value == target + 16
                ? target + 8
                : 0;
 }

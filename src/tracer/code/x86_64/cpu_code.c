@@ -589,17 +589,22 @@ static uintptr_t word_named(const uint8_t *code, uintptr_t address, const char *
     return address + size + sizeof(distance) + (uintptr_t)(intptr_t)distance;
 }
 
-uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address)
+uintptr_t cpu_stub_owner(const uint8_t *code, size_t size, uintptr_t address, uintptr_t through)
 {
     enum { JUMP = 6, LOAD = 7 };
-    uintptr_t target, owner, thunk;
+    uintptr_t target = through, owner, thunk;
 
-    if (size < JUMP + LOAD + JUMP)
+    if (size >= JUMP && word_named(code, address, "\xFF\x25", 2)) {
+        target = word_named(code, address, "\xFF\x25", 2);
+        code += JUMP;
+        size -= JUMP;
+        address += JUMP;
+    }
+    if (!target || size < LOAD + JUMP)
         return 0;
-    target = word_named(code, address, "\xFF\x25", 2);
-    owner = word_named(code + JUMP, address + JUMP, "\x4C\x8B\x15", 3); /* mov r10 */
-    thunk = word_named(code + JUMP + LOAD, address + JUMP + LOAD, "\xFF\x25", 2);
-    return target && owner == target + 8 && thunk == target + 16 ? owner : 0;
+    owner = word_named(code, address, "\x4C\x8B\x15", 3); /* mov r10 */
+    thunk = word_named(code + LOAD, address + LOAD, "\xFF\x25", 2);
+    return owner == target + 8 && thunk == target + 16 ? owner : 0;
 }
 
 bool cpu_stub_helps(const uint8_t *code, size_t size)

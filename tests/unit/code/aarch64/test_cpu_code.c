@@ -97,9 +97,15 @@ TEST(a_stub_says_whose_it_is)
     /* ldr x11, target; br x11; ldr x12, owner; ldr x11, thunk; br x11, with the words 0x4000 further on. */
     const uint32_t stub[] = {0x5802000B, 0xD61F0160, 0x5802000C, 0x5802002B, 0xD61F0160};
 
-    assert_true(cpu_stub_owner((const uint8_t *)stub, sizeof(stub), 0x10000) == 0x10000 + 0x4008);
-    assert_int_equal(cpu_stub_owner((const uint8_t *)stub, 16, 0x10000), 0);
-    assert_int_equal(cpu_stub_owner(CODE(NOP, NOP, NOP, NOP, NOP), 20, 0x10000), 0);
+    assert_true(cpu_stub_owner((const uint8_t *)stub, sizeof(stub), 0x10000, 0) ==
+                0x10000 + 0x4008);
+    assert_int_equal(cpu_stub_owner((const uint8_t *)stub, 16, 0x10000, 0), 0);
+    assert_int_equal(cpu_stub_owner(CODE(NOP, NOP, NOP, NOP, NOP), 20, 0x10000, 0), 0);
+    /* The code behind the jump, by way of the word through which that would go. */
+    assert_true(cpu_stub_owner((const uint8_t *)(stub + 2), 12, 0x10008, 0x14000) == 0x14008);
+    assert_int_equal(cpu_stub_owner((const uint8_t *)(stub + 2), 8, 0x10008, 0x14000), 0);
+    assert_int_equal(cpu_stub_owner((const uint8_t *)(stub + 2), 12, 0x10008, 0x14008), 0);
+    assert_int_equal(cpu_stub_owner((const uint8_t *)(stub + 2), 12, 0x10008, 0), 0);
 }
 
 TEST(prologs_set_up_a_frame_pointer)

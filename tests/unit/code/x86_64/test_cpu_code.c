@@ -159,7 +159,15 @@ static uintptr_t owner_of(size_t size, uint8_t jump, uint8_t owner, uint8_t thun
     const uint8_t code[] = {0xFF, 0x25, jump, 0,    0,    0,     0x4C, 0x8B, 0x15, owner,
                             0,    0,    0,    0xFF, 0x25, thunk, 0,    0,    0};
 
-    return cpu_stub_owner(code, size, 0x10000);
+    return cpu_stub_owner(code, size, 0x10000, 0);
+}
+
+/* Of the code behind the jump, by way of the word through which that would go. */
+static uintptr_t owner_behind(size_t size, uintptr_t through)
+{
+    const uint8_t code[] = {0x4C, 0x8B, 0x15, 0x3B, 0, 0, 0, 0xFF, 0x25, 0x3D, 0, 0, 0};
+
+    return cpu_stub_owner(code, size, 0x10006, through);
 }
 
 TEST(a_stub_says_whose_it_is)
@@ -168,6 +176,10 @@ TEST(a_stub_says_whose_it_is)
     assert_int_equal(owner_of(18, 0x3A, 0x3B, 0x3D), 0);
     assert_int_equal(owner_of(19, 0x3B, 0x3B, 0x3D), 0);
     assert_int_equal(owner_of(19, 0x3A, 0x3B, 0x3C), 0);
+    assert_int_equal(owner_behind(13, 0x10040), 0x10048);
+    assert_int_equal(owner_behind(12, 0x10040), 0);
+    assert_int_equal(owner_behind(13, 0x10048), 0);
+    assert_int_equal(owner_behind(13, 0), 0);
 }
 
 TEST(a_stub_that_makes_the_first_argument_is_a_helpers)
