@@ -70,7 +70,7 @@ struct log_config {
  */
 int log_open(const struct log_config *config, struct log **out, char *why, size_t why_size);
 
-int log_start(struct log *log); /* starts the writer (all signals blocked, named); 0 or -errno */
+int log_start(struct log *log); /* starts the writer (by thread_start, named); 0 or -errno */
 
 /*
  * log_stop - write what the rings still hold, the end record, and close. When the writer has not

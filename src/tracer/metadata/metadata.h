@@ -59,7 +59,7 @@ int metadata_new(const struct metadata_config *config, struct metadata **out); /
 void metadata_free(struct metadata *metadata);
 
 int metadata_start(
-    struct metadata *metadata); /* starts the resolver (all signals blocked, named); 0 or -errno */
+    struct metadata *metadata); /* starts the resolver (by thread_start, named); 0 or -errno */
 
 void metadata_hurry(struct metadata *metadata); /* the resolver's next round is now; threads: any */
 
