@@ -41,11 +41,11 @@ class Packaged:
             self._framework(self.root(framework), name, framework)
         with PROGRAM.alone():
             os.makedirs(folder, exist_ok=True)
-            native(folder) if native else shutil.copy2(os.path.join(built, 'libe2enative.so'), folder)
+            native(folder) if native else _copy(os.path.join(built, 'libe2enative.so'), folder)
             with open(os.path.join(built, program + '.dll'), 'rb') as file:
                 write(os.path.join(folder, program + '.dll'), adjusted(file.read()))
             for name in [program + '.pdb'] + _needed(built, program):
-                shutil.copy2(os.path.join(built, name), folder)
+                _copy(os.path.join(built, name), folder)
             return self._launcher(framework, folder, program, [one['name'] for one in named], options.get('configProperties', {}))
 
     def compiler(self, framework):
@@ -126,6 +126,13 @@ class Packaged:
         at = data.index(PLACE)
         write(os.path.join(folder, program), data[:at] + (program + '.dll').encode().ljust(1024, b'\0') + data[at + 1024:])
         return [os.path.join(folder, program)]
+
+
+def _copy(path, folder):
+    """In one step: a program that runs meanwhile has mapped the file that is there."""
+    made = os.path.join(folder, os.path.basename(path))
+    shutil.copy2(path, made + '.new')
+    os.replace(made + '.new', made)
 
 
 def _needed(built, program):
