@@ -64,6 +64,7 @@ def environment(framework):
 
 def command(framework, program):
     """The command line that starts a program of tests/e2e/programs."""
+    emulator()  # the sysroot, which the C library of programs is compiled with
     return RUNTIMES.command(framework, program, _for_arm64, _native)
 
 
