@@ -130,9 +130,8 @@ class Packaged:
 
 def _copy(path, folder):
     """In one step: a program that runs meanwhile has mapped the file that is there."""
-    made = os.path.join(folder, os.path.basename(path))
-    shutil.copy2(path, made + '.new')
-    os.replace(made + '.new', made)
+    with open(path, 'rb') as file:
+        write(os.path.join(folder, os.path.basename(path)), file.read())
 
 
 def _needed(built, program):
