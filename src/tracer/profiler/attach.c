@@ -9,6 +9,7 @@
 #include "clr/com.h"
 #include "clr/scope.h"
 #include "code/inlined.h"
+#include "events/pinned.h"
 #include "options/json.h"
 #include "profiler/modules.h"
 #include "profiler/profiler.h"
@@ -34,6 +35,7 @@ static void *leave(void *context)
     store_release(&p->left, true);
     if (p->alive)
         alive_stop(p->alive);
+    pinned_stop();
     info->vtbl->request_profiler_detach(info, DETACH_MS);
     return NULL;
 }

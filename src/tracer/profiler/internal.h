@@ -23,6 +23,7 @@
 #include "collect/collect.h"
 #include "control/control.h"
 #include "events/events.h"
+#include "events/pinned.h"
 #include "events/unhandled.h"
 #include "fields/fields.h"
 #include "heap/heap.h"

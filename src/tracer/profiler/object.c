@@ -448,6 +448,7 @@ static uintptr_t handler_sp(struct profiler *p)
 
 static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_object_id)
 {
+    pinned_thrown(thrown_object_id);
     complete_stack(profiler_of(self));
     stack_exception_thrown();
     events_exception_thrown(profiler_of(self)->events, thrown_object_id);
@@ -472,6 +473,7 @@ static hresult on_exception_search_function_leave(struct clr_callback *self)
 
 static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
 {
+    pinned_filter_enter();
     events_exception_filter_enter(profiler_of(self)->events, function_id);
     unhandled_filter_enter(profiler_of(self)->unhandled);
     if (profiler_of(self)->walk)
@@ -482,6 +484,7 @@ static hresult on_exception_search_filter_enter(struct clr_callback *self, uintp
 
 static hresult on_exception_search_filter_leave(struct clr_callback *self)
 {
+    pinned_filter_leave();
     stack_search_filter_leave();
     if (profiler_of(self)->walk)
         walk_filter_leave(profiler_of(self)->walk);
@@ -492,6 +495,7 @@ static hresult on_exception_search_filter_leave(struct clr_callback *self)
 
 static hresult on_exception_search_catcher_found(struct clr_callback *self, uintptr_t function_id)
 {
+    pinned_found();
     stack_search_catcher_found();
     events_exception_catcher_found(profiler_of(self)->events);
     unhandled_found(profiler_of(self)->unhandled);

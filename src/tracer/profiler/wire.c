@@ -52,6 +52,7 @@ static void detached(void *context, struct stack *stack)
     if (p->events)
         events_thread_ended(p->events, stack);
     unhandled_thread_ended(stack);
+    pinned_thread_ended(stack);
     values_thread_ended(stack);
     alloc_thread_ended(stack);
     if (p->walk)
@@ -232,6 +233,7 @@ static int threads_open(struct profiler *p)
         p->hub.bytes_most = p->options.call_buffer;
     }
     thread_init(&p->hub);
+    pinned_start(&p->runtime);
     context_start(&(struct context_config){p->metadata, p->tree, !p->options.no_lines});
     machine_start(&p->runtime, p->metadata);
     return 0;

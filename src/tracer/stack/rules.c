@@ -9,15 +9,15 @@
 uint64_t stack_rules_off;
 
 static const char *const rule_names[STACK_RULES] = {
-    "dead_on_enter", "dead_on_leave",   "filter_frame",    "filter_dispatch", "handler_cut",
-    "thrown_cut",    "run_end",         "unwind_pending",  "first_leave",     "finally_leave",
-    "alloc_settles", "nested_dispatch", "stale",           "live_above",      "finally_pair",
-    "duplicate",     "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
-    "in_wrapper",    "suspended",       "suspended_there", "suspended_stub",  "unhooked_throws",
-    "unhooked_gone", "dynamic_runs",    "ends_early",      "grace_period",    "live_bounds",
-    "live_split",    "live_open",       "live_merge",      "live_depth",      "walk_frameless",
-    "walk_osr",      "walk_hidden",     "walk_filter",     "walk_exact",      "walk_memo",
-    "walk_start",    "walk_hooked",     "walk_below",      "walk_proven",
+    "dead_on_enter",  "dead_on_leave",   "filter_frame",    "filter_dispatch", "handler_cut",
+    "thrown_cut",     "run_end",         "unwind_pending",  "first_leave",     "finally_leave",
+    "alloc_settles",  "nested_dispatch", "stale",           "live_above",      "finally_pair",
+    "duplicate",      "superseded",      "cut_goes_on",     "hidden",          "silent_pass",
+    "in_wrapper",     "suspended",       "suspended_there", "suspended_stub",  "unhooked_throws",
+    "unhooked_gone",  "dynamic_runs",    "pinned",          "ends_early",      "grace_period",
+    "live_bounds",    "live_split",      "live_open",       "live_merge",      "live_depth",
+    "walk_frameless", "walk_osr",        "walk_hidden",     "walk_filter",     "walk_exact",
+    "walk_memo",      "walk_start",      "walk_hooked",     "walk_below",      "walk_proven",
 };
 
 /* Is the name one of those in the list? */

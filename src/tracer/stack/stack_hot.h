@@ -293,6 +293,7 @@ enum stack_rule {
     RULE_UNHOOKED,
     RULE_UNHOOKED_GONE,
     RULE_DYNAMIC_RUNS,
+    RULE_PINNED,       /* exceptions are pinned while a handler is searched (src/tracer/events) */
     RULE_ENDS_EARLY,   /* of the comparison: without it such snapshots are differences */
     RULE_GRACE_PERIOD, /* of memory, not of frames: without it a reader meets what was given back */
     RULE_LIVE_BOUNDS,  /* of live objects (src/tracer/live): what is not collected is left alone */
