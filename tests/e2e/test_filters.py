@@ -5,7 +5,6 @@ plain pointer while it tells a profiler of the filter.
 from harness import ENVIRONMENT, FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, needs, without
 
 THROWS = 200
-TRIES = 10  # whether a collection comes in the one moment depends on how the machine shares its processors
 MODES = {
     'shadow': (),
     'own': ('--own',),
@@ -32,9 +31,7 @@ test_a_filter_gets_what_was_thrown.needs = [('Filters', framework) for framework
 
 @needs('Filters')
 def test_without_pins_it_gets_something_else(t):
-    for _ in range(TRIES):
-        r = filtered(t, SDK_FRAMEWORK, 'walk', env=without('pinned'))
-        if r.status:
-            break
-    t.true(r.status, 'nothing was wrong in %d runs' % TRIES)
+    """In the build for this the callback waits, as its thread does on a busy machine, so that collections come meanwhile."""
+    r = filtered(t, SDK_FRAMEWORK, 'walk', env=without('pinned'))
+    t.true(r.status, 'nothing was wrong')
     t.note((r.text or 'it died of status %d' % r.status).strip())

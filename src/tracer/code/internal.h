@@ -92,7 +92,7 @@ bool code_il_of(const struct metadata *metadata, const struct metadata_method *m
 
 /* Is a body surely not optimised? Threads: false for all but the resolver. */
 struct code_body;
-bool code_is_unoptimised(const struct metadata *metadata, struct metadata_method *method,
+bool code_is_unoptimised(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body);
 
 /* Objects that optimised code may do without; see tier.c. */

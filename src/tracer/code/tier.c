@@ -125,7 +125,7 @@ static unsigned calls_before(struct metadata_method *method, const struct code_b
     return count;
 }
 
-static bool unoptimised(const struct metadata *metadata, struct metadata_method *method,
+static bool unoptimised(struct metadata *metadata, struct metadata_method *method,
                         const struct code_body *body)
 {
     struct il_code il;
@@ -133,11 +133,12 @@ static bool unoptimised(const struct metadata *metadata, struct metadata_method 
     if (body->order)
         return metadata->config.tiers.instrumented && has_enter(method, body) &&
                !calls_before(method, body);
-    return code_il_of(metadata, method, &il) && !first_optimised(metadata, &il) &&
+    return !code_precompiled(metadata, method, body->start) && code_il_of(metadata, method, &il) &&
+           !first_optimised(metadata, &il) &&
            !(metadata_method_flags(method) & miAggressiveOptimization);
 }
 
-bool code_is_unoptimised(const struct metadata *metadata, struct metadata_method *method,
+bool code_is_unoptimised(struct metadata *metadata, struct metadata_method *method,
                          const struct code_body *body)
 {
     return metadata->config.tiers.tiered && !method->collectible &&
@@ -189,6 +190,5 @@ bool code_unoptimised_alloc(struct metadata *metadata, struct metadata_method *m
         return false;
     body = code_body_find(metadata, method, ip - 1, &offset);
     return body && body->ranges && unoptimised(metadata, method, body) &&
-           !code_precompiled(metadata, method, body->start) &&
            code_precompiled_without(metadata, method, what, made);
 }

@@ -6,6 +6,10 @@
 
 #include <shadowtrace/clr/constants.h>
 
+#ifdef SHADOWTRACE_NEGATIVE
+#include <unistd.h>
+#endif
+
 #define HANDLE_VERSION 13 /* of ICorProfilerInfo, which has handles */
 /* of .NET: older ones dispatch exceptions in native code, later ones keep a handle (measured). */
 #define FIRST_MAJOR 9
@@ -93,10 +97,20 @@ void pinned_thrown(uintptr_t object)
         unpin(pinned);
 }
 
+/* Without pins a test waits here for the collection that it needs to see. */
+static void wait_for_collection(void)
+{
+#ifdef SHADOWTRACE_NEGATIVE
+    if (!RULE(RULE_PINNED))
+        usleep(2000);
+#endif
+}
+
 void pinned_filter_enter(void)
 {
     struct thread *t = self();
 
+    wait_for_collection();
     if (t)
         t->filters++;
 }
