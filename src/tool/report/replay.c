@@ -21,6 +21,7 @@ struct thread {
     struct sum *history; /* only of a log whose calls are reported late */
     size_t count, capacity;
     bool inside;   /* its open calls have their rows */
+    uint32_t rows; /* that it has */
     uint32_t last; /* row of its latest event; NO_ROW */
     bool last_ended;
     uint64_t values_id;
@@ -40,10 +41,11 @@ struct replay {
     bool late; /* --min-duration */
 };
 
-static int new_row(struct replay *r, const struct replay_row *row, uint32_t *out)
+/* Threads come into the log in any order: each may have all the rows that are wanted. */
+static int new_row(struct replay *r, struct thread *t, const struct replay_row *row, uint32_t *out)
 {
     *out = NO_ROW;
-    if ((r->filter.limit && r->count >= r->filter.limit) || r->count >= NO_ROW - 1) {
+    if ((r->filter.limit && t->rows >= r->filter.limit) || r->count >= NO_ROW - 1) {
         r->more++;
         return 0;
     }
@@ -52,7 +54,19 @@ static int new_row(struct replay *r, const struct replay_row *row, uint32_t *out
     r->rows[r->count] = *row;
     r->rows[r->count].order = (uint32_t)r->count;
     *out = (uint32_t)r->count++;
+    t->rows++;
     return 0;
+}
+
+static void rows_cut(struct replay *r, size_t count)
+{
+    while (r->count > count) {
+        struct replay_row *row = &r->rows[--r->count];
+
+        free(row->args); /* jansson's */
+        free(row->returns);
+        free(row->out);
+    }
 }
 
 static struct thread *own(struct report_calls_thread *thread)
@@ -143,7 +157,7 @@ static int show(struct replay *r, struct report_calls_thread *thread, struct rep
     before = allocated_at(t, call->t);
     row.bytes = before.bytes;
     row.allocs = before.allocs;
-    return err ? err : new_row(r, &row, &call->row);
+    return err ? err : new_row(r, t, &row, &call->row);
 }
 
 /* The thread comes into the range: what is open by then is part of it. */
@@ -236,7 +250,7 @@ static int on_missing(void *context, struct report_calls_thread *thread, uint64_
     if (err || !in_range(r, t) || !shown(r, thread, level))
         return err;
     row.level = (uint32_t)level;
-    return new_row(r, &row, &number);
+    return new_row(r, thread->user, &row, &number);
 }
 
 static int on_values(void *context, struct report_calls_thread *thread, uint64_t id)
@@ -302,7 +316,7 @@ static int on_exception(struct replay *r, const struct log_record *record)
         row.args =
             json_dumps(json_object_get(record->json, "message"), JSON_ENCODE_ANY | JSON_COMPACT);
     if (!err)
-        err = new_row(r, &row, &number);
+        err = new_row(r, thread->user, &row, &number);
     if (err || number == NO_ROW)
         free(row.args); /* jansson's */
     return err;
@@ -394,11 +408,7 @@ void replay_free(struct replay *r)
         memory_free(t);
     }
     report_calls_fini(&r->calls);
-    for (size_t i = 0; i < r->count; i++) {
-        free(r->rows[i].args);
-        free(r->rows[i].returns);
-        free(r->rows[i].out);
-    }
+    rows_cut(r, 0);
     memory_free_all(r->rows, r->verdicts);
     log_defs_fini(&r->defs);
     log_input_fini(&r->log);
@@ -436,9 +446,14 @@ static int finish(struct replay *r)
             if (call->row != NO_ROW)
                 err = on_ended(r, thread, call, thread->t, REPORT_CALL_OPEN);
     }
-    if (!err)
-        SORT(r->rows, r->count, r->filter.interleaved ? by_time : by_thread);
-    return err;
+    if (err)
+        return err;
+    SORT(r->rows, r->count, r->filter.interleaved ? by_time : by_thread);
+    if (r->filter.limit && r->count > r->filter.limit) {
+        r->more += r->count - r->filter.limit;
+        rows_cut(r, r->filter.limit);
+    }
+    return 0;
 }
 
 int replay_read(struct replay *r, const char *path, void (*progress)(void *, uint64_t, uint64_t),
