@@ -18,12 +18,13 @@ from selection import each, lane
 FRAMEWORKS = 'net9.0', 'net10.0', 'net11.0'
 HOOKS = 'elt3', 'elt2'
 NEGATIVE = 'build/aarch64/negative/libshadowtrace.so'
-UNIT = 'hooks/aarch64/test_slow_call', 'code/aarch64/test_cpu_code', 'clr/aarch64/test_function', 'stack/test_calls'
+UNIT = ('hooks/aarch64/test_slow_call', 'code/aarch64/test_cpu_code', 'clr/aarch64/test_function',
+        *('stack/' + name[:-2] for name in sorted(os.listdir(os.path.join(ROOT, 'tests/unit/stack'))) if name.startswith('test_')))
 
 
 @lane('arm64')
 @each('program', *UNIT)
-def test_what_only_this_cpu_has(t, program):
+def test_what_depends_on_the_cpu(t, program):
     path = os.path.join(arm64.ARM64, 'unit', program)
     result = run(arm64.emulator(os.path.relpath(path, ROOT)) + [path])
     t.equal(result.status, 0, result)

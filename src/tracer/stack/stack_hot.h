@@ -132,6 +132,18 @@ void stack_leave_slow(uintptr_t method, uintptr_t sp);
 /* As stack_enter, of a method that may go on where it was begun elsewhere (STACK_RESUMABLE). */
 void stack_enter_resumable(uintptr_t method, struct frame_at at, const uintptr_t *passed);
 
+/* All of a call but what its frame keeps. Owner only. */
+static inline void frame_set(struct frame *frame, uintptr_t method, struct frame_at at,
+                             uintptr_t ret)
+{
+    store_relaxed(&frame->method, method);
+    store_relaxed(&frame->sp, at.sp);
+    store_relaxed(&frame->marked_ret, ret);
+#if CPU_RECORD_APART
+    store_relaxed(&frame->fp, at.fp);
+#endif
+}
+
 /* Wait-free but for the slow path (lock-free); keeps errno. Threads: the owner; in hooks. */
 static inline void stack_enter_at(uintptr_t method, struct frame_at at)
 {
@@ -144,12 +156,7 @@ static inline void stack_enter_at(uintptr_t method, struct frame_at at)
     }
     /* The last change of state before these slots; pairs with look_again(). Nothing on x86. */
     fence_release();
-    store_relaxed(&top->method, method);
-    store_relaxed(&top->sp, at.sp);
-    store_relaxed(&top->marked_ret, ((const uintptr_t *)FRAME_RECORD(at))[1]);
-#if CPU_RECORD_APART
-    store_relaxed(&top->fp, at.fp);
-#endif
+    frame_set(top, method, at, ((const uintptr_t *)FRAME_RECORD(at))[1]);
     w->top = top + 1;
     store_release(&w->state, load_relaxed(&w->state) + STATE_ENTER); /* slots before state */
 }

@@ -177,12 +177,7 @@ void stack_push(struct stack *s, uintptr_t method, struct frame_at at, uintptr_t
     }
     top = s->words->top;
     fence_release(); /* as in stack_enter */
-    store_relaxed(&top->method, method);
-    store_relaxed(&top->sp, at.sp);
-    store_relaxed(&top->marked_ret, ret);
-#if CPU_RECORD_APART
-    store_relaxed(&top->fp, at.fp);
-#endif
+    frame_set(top, method, at, ret);
     s->words->top = top + 1;
     store_release(&s->words->state, load_relaxed(&s->words->state) + STATE_ENTER);
 }
@@ -201,9 +196,8 @@ void stack_splice(struct stack *s, uint32_t from, uint32_t to, enum stack_repair
         struct frame *to_frame = stack_frame(s, from + i);
         const struct frame *from_frame = stack_frame(s, to + i);
 
-        store_relaxed(&to_frame->method, load_relaxed(&from_frame->method));
-        store_relaxed(&to_frame->sp, load_relaxed(&from_frame->sp));
-        store_relaxed(&to_frame->marked_ret, frame_ret(from_frame));
+        frame_set(to_frame, load_relaxed(&from_frame->method), frame_place(from_frame),
+                  frame_ret(from_frame));
         frame_keep(to_frame, 0, frame_flags(from_frame)); /* its context has changed */
     }
     s->words->top -= to - from;

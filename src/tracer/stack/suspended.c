@@ -149,7 +149,7 @@ static bool is_gone_there(const struct stack_copied *frame, uintptr_t sp)
     uintptr_t returns_to;
 
     return frame->sp <= sp ||
-           (peek(&returns_to, frame->sp - sizeof(returns_to), sizeof(returns_to)) &&
+           (peek(&returns_to, FRAME_RECORD(*frame) + sizeof(returns_to), sizeof(returns_to)) &&
             is_other_call(returns_to, frame->ret));
 }
 

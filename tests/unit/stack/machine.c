@@ -21,6 +21,26 @@ uintptr_t sp_of(unsigned level)
     return (uintptr_t)&machine[(LEVELS + 1 - level) * STRIDE];
 }
 
+uintptr_t *record_of(unsigned level)
+{
+    return &machine[(LEVELS + 1 - level) * STRIDE - RECORD];
+}
+
+struct frame_at place_of(unsigned level)
+{
+    struct frame_at at = frame_at(sp_of(level));
+
+#if CPU_RECORD_APART
+    at.fp = (uintptr_t)record_of(level);
+#endif
+    return at;
+}
+
+uintptr_t handler_of(unsigned level)
+{
+    return sp_of(CPU_HANDLER_SP_OF_CALLER ? level : level + 1);
+}
+
 static char at_level[LEVELS + 1]; /* which method runs there */
 
 /* What the runtime answers: whose code an address lies in. */
@@ -33,8 +53,8 @@ static uintptr_t function_at(uintptr_t ip)
 void enter(char method, unsigned level, uintptr_t from)
 {
     at_level[level] = method;
-    machine[(LEVELS + 1 - level) * STRIDE - 1] = from;
-    stack_enter(id(method), sp_of(level));
+    record_of(level)[1] = from;
+    stack_enter_at(id(method), place_of(level));
 }
 
 void call(char method, unsigned level)

@@ -1,6 +1,6 @@
 /*
  * The rules of the shadow stack, on a simulated machine stack: an array of words, where level n lies
- * below level n - 1, a call's SP points into it, and the word under that SP is its return address. A
+ * below level n - 1, a call's SP points into it, and its frame record lies where this CPU has it. A
  * method is a letter; "ABC" is a stack with A at the root and C on top.
  */
 #ifndef SHADOWTRACE_TESTS_UNIT_STACK_MACHINE_H
@@ -11,8 +11,10 @@
 #include "base/memory.h"
 #include "support/test.h"
 
-#define LEVELS       8000u
-#define STRIDE       4u /* words between two levels */
+#define LEVELS 8000u
+#define STRIDE 4u /* words between two levels */
+#define RECORD \
+    (CPU_RECORD_APART ? STRIDE : 2u) /* how many a frame's record lies below its caller's SP */
 #define FIRST_FRAMES 1000u
 #define FROM_NATIVE  0x12345u /* return addresses */
 #define FROM_JITTED  0x402000u
@@ -29,6 +31,10 @@ extern bool filter_throws;
 uintptr_t id(char method);
 uintptr_t function(char method);
 uintptr_t sp_of(unsigned level);
+struct frame_at place_of(unsigned level);
+uintptr_t *record_of(unsigned level);
+/* What the runtime says of where a handler is, when it is one of the frame on that level. */
+uintptr_t handler_of(unsigned level);
 void enter(char method, unsigned level, uintptr_t from);
 void call(char method, unsigned level);
 void native_call(char method, unsigned level);

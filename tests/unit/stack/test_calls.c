@@ -28,7 +28,7 @@ TEST(the_return_address_is_the_word_read_at_enter)
     call('A', 1);
     frame = stack_frame(stack_self, 0);
     assert_true(frame_ret(frame) == FROM_JITTED + 1);
-    machine[(LEVELS + 1 - 1) * STRIDE - 1] = 0x666; /* hijacked for a suspension */
+    record_of(1)[1] = 0x666; /* hijacked for a suspension */
     call('B', 2);
     leave('B', 2);
     assert_true(frame_ret(frame) == FROM_JITTED + 1);

@@ -143,7 +143,8 @@ static unsigned step(struct fleet *fleet, struct machine *m, unsigned level, uns
         stack_exception_thrown();
         stack_search_function_enter(methods[level % METHODS]);
         stack_search_catcher_found();
-        stack_catcher_enter(methods[to % METHODS], sp_of(m, to + 1));
+        stack_catcher_enter(methods[to % METHODS],
+                            sp_of(m, CPU_HANDLER_SP_OF_CALLER ? to : to + 1));
         level = to;
         add_relaxed(&fleet->thrown, 1);
     }

@@ -48,7 +48,7 @@ TEST(a_filter_has_a_dispatch_of_its_own)
     search("GF");
     stack_search_catcher_found();
     unwind("G");
-    stack_catcher_enter(function('F'), sp_of(6));
+    stack_catcher_enter(function('F'), handler_of(5));
     expect("ABCBF");
     leave('F', 5);
     stack_search_filter_leave();

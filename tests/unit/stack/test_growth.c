@@ -20,7 +20,7 @@ TEST(events_on_a_thread_without_a_stack_make_none)
     stack_search_filter_leave();
     stack_search_catcher_found();
     unwind("A");
-    stack_unwind_finally_enter(function('A'), sp_of(1));
+    stack_unwind_finally_enter(function('A'), handler_of(0));
     stack_unwind_finally_leave();
     stack_catcher_enter(function('A'), 0);
     assert_null(stack_peek());
@@ -38,7 +38,7 @@ TEST(an_empty_stack_takes_every_event)
     stack_search_filter_enter(function('A'));
     expect("");
     stack_search_filter_leave();
-    stack_catcher_enter(function('A'), sp_of(1));
+    stack_catcher_enter(function('A'), handler_of(0));
     stack_catcher_enter(function('A'), 0);
     expect("");
     assert_int_equal(settle(), 0);
@@ -194,7 +194,7 @@ TEST(every_event_lives_without_memory)
         stack_search_filter_leave();
         expect_invariants();
     }
-    stack_catcher_enter(function('B'), sp_of(3));
+    stack_catcher_enter(function('B'), handler_of(2));
     expect("AB");
 }
 

@@ -57,13 +57,13 @@ TEST(a_second_exception_in_a_handler_cuts_nothing_that_lives)
     search("CB");
     stack_search_catcher_found();
     unwind("C");
-    stack_catcher_enter(function('B'), sp_of(3));
+    stack_catcher_enter(function('B'), handler_of(2));
     call('D', 4);
     stack_exception_thrown();
     expect("ABD");
     search("DB");
     stack_search_catcher_found();
-    stack_catcher_enter(function('B'), sp_of(3));
+    stack_catcher_enter(function('B'), handler_of(2));
     expect("AB");
 }
 
@@ -141,7 +141,7 @@ TEST(a_first_chance_handler_has_a_dispatch_of_its_own)
     search("XH");
     stack_search_catcher_found();
     unwind("X");
-    stack_catcher_enter(function('H'), sp_of(7));
+    stack_catcher_enter(function('H'), handler_of(6));
     expect("ABCH");
     leave('H', 6);
     expect("ABC");
@@ -182,7 +182,7 @@ TEST(a_first_chance_handler_left_dead_ends_too)
     search("B");
     native_call('H', 4);
     call('X', 5);
-    stack_catcher_enter(function('A'), sp_of(2)); /* past the handler and all */
+    stack_catcher_enter(function('A'), handler_of(1)); /* past the handler and all */
     expect("A");
     assert_int_equal(stack_self->save_count, 0);
     call('C', 2);
@@ -232,7 +232,7 @@ TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was)
     stack_exception_thrown();
     stack_search_function_enter(0x12345);
     stack_search_catcher_found();
-    stack_catcher_enter(0x12345, sp_of(5));
+    stack_catcher_enter(0x12345, handler_of(4));
     settle();
     expect("ABC"); /* an allocation in its catch */
     stack_exception_thrown();
@@ -240,7 +240,7 @@ TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was)
     stack_exception_thrown();
     search("D");
     stack_search_catcher_found();
-    stack_catcher_enter(function('D'), sp_of(5));
+    stack_catcher_enter(function('D'), handler_of(4));
     leave('D', 4);
     settle();
     expect("ABC");
@@ -252,7 +252,7 @@ TEST(what_unhooked_code_throws_inside_of_a_search_leaves_that_as_it_was)
     assert_int_equal(stack_self->dispatch.reach, 1); /* of C it knew already */
     stack_search_catcher_found();
     unwind("CB");
-    stack_catcher_enter(function('A'), sp_of(2));
+    stack_catcher_enter(function('A'), handler_of(1));
     expect("A");
     assert_ptr_equal(stack_words.limit, stack_self->end);
 }
@@ -295,7 +295,7 @@ TEST(a_frame_left_too_early_comes_back_as_it_was)
     assert_true(stack_top_sp(stack_self) == sp_of(2));
     assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
-    stack_inside(stack_self, id('B'), frame_at(sp_of(2)), true); /* it is there */
+    stack_inside(stack_self, id('B'), place_of(2), true); /* it is there */
     expect("AB");
     expect_only(STACK_IN_WRAPPER, 1);
 }
@@ -303,8 +303,8 @@ TEST(a_frame_left_too_early_comes_back_as_it_was)
 TEST(a_frame_that_no_hook_told_of_yet_is_pushed)
 {
     calls("A");
-    machine[(LEVELS + 1 - 2) * STRIDE - 1] = FROM_JITTED + 2;
-    stack_inside(stack_self, id('B'), frame_at(sp_of(2)), false);
+    record_of(2)[1] = FROM_JITTED + 2;
+    stack_inside(stack_self, id('B'), place_of(2), false);
     expect("AB");
     assert_true(frame_ret(&stack_words.top[-1]) == FROM_JITTED + 2);
     expect_only(STACK_IN_WRAPPER, 1);
@@ -341,7 +341,7 @@ TEST(an_exception_that_goes_past_another_ends_it)
     stack_exception_thrown();
     search("FCB");
     unwind("FC");
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     expect("AB");
     assert_int_equal(stack_self->save_count, 0);
     settle();

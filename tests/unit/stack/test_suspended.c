@@ -13,8 +13,10 @@
 
 #define LEVELS 32u
 #define STRIDE 8u
-#define CODE   0x1000u /* of each method */
-#define HIJACK 0x77u   /* in no method */
+#define RECORD \
+    (CPU_RECORD_APART ? 4u : 2u) /* words that a frame's record lies below its caller's SP */
+#define CODE   0x1000u           /* of each method */
+#define HIJACK 0x77u             /* in no method */
 
 static uintptr_t machine[(LEVELS + 2) * STRIDE];
 static uintptr_t functions[128];
@@ -50,26 +52,36 @@ static uintptr_t *sp_of(unsigned level)
     return &machine[(LEVELS + 1 - level) * STRIDE];
 }
 
+static uintptr_t *frame_pointer(unsigned level)
+{
+    return sp_of(level) - RECORD;
+}
+
 /* What a frame at this level leaves on the machine's stack: where it returns to, and its caller's frame pointer. */
 static uintptr_t *lay(unsigned level, uintptr_t ret, const uintptr_t *caller)
 {
-    uintptr_t *sp = sp_of(level);
+    uintptr_t *record = frame_pointer(level);
 
-    sp[-1] = ret;
-    sp[-2] = (uintptr_t)caller;
-    return sp - 2;
+    record[0] = (uintptr_t)caller;
+    record[1] = ret;
+    return record;
 }
 
-static uintptr_t *frame_pointer(unsigned level)
+static void enter(char method, unsigned level)
 {
-    return sp_of(level) - 2;
+    struct frame_at at = frame_at((uintptr_t)sp_of(level));
+
+#if CPU_RECORD_APART
+    at.fp = (uintptr_t)frame_pointer(level);
+#endif
+    stack_enter_at(id(method), at);
 }
 
 /* Called by `caller` one level above, from the instruction `at` of its code. */
 static void call(char method, unsigned level, char caller, unsigned at)
 {
     lay(level, code_of(caller, at), frame_pointer(level - 1));
-    stack_enter(id(method), (uintptr_t)sp_of(level));
+    enter(method, level);
 }
 
 /* A callback, in a native function on this level. */
@@ -138,7 +150,7 @@ TEST(frames_entered_over_it_stay)
     three();
     lay(6, code_of('A', 3),
         frame_pointer(2)); /* D's caller's SP lies below c's: nothing of them is popped */
-    stack_enter(id('D'), (uintptr_t)sp_of(6));
+    enter('D', 6);
     call('E', 7, 'D', 1);
     expect("AbcDE");
     look(8, code_of('E', 1), frame_pointer(7));
@@ -160,18 +172,18 @@ TEST(a_body_replaced_on_the_stack_stays)
 {
     three();
     /* c's other body has its frame pointer lower: 3 words below the first one's. */
-    sp_of(4)[-5] = (uintptr_t)frame_pointer(3);
-    look(6, code_of('c', 7), sp_of(4) - 5);
+    *(frame_pointer(4) - 3) = (uintptr_t)frame_pointer(3);
+    look(6, code_of('c', 7), frame_pointer(4) - 3);
     expect("Abc");
 }
 
 TEST(a_replaced_return_address_changes_nothing)
 {
     three();
-    sp_of(4)[-1] = HIJACK;
+    frame_pointer(4)[1] = HIJACK;
     look(5, code_of('c', 1), frame_pointer(4));
     expect("Abc");
-    sp_of(3)[-1] = HIJACK;
+    frame_pointer(3)[1] = HIJACK;
     look(5, code_of('c', 1), frame_pointer(4));
     expect("Abc");
 }
@@ -191,8 +203,8 @@ TEST(a_return_address_replaced_at_the_enter_changes_nothing)
     call('A', 2, 'R', 1);
     call('b', 3, 'A', 1);
     lay(4, HIJACK, frame_pointer(3));
-    stack_enter(id('c'), (uintptr_t)sp_of(4));
-    sp_of(4)[-1] = code_of('b', 1);
+    enter('c', 4);
+    frame_pointer(4)[1] = code_of('b', 1);
     allocate_without_frame('c', 1);
     expect("Abc");
 }
@@ -202,8 +214,8 @@ TEST(what_allocates_in_the_place_of_a_suspended_method_is_another)
     call('A', 2, 'R', 1);
     call('b', 3, 'A', 1);
     lay(4, HIJACK, frame_pointer(3));
-    stack_enter(id('c'), (uintptr_t)sp_of(4));
-    sp_of(4)[-1] = code_of('b', 2); /* c suspended, b called D, which has no hooks */
+    enter('c', 4);
+    frame_pointer(4)[1] = code_of('b', 2); /* c suspended, b called D, which has no hooks */
     allocate_without_frame('D', 1);
     expect("Ab");
 }
@@ -260,14 +272,14 @@ TEST(a_copy_keeps_what_was_entered_over_a_suspended_method)
 {
     three();
     lay(4, code_of('b', 9), frame_pointer(3)); /* called where c was */
-    stack_enter(id('D'), called_from(6));
+    enter('D', 6);
     assert_string_equal(copy_without(called_from(7), 1), "AbD");
 }
 
 TEST(a_return_address_put_for_a_suspension_is_no_other_call)
 {
     three();
-    sp_of(4)[-1] = HIJACK;
+    frame_pointer(4)[1] = HIJACK;
     assert_string_equal(copy_without(called_from(6), 0), "Abc");
 }
 

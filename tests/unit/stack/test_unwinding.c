@@ -15,8 +15,7 @@ TEST(a_handler_cuts_by_its_stack_pointer)
     search("AAA");
     stack_search_catcher_found();
     unwind("AA");
-    stack_catcher_enter(function('A'),
-                        sp_of(3)); /* the second A: its own SP is what the third was called with */
+    stack_catcher_enter(function('A'), handler_of(2)); /* the second A */
     expect("AA");
     expect_only(STACK_HANDLER_CUT, 1);
     assert_int_equal(settle(), 2);
@@ -28,7 +27,7 @@ TEST(a_handler_in_the_top_frame_cuts_nothing)
     stack_exception_thrown();
     search("B");
     stack_search_catcher_found();
-    stack_catcher_enter(function('B'), sp_of(3));
+    stack_catcher_enter(function('B'), handler_of(2));
     expect("AB");
     expect_no_repair();
     assert_ptr_equal(stack_words.limit, stack_self->end); /* and the fast path is open again */
@@ -41,7 +40,7 @@ TEST(a_finally_cuts_as_a_catch_does)
     search("DCBA");
     stack_search_catcher_found();
     unwind("DC");
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     expect("AB");
     expect_only(STACK_HANDLER_CUT, 1);
 }
@@ -65,10 +64,10 @@ TEST(every_handler_ends_the_search)
     stack_search_catcher_found();
     assert_false(stack_self->dispatch.searching);
     stack_exception_thrown();
-    stack_catcher_enter(function('B'), sp_of(3));
+    stack_catcher_enter(function('B'), handler_of(2));
     assert_false(stack_self->dispatch.searching);
     stack_exception_thrown();
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     assert_false(stack_self->dispatch.searching);
     expect("AB");
 }
@@ -139,7 +138,8 @@ TEST(a_handler_clears_what_is_pending)
 {
     calls("ABC");
     unwind("CB");
-    stack_catcher_enter(function('B'), sp_of(3)); /* reported, but it is the one that catches */
+    stack_catcher_enter(function('B'),
+                        handler_of(2)); /* reported, but it is the one that catches */
     expect("AB");
     assert_int_equal(settle(), 2);
     assert_ptr_equal(stack_words.limit, stack_self->end);
@@ -197,7 +197,7 @@ TEST(a_finally_that_ends_leaves_its_frame_pending)
     search("CBA");
     stack_search_catcher_found();
     unwind("C");
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     expect("AB");
     call('D', 4);
     leave('D', 4);
@@ -216,7 +216,7 @@ TEST(a_finally_of_a_method_without_hooks_leaves_its_caller_alive)
     search("CX");
     stack_search_catcher_found(); /* by what called X, which is not reported either */
     unwind("CX");
-    stack_unwind_finally_enter(function('X'), sp_of(4));
+    stack_unwind_finally_enter(function('X'), handler_of(3));
     stack_unwind_finally_leave();
     expect("AB");
     assert_int_equal(settle(), 2);
@@ -225,13 +225,13 @@ TEST(a_finally_of_a_method_without_hooks_leaves_its_caller_alive)
 TEST(two_finally_blocks_of_one_method_keep_its_frame)
 {
     calls("AB");
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     stack_unwind_finally_leave();
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     expect("AB");
     assert_int_equal(settle(), 2);
     stack_unwind_finally_leave();
-    stack_catcher_enter(function('A'), sp_of(2));
+    stack_catcher_enter(function('A'), handler_of(1));
     expect("A");
 }
 
@@ -253,6 +253,8 @@ TEST(what_an_unreported_handler_calls_is_kept)
     assert_int_equal(frame_node(stack_frame(stack_self, 3)), 0); /* its context is another now */
     assert_true(frame_ret(stack_frame(stack_self, 2)) == FROM_JITTED + 6);
     assert_true(load_relaxed(&stack_frame(stack_self, 3)->sp) == sp_of(7));
+    assert_true(frame_record(stack_frame(stack_self, 2)) == (uintptr_t)record_of(6));
+    assert_true(frame_record(stack_frame(stack_self, 3)) == (uintptr_t)record_of(7));
     assert_ptr_equal(stack_words.limit, stack_self->end); /* the dispatch is over */
     leave('F', 7);
     leave('E', 6);
@@ -275,7 +277,7 @@ TEST(an_exception_below_an_unreported_handler_keeps_what_it_called)
     assert_int_equal(stack_self->dispatch.reach, 1);
     stack_search_catcher_found();
     unwind("E");
-    stack_catcher_enter(function('B'), sp_of(3));
+    stack_catcher_enter(function('B'), handler_of(2));
     expect("AB");
 }
 
@@ -298,7 +300,7 @@ TEST(a_finally_that_was_never_entered_is_not_left)
     calls("AB");
     stack_unwind_finally_leave(); /* one of a dynamic method: only its end is reported */
     assert_int_equal(settle(), 2);
-    stack_unwind_finally_enter(function('B'), sp_of(3));
+    stack_unwind_finally_enter(function('B'), handler_of(2));
     stack_unwind_finally_leave();
     assert_int_equal(settle(), 1);
     stack_unwind_finally_leave();
@@ -344,7 +346,7 @@ TEST(code_that_runs_inside_of_the_search_is_kept)
     search("GF");
     stack_search_catcher_found();
     unwind("G");
-    stack_catcher_enter(function('F'), sp_of(6));
+    stack_catcher_enter(function('F'), handler_of(5));
     leave('F', 5);
     expect("ABC");
     search("A");
