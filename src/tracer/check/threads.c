@@ -280,13 +280,15 @@ static void compare(struct check_threads *t, uint32_t os_thread, hresult result)
  */
 static void drop_suspended(struct check_threads *t, uint32_t os_thread)
 {
-    uintptr_t sp = t->walked.first.sp;
+    uintptr_t sp = t->walked.first.sp, fp = t->walked.first.fp;
 
     if (!t->copy.depth || !t->walked.first.function)
         return;
-    if (find_seed(t, os_thread) == NATIVE_FOUND && t->registers.value[CPU_SP] < sp)
+    if (find_seed(t, os_thread) == NATIVE_FOUND && t->registers.value[CPU_SP] < sp) {
         sp = t->registers.value[CPU_SP];
-    if (stack_copy_drop_suspended(&t->copy, sp))
+        fp = t->registers.value[CPU_FP];
+    }
+    if (stack_copy_drop_suspended(&t->copy, sp, fp))
         add_relaxed(&t->config.agreement->suspended, 1);
 }
 

@@ -393,12 +393,12 @@ int stack_copy_thread(uint32_t os_thread, struct stack_copy *out);
 
 /*
  * stack_copy_drop_suspended - takes out of a whole copy what the thread's next hook or callback
- * would (stack_drop_suspended). The thread is stopped; sp: the stack pointer of the youngest method
- * on its machine's stack.
+ * would (stack_drop_suspended). The thread is stopped; sp and fp: the stack pointer and the frame
+ * pointer of the youngest method on its machine's stack.
  * Returns: how many frames. Threads: any. May run: where the runtime may be asked what code lies at
  * an address; some system calls.
  */
-uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp);
+uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp, uintptr_t fp);
 
 /* What is kept of a copy of a stack: it is not copied again while nothing has changed. */
 struct stack_seen {

@@ -140,20 +140,36 @@ void stack_drop_suspended(struct stack *s, const void *frame_address)
 }
 
 /*
+ * What was called with that stack pointer, and is or has led to the stopped thread's youngest
+ * method, whose frame pointer is fp: where does it return to? 0: not known. The address lies under
+ * `sp`, or, where records lie apart, in the last one of the chain that is below.
+ */
+static uintptr_t returns_there(uintptr_t sp, uintptr_t fp)
+{
+    uintptr_t record[2] = {fp, 0};
+
+    if (!CPU_RECORD_APART)
+        return peek(record, sp - sizeof(record), sizeof(record)) ? record[1] : 0;
+    for (unsigned i = 0; i < WALKED && record[0] < sp; i++) {
+        uintptr_t at = record[0];
+
+        if (at % sizeof(at) || !peek(record, at, sizeof(record)) || record[0] <= at)
+            return 0;
+    }
+    return record[0] < sp ? 0 : record[1];
+}
+
+/*
  * `sp`: of the youngest method that is on the stopped thread's machine stack. A method that was
  * called from there, or from above, is not: it has returned. Of one from further down the address
  * that it returned to is gone when its caller has called something else.
  */
-static bool is_gone_there(const struct stack_copied *frame, uintptr_t sp)
+static bool is_gone_there(const struct stack_copied *frame, uintptr_t sp, uintptr_t fp)
 {
-    uintptr_t returns_to;
-
-    return frame->sp <= sp ||
-           (peek(&returns_to, FRAME_RECORD(*frame) + sizeof(returns_to), sizeof(returns_to)) &&
-            is_other_call(returns_to, frame->ret));
+    return frame->sp <= sp || is_other_call(returns_there(frame->sp, fp), frame->ret);
 }
 
-uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp)
+uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp, uintptr_t fp)
 {
     bool (*suspends)(uintptr_t method) = stack_config()->suspends;
     uint32_t count = copy->depth, kept = 0;
@@ -163,7 +179,7 @@ uint32_t stack_copy_drop_suspended(struct stack_copy *copy, uintptr_t sp)
     for (uint32_t i = 0; i < count; i++) {
         const struct stack_copied *frame = &copy->frames[i];
 
-        if (!frame->method || !suspends(frame->method) || !is_gone_there(frame, sp))
+        if (!frame->method || !suspends(frame->method) || !is_gone_there(frame, sp, fp))
             copy->frames[kept++] = *frame;
     }
     copy->depth = kept;
