@@ -18,6 +18,7 @@ from selection import each, lane
 FRAMEWORKS = 'net9.0', 'net10.0', 'net11.0'
 HOOKS = 'elt3', 'elt2'
 NEGATIVE = 'build/aarch64/negative/libshadowtrace.so'
+NOT_HERE = {'suspended_stub'}  # the runtime's code that allocates keeps a frame on this CPU
 UNIT = ('hooks/aarch64/test_slow_call', 'code/aarch64/test_cpu_code', 'clr/aarch64/test_function',
         *('stack/' + name[:-2] for name in sorted(os.listdir(os.path.join(ROOT, 'tests/unit/stack'))) if name.startswith('test_')))
 
@@ -97,7 +98,7 @@ def by_a_library_without(t, framework, program, arguments, options, env):
 @needs('Dynamic')
 @needs('RuntimeAsync')
 @needs('Rules', framework='net9.0')
-@each('rule', *(rule for rule, row in test_negative.RULES.items() if row[0] in FRAMEWORKS))
+@each('rule', *(rule for rule, row in test_negative.RULES.items() if row[0] in FRAMEWORKS and rule not in NOT_HERE))
 def test_without(t, rule):
     test_negative.differs_without(t, rule, by_a_library_without)
 
