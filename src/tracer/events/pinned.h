@@ -7,9 +7,12 @@
  * the collection moves the exception, the filter has a pointer to other memory: it answers wrongly,
  * or the process dies. A pinned object does not move.
  *
- * A pin ends when the search found a handler, when the filter ends in which the exception was
- * thrown, or when the thread throws again from an older frame. Costs a throw two calls of the
- * runtime, and nothing else.
+ * A pin ends with the first callback after the search. Which search that was is seen by where the
+ * callback lies on the stack, for not every search has a callback that says that it ended. Dynamic
+ * methods have no metadata: the runtime says neither that one of them catches nor that its filter
+ * is entered, only that it is left; native code ends searches, too. What is thrown and caught
+ * within one dynamic method is pinned until the next callback from an older frame. Costs a throw
+ * two calls of the runtime, and nothing else.
  */
 #ifndef SHADOWTRACE_EVENTS_PINNED_H
 #define SHADOWTRACE_EVENTS_PINNED_H
@@ -23,18 +26,22 @@
 void pinned_start(const struct clr_runtime *runtime);
 
 /*
- * In the callbacks of these names, before anything that lets a collection run.
- * Threads: the one that throws.
+ * In callbacks, before anything that lets a collection run. Threads: the one that throws.
+ * pinned_thrown   - an exception was thrown.
+ * pinned_searched - a handler for it is still searched; for those that were thrown inside, no more.
+ * pinned_found    - a handler for it is no longer searched.
  */
 void pinned_thrown(uintptr_t object);
-void pinned_filter_enter(void);
-void pinned_filter_leave(void);
-void pinned_found(void); /* ExceptionSearchCatcherFound */
+void pinned_searched(void);
+void pinned_found(void);
 
 /* The thread of this stack ends. Before thread_ended(). */
 void pinned_thread_ended(struct stack *stack);
 
-/* No exception is pinned from here on. Before the runtime is left. Threads: any. */
+/*
+ * Returns: when none is pinned, nor will be. Before the runtime is left.
+ * Threads: one, that the runtime does not know.
+ */
 void pinned_stop(void);
 
 #endif

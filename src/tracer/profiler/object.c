@@ -459,6 +459,7 @@ static hresult on_exception_thrown(struct clr_callback *self, uintptr_t thrown_o
 
 static hresult on_exception_search_function_enter(struct clr_callback *self, uintptr_t function_id)
 {
+    pinned_searched();
     stack_search_function_enter(function_id);
     events_exception_search(profiler_of(self)->events, function_id);
     unhandled_searched(profiler_of(self)->unhandled, function_id);
@@ -473,7 +474,7 @@ static hresult on_exception_search_function_leave(struct clr_callback *self)
 
 static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
 {
-    pinned_filter_enter();
+    pinned_searched();
     events_exception_filter_enter(profiler_of(self)->events, function_id);
     unhandled_filter_enter(profiler_of(self)->unhandled);
     if (profiler_of(self)->walk)
@@ -484,7 +485,7 @@ static hresult on_exception_search_filter_enter(struct clr_callback *self, uintp
 
 static hresult on_exception_search_filter_leave(struct clr_callback *self)
 {
-    pinned_filter_leave();
+    pinned_searched();
     stack_search_filter_leave();
     if (profiler_of(self)->walk)
         walk_filter_leave(profiler_of(self)->walk);
@@ -504,6 +505,7 @@ static hresult on_exception_search_catcher_found(struct clr_callback *self, uint
 
 static hresult on_exception_unwind_function_enter(struct clr_callback *self, uintptr_t function_id)
 {
+    pinned_found();
     stack_unwind_function_enter(function_id);
     events_exception_unwind(profiler_of(self)->events);
     unhandled_unwind(profiler_of(self)->unhandled, function_id);
@@ -512,6 +514,7 @@ static hresult on_exception_unwind_function_enter(struct clr_callback *self, uin
 
 static hresult on_exception_unwind_function_leave(struct clr_callback *self)
 {
+    pinned_found();
     stack_unwind_function_leave();
     events_exception_unwind(profiler_of(self)->events);
     return S_OK;
@@ -521,6 +524,7 @@ static hresult on_exception_unwind_finally_enter(struct clr_callback *self, uint
 {
     uintptr_t sp = handler_sp(profiler_of(self));
 
+    pinned_found();
     stack_unwind_finally_enter(function_id, sp);
     events_exception_finally_enter(profiler_of(self)->events, function_id, sp);
     return S_OK;
@@ -538,6 +542,7 @@ static hresult on_exception_catcher_enter(struct clr_callback *self, uintptr_t f
 {
     uintptr_t sp = handler_sp(profiler_of(self));
 
+    pinned_found();
     stack_catcher_enter(function_id, sp);
     events_exception_caught(profiler_of(self)->events, function_id, sp);
     unhandled_caught(profiler_of(self)->unhandled);

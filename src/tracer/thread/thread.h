@@ -16,7 +16,6 @@ struct thread {
     struct check_thread *check; /* src/tracer/check/ */
     struct walk_thread *walk;   /* src/tracer/walk/ */
     struct pinned *pinned;      /* events/pinned.h: its exceptions, the latest first */
-    uint32_t filters;           /* that run on it now: the same file's */
 };
 
 /* thread_init - once, before any event. hub: borrowed; rings are made on it. */
