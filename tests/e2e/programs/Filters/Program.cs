@@ -19,7 +19,7 @@ static class Program
     static volatile bool stop;
     static int right, wrong, inHandler;
     static object keep;
-    static readonly Action<int> pass = Pass(), swallow = Swallow();
+    static readonly Action<int> pass = Dynamic(true), swallow = Dynamic(false);
 
     static int Main(string[] args)
     {
@@ -186,32 +186,20 @@ static class Program
 
     public static bool No(object e) => false;
 
-    // try { Throw(number); } filter { No } { }
-    static Action<int> Pass()
+    // try { Throw(number); } catch { }, or one whose filter is No
+    static Action<int> Dynamic(bool filters)
     {
-        var method = new DynamicMethod("Pass", null, new[] { typeof(int) }, typeof(Program).Module);
+        var method = new DynamicMethod("Dynamic", null, new[] { typeof(int) }, typeof(Program).Module);
         ILGenerator il = method.GetILGenerator();
         il.BeginExceptionBlock();
         il.Emit(OpCodes.Ldarg_0);
         il.Emit(OpCodes.Call, typeof(Program).GetMethod(nameof(Throw)));
-        il.BeginExceptFilterBlock();
-        il.Emit(OpCodes.Call, typeof(Program).GetMethod(nameof(No)));
-        il.BeginCatchBlock(null);
-        il.Emit(OpCodes.Pop);
-        il.EndExceptionBlock();
-        il.Emit(OpCodes.Ret);
-        return (Action<int>)method.CreateDelegate(typeof(Action<int>));
-    }
-
-    // try { Throw(number); } catch { }
-    static Action<int> Swallow()
-    {
-        var method = new DynamicMethod("Swallow", null, new[] { typeof(int) }, typeof(Program).Module);
-        ILGenerator il = method.GetILGenerator();
-        il.BeginExceptionBlock();
-        il.Emit(OpCodes.Ldarg_0);
-        il.Emit(OpCodes.Call, typeof(Program).GetMethod(nameof(Throw)));
-        il.BeginCatchBlock(typeof(Exception));
+        if (filters)
+        {
+            il.BeginExceptFilterBlock();
+            il.Emit(OpCodes.Call, typeof(Program).GetMethod(nameof(No)));
+        }
+        il.BeginCatchBlock(filters ? null : typeof(Exception));
         il.Emit(OpCodes.Pop);
         il.EndExceptionBlock();
         il.Emit(OpCodes.Ret);

@@ -19,9 +19,9 @@ static class Program
         Case("catch", () => Catch(Throw));
         Case("dynamic method", swallow);
         Case("dynamic method, deeper and deeper", Deeper);
-        Case("dynamic method in a filter", InFilter);
+        Case("dynamic method in a filter", () => Filtered(swallow));
         Case("out of a dynamic method's filter", () => Catch(throwInFilter));
-        Case("out of a filter", () => Catch(OutOfFilter));
+        Case("out of a filter", () => Catch(() => Filtered(Throw)));
         Case("finally", () => Catch(Superseded));
         Case("reflection", () => Catch(() => typeof(Program).GetMethod(nameof(Throw)).Invoke(null, null)));
         Case("task", () => Catch(() => Later().GetAwaiter().GetResult()));
@@ -111,37 +111,20 @@ static class Program
         return Below(depth - 1, action) + 1;
     }
 
-    static void InFilter()
+    static void Filtered(Action inFilter)
     {
         try
         {
             Throw();
         }
-        catch (Exception) when (Swallowed())
+        catch (Exception) when (Does(inFilter))
         {
         }
     }
 
-    static bool Swallowed()
+    static bool Does(Action action)
     {
-        swallow();
-        return true;
-    }
-
-    static void OutOfFilter()
-    {
-        try
-        {
-            Throw();
-        }
-        catch (Exception) when (Throws())
-        {
-        }
-    }
-
-    static bool Throws()
-    {
-        Throw();
+        action();
         return true;
     }
 
