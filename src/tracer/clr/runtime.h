@@ -24,6 +24,12 @@ struct clr_runtime {
  */
 int clr_runtime_read(struct clr_runtime *r, void *unknown, char *why, size_t size);
 
+/* Does it make handles of objects for a profiler? From ICorProfilerInfo13 on. */
+static inline bool clr_runtime_has_handles(const struct clr_runtime *r)
+{
+    return r->info_version >= 13;
+}
+
 /* Newer than any that the tests of this build have run on? */
 static inline bool clr_runtime_unverified(const struct clr_runtime *r)
 {

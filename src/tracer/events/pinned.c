@@ -1,15 +1,14 @@
 #include "events/pinned.h"
 
 #include "base/atomics.h"
+#include "clr/event_mask.h"
 #include "stack/stack_hot.h"
 #include "thread/thread.h"
 
 #include <shadowtrace/clr/constants.h>
 
-#include <time.h>
 #include <unistd.h>
 
-#define HANDLE_VERSION 13 /* of ICorProfilerInfo, which has handles */
 /* of .NET: older ones dispatch exceptions in native code, later ones keep a handle (measured). */
 #define FIRST_MAJOR 9
 #define LAST_MAJOR  10
@@ -18,8 +17,9 @@
  * its search lies at least 16,192 below that on x86-64, and 7,312 on arm64, for the runtime keeps
  * sets of registers for each exception. Measured on .NET 9 and 10, in each way of recording.
  */
-#define NEAR    3072
-#define WAIT_NS 100000
+#define NEAR       3072
+#define FILTERS_US 10000 /* far more than a callback takes */
+#define USERS_US   100
 
 /* One exception, its thread's alone. */
 struct pinned {
@@ -38,7 +38,7 @@ static struct clr_info *info; /* NULL: nothing has to be pinned */
 void pinned_start(const struct clr_runtime *runtime)
 {
     if (runtime->major >= FIRST_MAJOR && runtime->major <= LAST_MAJOR &&
-        runtime->info_version >= HANDLE_VERSION && RULE(RULE_PINNED))
+        clr_runtime_has_handles(runtime) && RULE(RULE_PINNED))
         info = runtime->info;
 }
 
@@ -76,9 +76,11 @@ static void unpin(struct pinned *pinned)
     pinned->handle = NULL;
 }
 
-/* Those of a thread that lie below this address. */
+/* Those of a thread that lie below this address. Without any, nothing shared is touched. */
 static void drop_below(struct thread *t, uintptr_t sp)
 {
+    if (!t || !t->pinned || t->pinned->sp >= sp || !begin())
+        return;
     while (t->pinned && t->pinned->sp < sp) {
         struct pinned *pinned = t->pinned;
 
@@ -86,6 +88,7 @@ static void drop_below(struct thread *t, uintptr_t sp)
         unpin(pinned);
         store_release(&pinned->taken, false);
     }
+    end();
 }
 
 void pinned_thrown(uintptr_t object)
@@ -95,9 +98,9 @@ void pinned_thrown(uintptr_t object)
     struct thread *t = s ? thread_of(s) : NULL;
     struct pinned *pinned;
 
+    drop_below(t, sp + 1);
     if (!t || !begin())
         return;
-    drop_below(t, sp + 1);
     pinned = slot();
     if (pinned) {
         info->vtbl->create_handle(info, object, COR_PRF_HANDLE_TYPE_PINNED, &pinned->handle);
@@ -108,30 +111,25 @@ void pinned_thrown(uintptr_t object)
     end();
 }
 
-/* Without pins a test waits here for the collection that it needs to see. */
-static void wait_for_collection(void)
-{
-#ifdef SHADOWTRACE_NEGATIVE
-    if (!RULE(RULE_PINNED))
-        usleep(2000);
-#endif
-}
-
 /* Of this thread, those below the address. */
 static void drop_here(uintptr_t sp)
 {
     struct stack *s = info ? stack_peek() : NULL;
 
-    if (!s || !s->thread || !s->thread->pinned || !begin())
-        return;
-    drop_below(s->thread, sp);
-    end();
+    if (s)
+        drop_below(s->thread, sp);
 }
 
 void pinned_searched(void)
 {
-    wait_for_collection();
     drop_here((uintptr_t)__builtin_frame_address(0) - NEAR);
+}
+
+void pinned_filter_enter(void)
+{
+    if (!RULE(RULE_PINNED)) /* a test waits for the collection that it needs to see: just here, */
+        usleep(2000);       /* for one that came earlier leaves the exception where it stays */
+    pinned_searched();
 }
 
 void pinned_found(void)
@@ -141,19 +139,22 @@ void pinned_found(void)
 
 void pinned_thread_ended(struct stack *s)
 {
-    if (!s->thread || !s->thread->pinned || !begin())
-        return;
     drop_below(s->thread, UINTPTR_MAX);
-    end();
 }
 
+/*
+ * An exception without a pin must not meet a callback that a filter waits for: no more of them
+ * begin, and those that have begun get time to end, before the pins go.
+ */
 void pinned_stop(void)
 {
-    static const struct timespec wait = {.tv_nsec = WAIT_NS};
-
+    if (!info)
+        return;
+    clr_event_mask_change(info, COR_PRF_MONITOR_EXCEPTIONS, 0);
+    usleep(FILTERS_US);
     atomic_store(&stopped, true);
     while (atomic_load(&users)) /* none of them waits */
-        nanosleep(&wait, NULL);
-    for (uint32_t i = 0; info && i < PINNED_MOST; i++)
+        usleep(USERS_US);
+    for (uint32_t i = 0; i < PINNED_MOST; i++)
         unpin(&table[i]);
 }

@@ -27,19 +27,21 @@ void pinned_start(const struct clr_runtime *runtime);
 
 /*
  * In callbacks, before anything that lets a collection run. Threads: the one that throws.
- * pinned_thrown   - an exception was thrown.
- * pinned_searched - a handler for it is still searched; for those that were thrown inside, no more.
- * pinned_found    - a handler for it is no longer searched.
+ * pinned_thrown       - an exception was thrown.
+ * pinned_searched     - a handler for it is still searched, but not for those thrown inside.
+ * pinned_filter_enter - the same: a filter of it is about to run.
+ * pinned_found        - a handler for it is no longer searched.
  */
 void pinned_thrown(uintptr_t object);
 void pinned_searched(void);
+void pinned_filter_enter(void);
 void pinned_found(void);
 
 /* The thread of this stack ends. Before thread_ended(). */
 void pinned_thread_ended(struct stack *stack);
 
 /*
- * Returns: when none is pinned, nor will be. Before the runtime is left.
+ * No more exceptions are reported, then none is pinned, nor will be. Before the runtime is left.
  * Threads: one, that the runtime does not know.
  */
 void pinned_stop(void);

@@ -7,7 +7,6 @@
 #include "base/system.h"
 #include "base/thread.h"
 #include "clr/com.h"
-#include "clr/event_mask.h"
 #include "clr/scope.h"
 #include "code/inlined.h"
 #include "events/pinned.h"
@@ -23,19 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILTERS_US 10000 /* far more than a callback takes */
-#define DETACH_MS  1     /* that callbacks which have begun are expected to take */
-
-/*
- * An exception without a pin must not meet a callback that a filter waits for: no more of them
- * begin, and those that have begun get time to end, before the pins go.
- */
-static void unpin(struct clr_info *info)
-{
-    clr_event_mask_change(info, COR_PRF_MONITOR_EXCEPTIONS, 0);
-    usleep(FILTERS_US);
-    pinned_stop();
-}
+#define DETACH_MS 1 /* that callbacks which have begun are expected to take */
 
 /* What asks the runtime comes first: it answers nothing once the detachment has been asked for. */
 static void *leave(void *context)
@@ -48,7 +35,7 @@ static void *leave(void *context)
     store_release(&p->left, true);
     if (p->alive)
         alive_stop(p->alive);
-    unpin(info);
+    pinned_stop();
     info->vtbl->request_profiler_detach(info, DETACH_MS);
     return NULL;
 }

@@ -474,7 +474,7 @@ static hresult on_exception_search_function_leave(struct clr_callback *self)
 
 static hresult on_exception_search_filter_enter(struct clr_callback *self, uintptr_t function_id)
 {
-    pinned_searched();
+    pinned_filter_enter();
     events_exception_filter_enter(profiler_of(self)->events, function_id);
     unhandled_filter_enter(profiler_of(self)->unhandled);
     if (profiler_of(self)->walk)

@@ -10,12 +10,10 @@
 #include <sched.h>
 #include <string.h>
 
-#define HANDLE_VERSION 13 /* of ICorProfilerInfo, which has handles */
-#define WEAK           1  /* COR_PRF_HANDLE_TYPE_WEAK */
-#define WALKED         (-1)
-#define GONE_MOST      (2 * ALIVE_MOST)
-#define LATE_MOST      1024 /* samples that come during one walk */
-#define LATE_TRIES     16
+#define WALKED     (-1)
+#define GONE_MOST  (2 * ALIVE_MOST)
+#define LATE_MOST  1024 /* samples that come during one walk */
+#define LATE_TRIES 16
 
 struct sample {
     void **handle;
@@ -50,7 +48,7 @@ int alive_new(const struct alive_config *config, struct alive **out)
 {
     struct alive *a = *out = NULL;
 
-    if (config->runtime->info_version < HANDLE_VERSION)
+    if (!clr_runtime_has_handles(config->runtime))
         return -ENOTSUP;
     a = memory_zalloc(1, sizeof(*a));
     if (!a)
@@ -147,7 +145,8 @@ static void add(struct alive *a, uintptr_t object, struct sample *sample, uint64
     struct clr_info *info = a->config.runtime->info;
 
     if (load_relaxed(&a->count) >= ALIVE_MOST ||
-        info->vtbl->create_handle(info, object, WEAK, &sample->handle) != S_OK) {
+        info->vtbl->create_handle(info, object, COR_PRF_HANDLE_TYPE_WEAK, &sample->handle) !=
+            S_OK) {
         add_relaxed(&a->missed, 1);
         return;
     }

@@ -12,6 +12,7 @@
 #define FRAME 4000 /* bytes of stack: two are less than lies between an exception and one inside */
 
 static unsigned pinned_now; /* a bit for each object that is */
+static uint32_t reported = COR_PRF_MONITOR_EXCEPTIONS | COR_PRF_MONITOR_THREADS;
 static void (*creating)(void);
 static _Atomic(bool) detaching;
 
@@ -35,7 +36,26 @@ static hresult destroy(struct clr_info *self, void **handle)
     return S_OK;
 }
 
-static const struct clr_info_vtbl vtbl = {.create_handle = create, .destroy_handle = destroy};
+static hresult mask(struct clr_info *self, uint32_t *low, uint32_t *high)
+{
+    (void)self;
+    *low = reported;
+    *high = 0;
+    return S_OK;
+}
+
+static hresult mask_set(struct clr_info *self, uint32_t low, uint32_t high)
+{
+    (void)self, (void)high;
+    assert_int_not_equal(pinned_now, 0); /* pins end after that */
+    reported = low;
+    return S_OK;
+}
+
+static const struct clr_info_vtbl vtbl = {.create_handle = create,
+                                          .destroy_handle = destroy,
+                                          .get_event_mask2 = mask,
+                                          .set_event_mask2 = mask_set};
 static struct clr_info info = {&vtbl};
 
 static void object_thrown(uintptr_t object)
@@ -168,6 +188,7 @@ TEST(none_is_pinned_after_the_stop_which_waits_for_a_throw_that_is_pinning)
     creating = leave_meanwhile;
     at(2, object_thrown, 2);
     assert_int_equal(pthread_join(leaver, NULL), 0);
+    assert_int_equal(reported, COR_PRF_MONITOR_THREADS);
     assert_int_equal(pinned_now, 0);
     at(4, object_thrown, 3);
     assert_int_equal(pinned_now, 0);
