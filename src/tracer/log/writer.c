@@ -19,7 +19,7 @@
 #define IDLE_NS        50000000ull  /* longest sleep; a ring a quarter full ends it */
 #define CALLS_NS       500000ull    /* the same while calls are traced */
 #define SAMPLED_NS     100000000ull /* the same, and the shortest, where samples are all there is */
-#define BUSY_NS        10000000ull  /* sleep while events come, or wait for the resolver */
+#define BUSY_NS        50000000ull  /* sleep while events come, or wait for the resolver */
 #define DEFERRED_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
 #define END_TRIES      4            /* the end record and the status, if memory is out */
 #define BATCH          4096         /* slots of one ring before the next gets its turn */

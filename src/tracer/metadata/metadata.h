@@ -46,7 +46,7 @@ struct metadata_config {
     bool rich_trusted;     /* of rich debug info, offsets of inlined calls are right */
     bool maps_stored;      /* images have maps that can be read (clr/debug_map.h) */
     bool types_by_name;    /* metadata_type_find() is used: metadata of what is unloaded is kept */
-    unsigned pause_ms;     /* between rounds while there is work; 0: 20 */
+    unsigned pause_ms;     /* between rounds while there is work; 0: 50 */
     unsigned idle_ms;      /* at most, after rounds without; 0: 50 */
 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define NS_PER_MS   UINT64_C(1000000)
-#define BUSY_MS     20   /* between rounds while there is work */
+#define BUSY_MS     50   /* between rounds while there is work */
 #define IDLE_MS     50   /* at most, after rounds without */
 #define ROUND_LIMIT 4096 /* classes in one round: others have work too */
 
