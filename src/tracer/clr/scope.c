@@ -2,6 +2,7 @@
 
 #include "clr/com.h"
 #include "clr/file_map.h"
+#include "clr/importer.h"
 #include "clr/pe.h"
 
 #include <shadowtrace/clr/constants.h>
@@ -70,12 +71,14 @@ const uint8_t *clr_scope_image(struct clr_info *info, uintptr_t module_id, bool 
 }
 
 static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *path,
-                        struct clr_unknown **out)
+                        struct clr_metadata **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct clr_unknown *import = NULL;
     bool flat;
     const uint8_t *image = clr_scope_image(info, module_id, &flat), *metadata, *own = NULL;
     uint32_t size = 0;
+    hresult result;
 
     metadata = image ? clr_pe_metadata(image, flat, &size) : NULL;
     if (!metadata)
@@ -86,8 +89,12 @@ static hresult open_own(struct clr_info *info, uintptr_t module_id, const char *
         return E_FAIL;
     if (path && size >= CLR_FILE_MAP_MIN && !flat)
         own = clr_file_map(path, image, metadata, size);
-    return dispenser->vtbl->open_scope_on_memory(dispenser, own ? own : metadata, size, ofReadOnly,
-                                                 &clr_iid_metadata_import2, out);
+    metadata = own ? own : metadata;
+    result = dispenser->vtbl->open_scope_on_memory(dispenser, metadata, size, ofReadOnly,
+                                                   &clr_iid_metadata_import2, &import);
+    if (result == S_OK)
+        *out = clr_importer_new((struct clr_metadata *)(void *)import, metadata, size);
+    return result;
 }
 
 void clr_scope_close(void)
@@ -100,13 +107,12 @@ hresult clr_scope_open(struct clr_info *info, uintptr_t module_id, const char *p
                        struct clr_metadata **out)
 {
     struct clr_unknown *import = NULL;
-    hresult result = open_own(info, module_id, path, &import);
+    hresult result = open_own(info, module_id, path, out);
 
-    if (result != S_OK) {
-        import = NULL;
-        result = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2,
-                                                 &import);
-    }
+    if (result == S_OK)
+        return S_OK;
+    result = info->vtbl->get_module_metadata(info, module_id, ofRead, &clr_iid_metadata_import2,
+                                             &import);
     *out = result < 0 ? NULL : (struct clr_metadata *)(void *)import;
     return result;
 }

@@ -6,7 +6,7 @@
 #include "walk/natives.h"
 
 #include "base/library.h"
-#include "unit/walk/dotnet.h"
+#include "support/dotnet.h"
 
 #include "support/test.h"
 

@@ -6,7 +6,7 @@
 #include "base/load.h"
 #include "clr/pe.h"
 #include "code/cpu_code.h"
-#include "unit/walk/dotnet.h"
+#include "support/dotnet.h"
 #include "walk/unwind_info.h"
 
 #include "support/test.h"

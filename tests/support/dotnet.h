@@ -1,6 +1,6 @@
-/* walk/dotnet.h - files of the .NET that `dotnet` in PATH belongs to. */
-#ifndef SHADOWTRACE_TESTS_WALK_DOTNET_H
-#define SHADOWTRACE_TESTS_WALK_DOTNET_H
+/* support/dotnet.h - files of the .NET that `dotnet` in PATH belongs to. */
+#ifndef SHADOWTRACE_TESTS_SUPPORT_DOTNET_H
+#define SHADOWTRACE_TESTS_SUPPORT_DOTNET_H
 
 #include <glob.h>
 

@@ -1,4 +1,4 @@
-#include "unit/walk/dotnet.h"
+#include "support/dotnet.h"
 
 #include <limits.h>
 #include <stdio.h>
