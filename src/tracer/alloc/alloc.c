@@ -44,6 +44,7 @@ struct alloc {
     bool captured; /* and their native frames are logged */
     bool values;   /* --args or --returns */
     bool samples;  /* of the runtime: nothing else is met, and nobody may wait */
+    bool timed;    /* when an allocation happened is logged, or tells it from a collection's */
     bool frames;   /* --framework-frames */
     struct continuations continuations; /* what runtime async suspends methods in */
     _Atomic(bool) spare_used;           /* not here: the runtime uses that place itself */
@@ -92,6 +93,8 @@ int alloc_new(const struct alloc_config *config, struct alloc **out)
     a->compares = config->options->check;
     a->values = options_values(config->options);
     a->samples = config->options->runtime_samples;
+    a->timed =
+        config->options->log == OPTIONS_LOG_EVENTS || config->live || a->values || a->captured;
     a->frames = config->options->framework_frames != OPTIONS_FRAMEWORK_NONE;
     a->by_type = config->options->types.count > 0;
     store_relaxed(&a->heap_epoch, 1);
@@ -635,15 +638,15 @@ static void post_values(struct stack *s, struct alloc_thread *t, uint64_t ticks)
         event_post(t->ring, &event); /* without it the event says nothing of values */
 }
 
-/* Whether this allocation, at `ticks`, is one to be compared. */
-static bool compares(struct alloc *a, struct alloc_thread *t, uint64_t ticks)
+/* Whether this allocation is one to be compared. */
+static bool compares(struct alloc *a, struct alloc_thread *t)
 {
     const struct options *options = a->config.options;
 
     if (!a->compares || LIKELY(--t->until_check))
         return false;
     t->until_check = options->check;
-    return !options->check_bounded || ticks >= t->check_after;
+    return !options->check_bounded || clock_ticks() >= t->check_after;
 }
 
 static void compare(struct alloc *a, struct alloc_thread *t, const struct capture *capture)
@@ -789,9 +792,10 @@ static __attribute__((noinline)) uint32_t node_of(struct alloc *a, struct alloc_
 INTO_CALLER void record(struct alloc *a, struct stack *s, struct alloc_thread *t, uintptr_t object,
                         struct metadata_class *class, uint64_t bytes_kind)
 {
-    struct event event = {.ticks = clock_ticks(), .subject = (uintptr_t) class};
+    bool wanted = compares(a, t);
+    struct event event = {.ticks = a->timed || UNLIKELY(wanted) ? clock_ticks() : 0,
+                          .subject = (uintptr_t) class};
     uint64_t epoch = load_acquire(&a->heap_epoch), began = event.ticks;
-    bool wanted = compares(a, t, event.ticks);
     uint64_t captured = 0;
     bool leaf = true;
     struct site_places places;

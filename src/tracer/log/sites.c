@@ -204,7 +204,7 @@ static void cut(struct log *log, uint64_t ticks)
         table_clear(&sites->open);
 }
 
-/* Where an allocation of that moment belongs. */
+/* Where an allocation of that moment belongs. Without collections to tell from it has none. */
 static struct sites_table *table_of(struct log *log, uint64_t ticks)
 {
     struct log_sites *sites = log->sites;
@@ -212,7 +212,7 @@ static struct sites_table *table_of(struct log *log, uint64_t ticks)
 
     if (UNLIKELY(latest != sites->latest))
         cut(log, latest);
-    if (LIKELY(ticks > latest))
+    if (LIKELY(ticks > latest || !latest))
         return &sites->open;
     return sites->frozen && ticks > sites->frozen ? &sites->middle : &sites->past;
 }
