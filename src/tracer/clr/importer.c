@@ -7,8 +7,6 @@
 
 #include <shadowtrace/clr/constants.h>
 
-#include <string.h>
-
 struct importer {
     struct clr_metadata self;
     struct clr_metadata *runtimes;
@@ -35,49 +33,49 @@ struct name {
     uint32_t max, *length; /* units, NUL included */
 };
 
-/* space: of a type, "" if it has none; NULL: of something else. */
-static bool put_name(const struct name *name, const char *space, const char *text)
+/* Puts a text of the heap, without its NUL, at *at, and moves that to the end of it. */
+static bool put_text(const struct clr_tables *tables, uint32_t text, const struct name *name,
+                     uint32_t *at)
 {
-    size_t before = space ? strlen(space) : 0, at = 0;
+    for (; text < tables->strings_size && *at < name->max; text++) {
+        uint8_t c = tables->strings[text];
 
-    if (before)
-        before++; /* its dot */
-    if (!text || before + strlen(text) + 1 > name->max)
+        if (!c)
+            return true;
+        if (c > 0x7f)
+            return false;
+        name->to[(*at)++] = c;
+    }
+    return false;
+}
+
+static bool put(struct name *name, clr_wchar c, uint32_t *at)
+{
+    if (*at == name->max)
         return false;
-    for (; at < before; at++)
-        if ((name->to[at] = at + 1 < before ? (clr_wchar)(unsigned char)space[at] : u'.') > 0x7f)
-            return false;
-    do
-        if ((name->to[at] = (clr_wchar)(unsigned char)*text) > 0x7f)
-            return false;
-    while (at++, *text++);
-    *name->length = (uint32_t)at;
+    name->to[(*at)++] = c;
     return true;
 }
 
-static bool member_name(const struct importer *of, unsigned table, uint32_t row, unsigned column,
-                        const struct name *name)
+/* space: the column of a type's namespace, 0: it is no type's. */
+static bool put_name(const struct importer *of, unsigned table, uint32_t row, unsigned column,
+                     unsigned space, struct name name)
 {
     const struct clr_tables *tables = &of->tables;
+    uint32_t at = 0;
 
-    return (!name->to && !name->length) ||
-           (name->to && name->length &&
-            put_name(name, NULL,
-                     clr_tables_string(tables, clr_tables_cell(tables, table, row, column))));
-}
-
-/* The name's column is `column`, that of the namespace the next one. */
-static bool type_name(const struct importer *of, unsigned table, uint32_t row, unsigned column,
-                      const struct name *name)
-{
-    const struct clr_tables *tables = &of->tables;
-    const char *space, *text;
-
-    if (!name->to && !name->length)
+    if (!name.to && !name.length)
         return true;
-    text = clr_tables_string(tables, clr_tables_cell(tables, table, row, column));
-    space = clr_tables_string(tables, clr_tables_cell(tables, table, row, column + 1));
-    return name->to && name->length && space && put_name(name, space, text);
+    if (!name.to || !name.length)
+        return false;
+    if (space && (!put_text(tables, clr_tables_cell(tables, table, row, space), &name, &at) ||
+                  (at && !put(&name, u'.', &at))))
+        return false;
+    if (!put_text(tables, clr_tables_cell(tables, table, row, column), &name, &at) ||
+        !put(&name, u'\0', &at))
+        return false;
+    *name.length = at;
+    return true;
 }
 
 static bool blob(const struct importer *of, unsigned table, uint32_t row, unsigned column,
@@ -124,8 +122,8 @@ static hresult type_def_props(struct clr_metadata *self, uint32_t type_def, clr_
     uint32_t row = row_of(of, type_def, mdtTypeDef);
 
     if (!row ||
-        !type_name(of, TABLE_TYPE_DEF, row, TYPE_DEF_NAME,
-                   &(struct name){name, name_max, name_length}) ||
+        !put_name(of, TABLE_TYPE_DEF, row, TYPE_DEF_NAME, TYPE_DEF_SPACE,
+                  (struct name){name, name_max, name_length}) ||
         !token(of, TABLE_TYPE_DEF, row, TYPE_DEF_EXTENDS, extends))
         return of->runtimes->vtbl->get_type_def_props(of->runtimes, type_def, name, name_max,
                                                       name_length, flags, extends);
@@ -140,8 +138,8 @@ static hresult type_ref_props(struct clr_metadata *self, uint32_t type_ref, uint
     uint32_t row = row_of(of, type_ref, mdtTypeRef);
 
     return row &&
-                   type_name(of, TABLE_TYPE_REF, row, TYPE_REF_NAME,
-                             &(struct name){name, name_max, name_length}) &&
+                   put_name(of, TABLE_TYPE_REF, row, TYPE_REF_NAME, TYPE_REF_SPACE,
+                            (struct name){name, name_max, name_length}) &&
                    token(of, TABLE_TYPE_REF, row, TYPE_REF_SCOPE, scope)
                ? S_OK
                : of->runtimes->vtbl->get_type_ref_props(of->runtimes, type_ref, scope, name,
@@ -167,8 +165,8 @@ static hresult method_props(struct clr_metadata *self, uint32_t member, uint32_t
     uint32_t row = row_of(of, member, mdtMethodDef);
 
     if (!row || !owner_of(of, row, owner) ||
-        !member_name(of, TABLE_METHOD_DEF, row, METHOD_NAME,
-                     &(struct name){name, name_max, name_length}) ||
+        !put_name(of, TABLE_METHOD_DEF, row, METHOD_NAME, 0,
+                  (struct name){name, name_max, name_length}) ||
         !blob(of, TABLE_METHOD_DEF, row, METHOD_SIGNATURE, signature, signature_size))
         return of->runtimes->vtbl->get_method_props(of->runtimes, member, owner, name, name_max,
                                                     name_length, attr, signature, signature_size,
@@ -187,8 +185,8 @@ static hresult member_ref_props(struct clr_metadata *self, uint32_t member_ref, 
     uint32_t row = row_of(of, member_ref, mdtMemberRef);
 
     return row && token(of, TABLE_MEMBER_REF, row, MEMBER_PARENT, parent) &&
-                   member_name(of, TABLE_MEMBER_REF, row, MEMBER_NAME,
-                               &(struct name){name, name_max, name_length}) &&
+                   put_name(of, TABLE_MEMBER_REF, row, MEMBER_NAME, 0,
+                            (struct name){name, name_max, name_length}) &&
                    blob(of, TABLE_MEMBER_REF, row, MEMBER_SIGNATURE, signature, signature_size)
                ? S_OK
                : of->runtimes->vtbl->get_member_ref_props(of->runtimes, member_ref, parent, name,
@@ -264,8 +262,8 @@ static hresult generic_param_props(struct clr_metadata *self, uint32_t param, ui
     uint32_t row = row_of(of, param, mdtGenericParam);
 
     if (!row || reserved || !token(of, TABLE_GENERIC_PARAM, row, PARAM_OWNER, owner) ||
-        !member_name(of, TABLE_GENERIC_PARAM, row, PARAM_NAME,
-                     &(struct name){name, name_max, name_length}))
+        !put_name(of, TABLE_GENERIC_PARAM, row, PARAM_NAME, 0,
+                  (struct name){name, name_max, name_length}))
         return of->runtimes->vtbl->get_generic_param_props(
             of->runtimes, param, sequence, flags, owner, reserved, name, name_max, name_length);
     cell(of, TABLE_GENERIC_PARAM, row, PARAM_NUMBER, sequence);

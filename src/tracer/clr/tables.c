@@ -250,13 +250,6 @@ uint32_t clr_tables_token(const struct clr_tables *tables, unsigned table, uint3
     return cell && of != NO_TABLE ? of << 24 | cell : 0;
 }
 
-const char *clr_tables_string(const struct clr_tables *tables, uint32_t at)
-{
-    return at < tables->strings_size && memchr(tables->strings + at, 0, tables->strings_size - at)
-               ? (const char *)tables->strings + at
-               : NULL;
-}
-
 const uint8_t *clr_tables_blob(const struct clr_tables *tables, uint32_t at, uint32_t *size)
 {
     struct clr_blob blob;

@@ -44,7 +44,7 @@ enum { SPEC_METHOD, SPEC_SIGNATURE };
 #define TABLES_COLUMNS 9 /* that a table has, at the most */
 
 struct clr_tables {
-    const uint8_t *strings, *blobs;
+    const uint8_t *strings, *blobs; /* heaps; a string ends in NUL, or is damaged */
     uint32_t strings_size, blobs_size;
     struct clr_table {
         const uint8_t *rows;
@@ -77,10 +77,7 @@ uint32_t clr_tables_cell(const struct clr_tables *tables, unsigned table, uint32
 uint32_t clr_tables_token(const struct clr_tables *tables, unsigned table, uint32_t row,
                           unsigned column);
 
-/* clr_tables_string - the text at a place of the heap; NULL: it does not end in it. */
-const char *clr_tables_string(const struct clr_tables *tables, uint32_t at);
-
-/* clr_tables_blob - the same of bytes. NULL: none, or damaged. */
+/* clr_tables_blob - the bytes at a place of the heap. NULL: none, or damaged. */
 const uint8_t *clr_tables_blob(const struct clr_tables *tables, uint32_t at, uint32_t *size);
 
 /*
