@@ -7,6 +7,7 @@
 #include "walk/walk.h"
 
 #include "base/array.h"
+#include "base/hash.h"
 #include "tree/tree.h"
 
 #include <pthread.h>
@@ -117,28 +118,14 @@ static inline struct walk_rule walk_rule_unpack(struct walk_words words)
 }
 
 /*
- * A rule in the table. It may be written while it is read: `version` is odd meanwhile, and another
- * one afterwards. Its place may get another address: then `next` leads elsewhere, and a reader that
- * does not find its address looks again under the lock.
- */
-struct walk_slot {
-    _Atomic(uint32_t) version;
-    _Atomic(uint32_t) next;
-    _Atomic(uint32_t) epoch; /* in which it was made; 0: it holds for good */
-    _Atomic(uintptr_t) ip;   /* 0: free */
-    _Atomic(uint64_t) frame, flags;
-    _Atomic(uintptr_t) of;
-};
-
-/*
  * rules.c: the rules met, one for each address, shared by all threads.
- * walk_rule_find - the number of the rule for ip as of this epoch, made if it is new. 0: it could
- *                  not be kept. *out: its words. Threads: any; without a lock if it is not new.
+ * walk_rule_find - the rule for ip as of this epoch, made if it is new. Returns: the epoch that it
+ *                  holds in; 0: for good. *out: its words. Threads: any; without a lock if it is
+ *                  not new.
  */
 struct walk_rules;
 int walk_rules_new(struct walk_rules **out); /* 0 or -ENOMEM */
 void walk_rules_free(struct walk_rules *rules);
-const struct walk_slot *walk_rules_slots(const struct walk_rules *rules);
 uint32_t walk_rule_find(struct walk *walk, uintptr_t ip, uint32_t epoch, struct walk_words *out);
 
 /* Is a rule for native code still of the image that it was made for? */
@@ -146,21 +133,6 @@ static inline bool walk_words_hold(uintptr_t ip, const struct walk_words *words)
 {
     return LIKELY(!words->of) || walk_rule_unpack(*words).kind == KIND_MANAGED ||
            natives_same((ip & ~WALK_EXACT) - !(ip & WALK_EXACT), words->of);
-}
-
-/* Copies the rule, if it is the one for ip as of this epoch. */
-static inline bool walk_slot_read(const struct walk_slot *slot, uintptr_t ip, uint32_t epoch,
-                                  struct walk_words *out)
-{
-    uint32_t version = load_acquire(&slot->version), made = load_relaxed(&slot->epoch);
-
-    if (load_relaxed(&slot->ip) != ip || (made && made != epoch) || version % 2)
-        return false;
-    out->frame = load_relaxed(&slot->frame);
-    out->flags = load_relaxed(&slot->flags);
-    out->of = (const void *)load_relaxed(&slot->of);
-    fence_acquire(); /* pairs with slot_write's */
-    return load_relaxed(&slot->version) == version && walk_words_hold(ip, out);
 }
 
 /*
@@ -237,19 +209,26 @@ struct walk_filter {
 };
 
 #define WALK_STARTS 8    /* that a thread remembers; a power of two */
-#define WALK_NEAR   1024 /* places of rules that a thread remembers; a power of two */
+#define WALK_NEAR   1024 /* rules that a thread has at hand; a power of two */
+
+/* A rule that a thread has met lately. Half a cache line: one is read for each step. */
+struct walk_near {
+    uintptr_t ip; /* 0: none */
+    struct walk_words words;
+};
 
 struct walk_thread {
-    struct walk_thread *next, **before; /* under walk->lock */
-    uintptr_t low, high;                /* the thread's stack */
-    uint32_t epoch;                     /* of the next */
-    struct walk_steps steps;            /* of its last certain walk, oldest first */
-    bool anchored;                      /* each hooked frame that is frame_walked() is in them */
-    struct walk_steps fresh;            /* those that a walk makes, youngest first */
-    uintptr_t first;                    /* of the last walk: as walk_filter.mark; 0: none */
+    _Alignas(CACHE_LINE) struct walk_near near[WALK_NEAR]; /* by address: walk_near() */
+    uint64_t near_mortal[WALK_NEAR / 64]; /* bit mask of those that hold in this epoch only */
+    struct walk_thread *next, **before;   /* under walk->lock */
+    uintptr_t low, high;                  /* the thread's stack */
+    uint32_t epoch;                       /* of the next */
+    struct walk_steps steps;              /* of its last certain walk, oldest first */
+    bool anchored;                        /* each hooked frame that is frame_walked() is in them */
+    struct walk_steps fresh;              /* those that a walk makes, youngest first */
+    uintptr_t first;                      /* of the last walk: as walk_filter.mark; 0: none */
     struct walk_start start[WALK_STARTS];
     unsigned start_last, start_new; /* the one that held last; the one to be replaced next */
-    uint32_t near[WALK_NEAR];       /* numbers of rules, by address */
     struct walk_filter *filter;
     size_t filters, filter_capacity;
     bool unsure; /* a filter could not be kept: from then on no walk is certain */
@@ -258,6 +237,11 @@ struct walk_thread {
     size_t shadow_capacity;
     _Atomic(uint64_t) taken, declined[WALK_WHYS]; /* written by the owner */
 };
+
+static inline unsigned walk_near(uintptr_t ip)
+{
+    return (unsigned)(hash_word(ip) >> 32) & (WALK_NEAR - 1);
+}
 
 /*
  * walk_node_on - the node of managed step `at` onto that of its caller. A call that led there

@@ -17,6 +17,20 @@
 /* The kernel's return from a signal handler: mov rax, 15 (rt_sigreturn); syscall. */
 static const uint8_t sigreturn[] = {0x48, 0xC7, 0xC0, 15, 0, 0, 0, 0x0F, 0x05};
 
+/*
+ * A rule in the table. It may be written while it is read: `version` is odd meanwhile, and another
+ * one afterwards. Its place may get another address: then `next` leads elsewhere, and a reader that
+ * does not find its address looks again under the lock.
+ */
+struct slot {
+    _Atomic(uint32_t) version;
+    _Atomic(uint32_t) next;
+    _Atomic(uint32_t) epoch; /* in which it was made; 0: it holds for good */
+    _Atomic(uintptr_t) ip;   /* 0: free */
+    _Atomic(uint64_t) frame, flags;
+    _Atomic(uintptr_t) of;
+};
+
 struct walk_rules {
     struct tree_numbers slots;
     struct tree_buckets buckets;
@@ -36,7 +50,7 @@ int walk_rules_new(struct walk_rules **out)
     pthread_mutex_init(&rules->lock, NULL);
     rules->bodies = walk_bodies_new();
     if (!rules->bodies ||
-        tree_numbers_init(&rules->slots, sizeof(struct walk_slot), offsetof(struct walk_slot, next),
+        tree_numbers_init(&rules->slots, sizeof(struct slot), offsetof(struct slot, next),
                           RULES_MOST) ||
         tree_buckets_init(&rules->buckets, RULES_MOST / 4) ||
         !tree_numbers_next(&rules->slots, &none)) { /* 0 ends a chain */
@@ -139,14 +153,9 @@ static uint32_t make(struct walk *walk, uintptr_t ip, uint32_t epoch, struct wal
 
 /* ---- the table ---- */
 
-const struct walk_slot *walk_rules_slots(const struct walk_rules *rules)
+static struct slot *slot_at(const struct walk_rules *rules, uint32_t number)
 {
-    return (const struct walk_slot *)(const void *)rules->slots.array;
-}
-
-static struct walk_slot *slot_at(const struct walk_rules *rules, uint32_t number)
-{
-    return (struct walk_slot *)(void *)rules->slots.array + number;
+    return (struct slot *)(void *)rules->slots.array + number;
 }
 
 static struct walk_words pack(const struct walk_rule *rule)
@@ -162,7 +171,7 @@ static struct walk_words pack(const struct walk_rule *rule)
                                .of = rule->of};
 }
 
-static void slot_write(struct walk_slot *slot, uintptr_t ip, uint32_t epoch,
+static void slot_write(struct slot *slot, uintptr_t ip, uint32_t epoch,
                        const struct walk_words *words)
 {
     uint32_t version = load_relaxed(&slot->version);
@@ -177,6 +186,22 @@ static void slot_write(struct walk_slot *slot, uintptr_t ip, uint32_t epoch,
     store_release(&slot->version, version + 2);
 }
 
+/* Copies the rule, if it is the one for ip as of this epoch. */
+static bool slot_read(const struct slot *slot, uintptr_t ip, uint32_t epoch, uint32_t *made,
+                      struct walk_words *out)
+{
+    uint32_t version = load_acquire(&slot->version);
+
+    *made = load_relaxed(&slot->epoch);
+    if (load_relaxed(&slot->ip) != ip || (*made && *made != epoch) || version % 2)
+        return false;
+    out->frame = load_relaxed(&slot->frame);
+    out->flags = load_relaxed(&slot->flags);
+    out->of = (const void *)load_relaxed(&slot->of);
+    fence_acquire(); /* pairs with slot_write's */
+    return load_relaxed(&slot->version) == version && walk_words_hold(ip, out);
+}
+
 /* Takes the rules of older epochs off. Under the lock. */
 static void forget_old(struct walk_rules *rules, uint32_t epoch)
 {
@@ -184,7 +209,7 @@ static void forget_old(struct walk_rules *rules, uint32_t epoch)
         _Atomic(uint32_t) *link = &rules->buckets.first[i];
 
         for (uint32_t at = load_relaxed(link); at; at = load_relaxed(link)) {
-            struct walk_slot *slot = slot_at(rules, at);
+            struct slot *slot = slot_at(rules, at);
             uint32_t made = load_relaxed(&slot->epoch);
 
             if (!made || made == epoch) {
@@ -200,9 +225,8 @@ static void forget_old(struct walk_rules *rules, uint32_t epoch)
     rules->mortal = 0;
 }
 
-/* Returns: its number; 0: there is no room. */
-static uint32_t keep(struct walk *walk, uintptr_t ip, uint32_t epoch,
-                     const struct walk_words *words)
+/* Without room it is not kept. */
+static void keep(struct walk *walk, uintptr_t ip, uint32_t epoch, const struct walk_words *words)
 {
     struct walk_rules *rules = walk->rules;
     _Atomic(uint32_t) *first = tree_bucket(&rules->buckets, ip, 0, 0);
@@ -220,25 +244,23 @@ static uint32_t keep(struct walk *walk, uintptr_t ip, uint32_t epoch,
         slot_write(slot_at(rules, at), ip, epoch, words);
         store_relaxed(&slot_at(rules, at)->next, load_relaxed(first));
         store_release(first, at);
-    } else {
-        at = 0;
     }
     pthread_mutex_unlock(&rules->lock);
-    return at;
 }
 
 __attribute__((noinline)) uint32_t walk_rule_find(struct walk *walk, uintptr_t ip, uint32_t epoch,
                                                   struct walk_words *out)
 {
     const struct walk_rules *rules = walk->rules;
-    uint32_t at = load_acquire(tree_bucket(&rules->buckets, ip, 0, 0));
+    uint32_t at = load_acquire(tree_bucket(&rules->buckets, ip, 0, 0)), made;
     struct walk_rule rule;
 
     /* A chain that is changed meanwhile may lead on through others, but ends. */
     for (; at; at = load_acquire(&slot_at(rules, at)->next))
-        if (walk_slot_read(slot_at(rules, at), ip, epoch, out))
-            return at;
-    epoch = make(walk, ip, epoch, &rule);
+        if (slot_read(slot_at(rules, at), ip, epoch, &made, out))
+            return made;
+    made = make(walk, ip, epoch, &rule);
     *out = pack(&rule);
-    return keep(walk, ip, epoch, out);
+    keep(walk, ip, made, out);
+    return made;
 }

@@ -1,6 +1,5 @@
 #include "walk/internal.h"
 
-#include "base/hash.h"
 #include "stack/stack_hot.h"
 
 #define FRAMES_MAX 4000000 /* of any kind in one walk */
@@ -241,16 +240,36 @@ static void start_learn(struct walk_thread *t)
 
 /* ---- the walk ---- */
 
-/* Of the rules that a thread has met lately, the numbers are at hand. */
+/* The rule is not at hand. */
+static __attribute__((noinline)) void near_fill(struct walk *walk, struct walk_thread *t,
+                                                unsigned at, uintptr_t ip)
+{
+    struct walk_words words;
+    uint32_t made = walk_rule_find(walk, ip, t->epoch, &words);
+    uint64_t bit = UINT64_C(1) << at % 64;
+
+    t->near[at] = (struct walk_near){ip, words};
+    if (made)
+        t->near_mortal[at / 64] |= bit;
+    else
+        t->near_mortal[at / 64] &= ~bit;
+}
+
+/* Code was unloaded. */
+static void near_forget(struct walk_thread *t)
+{
+    for (unsigned i = 0; i < COUNT_OF(t->near_mortal); i++)
+        for (; t->near_mortal[i]; t->near_mortal[i] &= t->near_mortal[i] - 1)
+            t->near[i * 64 + (unsigned)__builtin_ctzll(t->near_mortal[i])].ip = 0;
+}
+
 static inline struct walk_rule rule_of(struct walk *walk, struct walk_thread *t, uintptr_t ip)
 {
-    uint32_t *near = &t->near[hash_word(ip) >> 32 & (WALK_NEAR - 1)];
-    struct walk_words words, found;
+    unsigned at = walk_near(ip);
 
-    if (LIKELY(walk_slot_read(walk_rules_slots(walk->rules) + *near, ip, t->epoch, &words)))
-        return walk_rule_unpack(words);
-    *near = walk_rule_find(walk, ip, t->epoch, &found);
-    return walk_rule_unpack(found);
+    if (UNLIKELY(t->near[at].ip != ip || !walk_words_hold(ip, &t->near[at].words)))
+        near_fill(walk, t, at, ip);
+    return walk_rule_unpack(t->near[at].words);
 }
 
 /* A signal came: on with the interrupted registers, which the kernel saved on this stack. */
@@ -427,6 +446,7 @@ enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t 
     if (UNLIKELY(t->epoch != epoch)) {
         t->epoch = epoch;
         t->steps.count = 0;
+        near_forget(t);
     }
     if (UNLIKELY(t->unsure))
         return WALK_MEMORY;

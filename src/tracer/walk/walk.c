@@ -69,10 +69,10 @@ static __attribute__((noinline)) struct walk_thread *thread_make(struct walk *wa
                                                                  struct stack *stack)
 {
     struct thread *thread = thread_of(stack);
-    struct walk_thread *t = thread ? memory_zalloc(1, sizeof(*t)) : NULL;
+    struct walk_thread *t = thread ? memory_pages_map(sizeof(*t)) : NULL;
 
     if (!t || !stack_bounds(t)) {
-        memory_free(t);
+        memory_pages_unmap(t, sizeof(*t));
         return NULL;
     }
     t->proven = !walk->joined;
@@ -123,7 +123,8 @@ void walk_thread_ended(struct walk *walk, struct stack *stack)
     pthread_mutex_unlock(&walk->lock);
     for (size_t i = 0; i < t->filter_capacity; i++)
         memory_free(t->filter[i].steps.step);
-    memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow, t);
+    memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow);
+    memory_pages_unmap(t, sizeof(*t));
 }
 
 static void count(_Atomic(uint64_t) *counter)

@@ -1,7 +1,6 @@
 /* Walks between hooked frames, on a stack that is made up: each frame has a frame pointer. */
 #include "walk/internal.h"
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "stack/stack_hot.h"
 
@@ -27,24 +26,22 @@ static uintptr_t sp_of(size_t i)
     return (uintptr_t)&words[(DEPTH + 1 - i) * WORDS];
 }
 
-/* The slot of the rule for an address is found by its number alone. */
-static void rule_add(uint32_t number, uintptr_t ip, const struct walk_rule *rule)
+/* The rule for an address is at hand. */
+static void rule_add(uintptr_t ip, const struct walk_rule *rule)
 {
-    struct walk_slot *slot = (struct walk_slot *)(uintptr_t)walk_rules_slots(walk.rules) + number;
-
-    store_relaxed(&slot->ip, ip);
-    store_relaxed(&slot->frame, (uint32_t)rule->cfa | (uint64_t)(uint32_t)rule->fp << 32);
-    store_relaxed(&slot->flags, (uint64_t)(uint16_t)rule->ret << 32 | (uint64_t)rule->kind << 56 |
-                                    (uint64_t)(rule->by_fp ? WALK_BY_FP : 0) << 60);
-    store_relaxed(&slot->of, (uintptr_t)rule->of);
-    t->near[hash_word(ip) >> 32 & (WALK_NEAR - 1)] = number;
+    t->near[walk_near(ip)] = (struct walk_near){
+        ip,
+        {.frame = (uint32_t)rule->cfa | (uint64_t)(uint32_t)rule->fp << 32,
+         .flags = (uint64_t)(uint16_t)rule->ret << 32 | (uint64_t)rule->kind << 56 |
+                  (uint64_t)(rule->by_fp ? WALK_BY_FP : 0) << 60,
+         .of = rule->of}};
 }
 
 /* A managed method's, with a frame pointer. */
-static void frame_rule(uint32_t number, uintptr_t ip, const struct metadata_method *method)
+static void frame_rule(uintptr_t ip, const struct metadata_method *method)
 {
     rule_add(
-        number, ip,
+        ip,
         &(struct walk_rule){
             .of = method, .kind = KIND_MANAGED, .by_fp = true, .cfa = 16, .fp = -16, .ret = -8});
 }
@@ -56,7 +53,7 @@ static int setup(void **state)
 
     (void)state;
     memset(&walk, 0, sizeof(walk));
-    t = memory_zalloc(1, sizeof(*t));
+    t = memory_pages_map(sizeof(*t));
     assert_int_equal(tree_new(&config, &walk.tree), 0);
     assert_int_equal(walk_rules_new(&walk.rules), 0);
     store_relaxed(&walk.epoch, 1);
@@ -66,17 +63,18 @@ static int setup(void **state)
         methods[i].function_id = 1000 + i;
         ((uintptr_t *)sp_of(i))[-1] = i ? RESUME_IP(i - 1) : OLDEST_IP - 16;
         ((uintptr_t *)sp_of(i))[-2] = i ? sp_of(i - 1) - 16 : 0;
-        frame_rule((uint32_t)i + 2, RESUME_IP(i), &methods[i]);
+        frame_rule(RESUME_IP(i), &methods[i]);
         shadow[i] = (struct frame){0};
     }
-    rule_add(1, OLDEST_IP - 16, &(struct walk_rule){.kind = KIND_END});
+    rule_add(OLDEST_IP - 16, &(struct walk_rule){.kind = KIND_END});
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow, t);
+    memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow);
+    memory_pages_unmap(t, sizeof(*t));
     walk_rules_free(walk.rules);
     tree_free(walk.tree);
     return 0;
