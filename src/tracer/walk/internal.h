@@ -151,9 +151,18 @@ struct walk_step {
     uint32_t begun; /* where the hooked method that goes on here was begun; 0: not known */
     bool native;    /* it is in native code */
     bool by_fp;     /* its frame is found by fp */
+    bool fp_used;   /* of the thread's last walk: by it or an older one */
     bool managed;   /* it is a frame of a method */
     bool nameless;  /* code of no method, with no method younger than it */
     bool dynamic;   /* the same, of a dynamic method */
+    uint32_t
+        words; /* of the thread's last walk: how many were read to get here; walk_thread.word */
+};
+
+/* A word of the stack that led to a step, and what it was. */
+struct walk_word {
+    const uintptr_t *at;
+    uintptr_t value;
 };
 
 struct walk_steps {
@@ -224,9 +233,11 @@ struct walk_thread {
     uintptr_t low, high;                  /* the thread's stack */
     uint32_t epoch;                       /* of the next */
     struct walk_steps steps;              /* of its last certain walk, oldest first */
-    bool anchored;                        /* each hooked frame that is frame_walked() is in them */
-    struct walk_steps fresh;              /* those that a walk makes, youngest first */
-    uintptr_t first;                      /* of the last walk: as walk_filter.mark; 0: none */
+    struct walk_word *word;               /* that were read to get to them, oldest first */
+    size_t word_capacity;
+    bool anchored;           /* each hooked frame that is frame_walked() is in them */
+    struct walk_steps fresh; /* those that a walk makes, youngest first */
+    uintptr_t first;         /* of the last walk: as walk_filter.mark; 0: none */
     struct walk_start start[WALK_STARTS];
     unsigned start_last, start_new; /* the one that held last; the one to be replaced next */
     struct walk_filter *filter;

@@ -81,16 +81,103 @@ static bool same_hooked(struct walk_hooked *hooked, const struct walk_step *step
     return hooked_meet(hooked, step, cfa) && step->begun == hooked_begun(hooked);
 }
 
+/* At the address of a word that stands for a step of which its words do not say whether it is the
+ * same: its value is the step's place + 1. */
+static const uintptr_t no_word;
+
+#define STEP_WORDS 3
+
+/* Native code that may be unloaded; where the older step is of the same image, that is asked. */
+static bool image_asked(const struct walk_step *step, bool oldest)
+{
+    return !step->managed && step->of && (oldest || step[-1].managed || step[-1].of != step->of);
+}
+
+/* Keeps the words that led to the step at this place. There is room. */
+static inline void words_add(struct walk_thread *t, size_t at)
+{
+    struct walk_step *step = &t->steps.step[at];
+    struct walk_word *word = t->word + (at ? step[-1].words : 0);
+
+    step->fp_used = step->by_fp || step->nameless || (at && step[-1].fp_used && !step[-1].fp_at);
+    if (LIKELY(step->ip_at != NULL))
+        *word++ = (struct walk_word){step->ip_at, step->ip & ~WALK_EXACT};
+    if (step->ip_at && step->fp_at && step->fp_used)
+        *word++ = (struct walk_word){step->fp_at, step->fp};
+    if (UNLIKELY(!step->ip_at || image_asked(step, !at)))
+        *word++ = (struct walk_word){&no_word, at + 1};
+    step->words = (uint32_t)(word - t->word);
+}
+
+/* A word is not what it was. Returns: 1 + the place of its step; 0: that is the same. */
+static __attribute__((noinline)) size_t word_differs(const struct walk_thread *t, size_t word)
+{
+    const struct walk_step *step = t->steps.step;
+    size_t low = 0, high = t->steps.count;
+
+    if (!RULE(RULE_WALK_MEMO))
+        return 0;
+    if (t->word[word].at == &no_word)
+        return reads_the_same(&step[t->word[word].value - 1]) ? 0 : t->word[word].value;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+
+        if (step[middle].words > word)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low + 1;
+}
+
+static inline uintptr_t word_changed(const struct walk_word *word)
+{
+    return *word->at ^ word->value;
+}
+
+/* Of the `count` oldest steps: 1 + the place of the youngest that is not the same; 0: all are. */
+static inline size_t step_differs(const struct walk_thread *t, size_t count)
+{
+    const struct walk_word *first = t->word, *word = first;
+    size_t at;
+
+    if (count)
+        word += t->steps.step[count - 1].words;
+    while (word > first) {
+        if (LIKELY(word - first > 1 && !(word_changed(word - 1) | word_changed(word - 2)))) {
+            word -= 2;
+            continue;
+        }
+        word--;
+        if (word_changed(word) && (at = word_differs(t, (size_t)(word - first))))
+            return at;
+    }
+    return 0;
+}
+
+/* The same, where hooked frames are to be met; those older than one that was met before are. */
+static size_t step_differs_hooked(const struct walk_thread *t, size_t count,
+                                  struct walk_hooked *hooked)
+{
+    const struct walk_step *step = t->steps.step;
+
+    for (size_t i = count; i-- > 0 && !hooked_below(hooked);)
+        if ((UNLIKELY(!reads_the_same(&step[i])) && RULE(RULE_WALK_MEMO)) ||
+            (step[i].sp >= hooked->sp && !same_hooked(hooked, &step[i + 1], step[i].sp)))
+            return i + 1;
+    return 0;
+}
+
 /*
  * Steps of the last walk from the place on that the walk has come to: how many, with *left those
  * that it has not passed yet. 0: it has to go on itself.
  */
-static inline size_t same_from(const struct walk_steps *old, const struct place *at, size_t *left,
+static inline size_t same_from(const struct walk_thread *t, const struct place *at, size_t *left,
                                struct walk_hooked *hooked)
 {
-    const struct walk_step *step = old->step;
-    struct walk_hooked on;
-    size_t same;
+    const struct walk_step *step = t->steps.step;
+    struct walk_hooked on = *hooked;
+    size_t same, differs;
 
     while (*left && step[*left - 1].sp < at->sp)
         --*left;
@@ -98,13 +185,12 @@ static inline size_t same_from(const struct walk_steps *old, const struct place 
         step[*left - 1].fp != at->fp)
         return 0;
     same = *left;
-    on = *hooked;
-    for (size_t i = same - 1; i-- > 0 && !hooked_below(&on);)
-        if ((UNLIKELY(!reads_the_same(&step[i])) && RULE(RULE_WALK_MEMO)) ||
-            (UNLIKELY(step[i].sp >= on.sp) && !same_hooked(&on, &step[i + 1], step[i].sp))) {
-            *left = i + 1; /* those above are the same, but lead elsewhere */
-            return 0;
-        }
+    differs = UNLIKELY(hooked->next || hooked->met) ? step_differs_hooked(t, same - 1, &on)
+                                                    : step_differs(t, same - 1);
+    if (differs) { /* those above are the same, but lead elsewhere */
+        *left = differs;
+        return 0;
+    }
     *hooked = on;
     return same;
 }
@@ -134,12 +220,15 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
     step = t->steps.step;
     if (kept)
         below = step[kept - 1];
+    if (!array_reserve(&t->word, &t->word_capacity, below.words + STEP_WORDS * t->fresh.count))
+        return false;
     for (size_t i = kept; i < count; i++) {
         step[i] = t->fresh.step[count - 1 - i];
         step[i].leaf = step[i].managed ? (uint32_t)i + 1 : below.leaf;
         step[i].nameless = !step[i].managed && (step[i].nameless || below.nameless);
         step[i].dynamic = !step[i].managed && (step[i].dynamic || below.dynamic);
         step[i].node = step[i].managed ? frame_on(walk, &t->steps, i, below.node) : below.node;
+        words_add(t, i);
         below = step[i];
     }
     t->steps.count = count;
@@ -400,7 +489,7 @@ static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct 
         struct walk_rule rule;
         uintptr_t cfa;
 
-        if (left && (*kept = same_from(&t->steps, &at, &left, hooked)))
+        if (left && (*kept = same_from(t, &at, &left, hooked)))
             return WALK_CERTAIN;
         rule = rule_of(walk, t, at.ip);
         if (UNLIKELY(rule.kind >= KIND_SIGNAL)) {

@@ -73,7 +73,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    memory_free_all(t->steps.step, t->fresh.step, t->filter, t->shadow);
+    memory_free_all(t->steps.step, t->word, t->fresh.step, t->filter, t->shadow);
     memory_pages_unmap(t, sizeof(*t));
     walk_rules_free(walk.rules);
     tree_free(walk.tree);
