@@ -11,7 +11,8 @@
 #define WAIT_LIMIT_NS 200000000ull /* for space, per event */
 #define WAIT_STEP_NS  100000
 #define WINDOW_LEAST \
-    16384 /* slots of one of several windows, at the least: what a core's cache holds */
+    16384 /* slots of a window of a ring that grows, at the least: what a core's cache holds */
+#define WINDOW_SMALL 1024 /* of one that does not: it is drained before it fills many */
 
 const char *event_lost_name(enum event_lost reason)
 {
@@ -41,17 +42,25 @@ static size_t slots_allowed(const struct event_hub *hub)
     return slots >= 2 * WINDOW_LEAST ? slots : hub->slots;
 }
 
-static void windows_init(struct event_ring *ring, size_t slots)
+/* Slots of a window of a ring of `slots`. */
+static size_t window_size(const struct event_hub *hub, size_t slots)
 {
-    size_t windows = slots > ring->hub->slots ? slots / WINDOW_LEAST : 1;
+    bool grows = slots > hub->slots;
+    size_t window = grows ? WINDOW_LEAST : WINDOW_SMALL;
 
-    if (windows > EVENT_WINDOWS)
-        windows = EVENT_WINDOWS;
-    if (windows < 1)
-        windows = 1;
+    while (slots / window + !grows > EVENT_WINDOWS)
+        window *= 2;
+    return slots / window < 2 ? slots : window;
+}
+
+/* spare: a window beyond these, of a ring that does not grow: the one that head may be in. */
+static void windows_init(struct event_ring *ring, size_t slots, size_t window, size_t spare)
+{
+    size_t windows = slots / window + spare;
+
     ring->windows = (uint32_t)windows;
-    ring->window_mask = slots / windows - 1;
-    ring->window_bits = (uint32_t)__builtin_ctzll(slots / windows);
+    ring->window_mask = window - 1;
+    ring->window_bits = (uint32_t)__builtin_ctzll(window);
     ring->first = 1;
     if (windows > 1) /* what each ring has, and the one that head may be in */
         ring->first = (uint32_t)(ring->hub->slots >> ring->window_bits) + 1;
@@ -61,12 +70,14 @@ static void windows_init(struct event_ring *ring, size_t slots)
         ring->first = (uint32_t)windows;
     for (; ring->granted < ring->first; ring->granted++)
         event_window_free(ring, ring->granted);
-    ring->room = windows > 1 ? (ring->granted - 1) * (slots / windows) : slots;
+    ring->room = windows > 1 ? (ring->granted - 1) * window : slots;
+    ring->wake_mask = ((slots > ring->hub->slots ? window : ring->hub->slots) - 1) >> 2;
 }
 
 static struct event_ring *map(struct event_hub *hub, size_t slots)
 {
-    size_t mapped = sizeof(struct event_ring) + slots * sizeof(struct event);
+    size_t window = window_size(hub, slots), spare = slots <= hub->slots && window < slots;
+    size_t mapped = sizeof(struct event_ring) + (slots + spare * window) * sizeof(struct event);
     struct event_ring *ring = memory_pages_map(mapped);
 
     if (!ring)
@@ -75,7 +86,7 @@ static struct event_ring *map(struct event_hub *hub, size_t slots)
     ring->now = ring->slots;
     ring->mapped = mapped;
     ring->hub = hub;
-    windows_init(ring, slots);
+    windows_init(ring, slots, window, spare);
     return ring;
 }
 
@@ -151,7 +162,7 @@ bool event_wait(struct event_ring *ring, uint64_t head)
 void event_wake(struct event_ring *ring, uint64_t head)
 {
     ring->tail_seen = load_acquire(&ring->tail); /* as event_has_space */
-    if (!head || head - ring->tail_seen >= ring->window_mask >> 2)
+    if (!head || head - ring->tail_seen >= ring->wake_mask)
         parker_unpark(&ring->hub->writer); /* a system call only if it sleeps */
 }
 

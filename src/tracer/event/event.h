@@ -3,10 +3,10 @@
  * single-producer ring, and the count of what did not fit. The writer (src/tracer/log/) is the one
  * consumer.
  *
- * A large ring is made of windows, and the producer goes on in the lowest one that is free, so that
- * no more memory is touched than events ever waited: slot of event i is i % W of window place[i / W
- * % EVENT_WINDOWS]. It begins with a few windows; each further one it takes, when it is needed,
- * from what all rings have together: a thread in need has all that others do not use.
+ * A ring is made of windows, and the producer goes on in the lowest one that is free, so that no
+ * more memory is touched than events ever waited: slot of event i is i % W of window place[i / W %
+ * EVENT_WINDOWS]. One that grows begins with a few windows; each further one it takes, when it is
+ * needed, from what all rings have together: a thread in need has all that others do not use.
  *
  * Life of a ring: the thread makes it at its first event and pushes it onto the hub; the writer
  * adopts it, drains it, and frees it once the thread closed it and it is empty.
@@ -207,6 +207,7 @@ struct event_ring {
     _Alignas(CACHE_LINE) struct event *slots;
     uint64_t room;        /* the producer's: slots granted, but for a window if there are several */
     uint64_t window_mask; /* W - 1 */
+    uint64_t wake_mask;   /* of head: where the writer is woken if as many events wait */
     uint32_t window_bits; /* W is 1 << that */
     uint32_t windows;     /* 1: the ring is used round and round */
     uint32_t granted; /* the producer's: windows that it may use, of these `first` from the start */
@@ -319,8 +320,8 @@ INTO_CALLER int event_put(struct event_ring *ring, uint64_t head, const struct e
 {
     *event_next(ring, head) = *event;
     store_release(&ring->head, head + 1); /* slot before head; pairs with the writer's acquire */
-    if (UNLIKELY((head & (ring->window_mask >> 2)) == 0))
-        event_wake(ring, head); /* each quarter of a window */
+    if (UNLIKELY((head & ring->wake_mask) == 0))
+        event_wake(ring, head);
     return 0;
 }
 
