@@ -8,9 +8,16 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #define POOL_CHUNK 262144 /* bytes */
 #define SHARE      128    /* there are a few reservations, and threads and heaps of the program */
+
+#ifdef MADV_POPULATE_WRITE
+#define FILL MADV_POPULATE_WRITE
+#else
+#define FILL 23
+#endif
 
 static _Atomic(long) fail_after = -1;
 
@@ -146,6 +153,16 @@ bool memory_pages_use(void *pages, size_t size)
 
     errno = saved;
     return given;
+}
+
+void memory_pages_fill(void *pages, size_t size)
+{
+    const uintptr_t mask = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    uintptr_t low = (uintptr_t)pages & ~mask, high = ((uintptr_t)pages + size + mask) & ~mask;
+    int saved = errno;
+
+    madvise((void *)low, high - low, FILL); /* before Linux 5.14 they come one by one */
+    errno = saved;
 }
 
 void memory_pages_unmap(void *pages, size_t size)

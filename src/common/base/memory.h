@@ -51,6 +51,12 @@ void *memory_pages_grow(void *pages, size_t size, size_t larger);
 void *memory_pages_reserve(size_t size);
 bool memory_pages_use(void *pages, size_t size);
 
+/*
+ * memory_pages_fill - pages that are surely used soon get their memory at once, if the kernel can:
+ * that costs less than a fault for each. What they hold does not change. May run: as above.
+ */
+void memory_pages_fill(void *pages, size_t size);
+
 /* memory_pages_share - bytes that one reservation may take: RLIMIT_AS limits address space. */
 size_t memory_pages_share(void);
 

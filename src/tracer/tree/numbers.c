@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #define CHUNK       (1u << 14) /* entries per chunk */
+#define FILL_BYTES  32768      /* that get their memory at once */
 #define BUCKET_BITS 16         /* at the most */
 
 static size_t bytes(const struct tree_numbers *numbers)
@@ -41,6 +42,19 @@ static bool get_ready(struct tree_numbers *numbers, uint32_t number)
             return true;
     }
     return true;
+}
+
+/* A number was given out. If its thing is the first in a piece, that gets its memory. */
+static void fill(struct tree_numbers *numbers, uint32_t number)
+{
+    size_t end = (number + (size_t)1) * numbers->size,
+           ready = load_relaxed(&numbers->ready) * numbers->size;
+    size_t piece = end / FILL_BYTES * FILL_BYTES;
+
+    if (LIKELY(end - piece >= numbers->size) || piece >= ready)
+        return;
+    memory_pages_fill(numbers->array + piece,
+                      ready - piece < FILL_BYTES ? ready - piece : FILL_BYTES);
 }
 
 static _Atomic(uint32_t) *link_of(const struct tree_numbers *numbers, uint32_t number)
@@ -102,6 +116,7 @@ bool tree_numbers_next(struct tree_numbers *numbers, uint32_t *number)
             break;
         if (cas_acq_rel(&numbers->count, &next, next + 1)) {
             *number = next;
+            fill(numbers, next);
             return true;
         }
     }
@@ -121,6 +136,11 @@ int tree_buckets_init(struct tree_buckets *buckets, uint32_t things)
         buckets->bits++;
     buckets->first = memory_pages_map(bucket_bytes(buckets));
     return buckets->first ? 0 : -ENOMEM;
+}
+
+void tree_buckets_fill(struct tree_buckets *buckets)
+{
+    memory_pages_fill(buckets->first, bucket_bytes(buckets));
 }
 
 void tree_buckets_fini(struct tree_buckets *buckets)

@@ -16,7 +16,7 @@ struct tree_numbers {
     size_t size;             /* bytes of a thing */
     uint32_t most;           /* numbers there may be */
     _Atomic(uint32_t) count; /* given out */
-    _Atomic(uint32_t) ready; /* whose things have memory; at least count */
+    _Atomic(uint32_t) ready; /* whose things may have memory; at least count */
     _Atomic(uint64_t) refused;
     size_t link; /* offset of an _Atomic(uint32_t) in a thing that was given back: the next */
     _Atomic(uint64_t) back;  /* the first of them : 32, 0 none; how often this changed : 32 */
@@ -53,6 +53,15 @@ struct tree_buckets {
 };
 int tree_buckets_init(struct tree_buckets *buckets, uint32_t things); /* as above */
 void tree_buckets_fini(struct tree_buckets *buckets);
+
+/* The thing with this number was made: of some, all pages of the buckets are surely used soon. */
+#define TREE_BUCKETS_FILL 16
+void tree_buckets_fill(struct tree_buckets *buckets);
+static inline void tree_buckets_made(struct tree_buckets *buckets, uint32_t number)
+{
+    if (UNLIKELY(number == TREE_BUCKETS_FILL))
+        tree_buckets_fill(buckets);
+}
 
 static inline _Atomic(uint32_t) *tree_bucket(const struct tree_buckets *buckets, uint64_t a,
                                              uint64_t b, uint64_t c)

@@ -71,6 +71,7 @@ static uint32_t make(struct tree_sites *sites, const struct key *key)
 
     if (!tree_numbers_next(&sites->numbers, &id))
         return 0;
+    tree_buckets_made(&sites->buckets, id);
     site = tree_site_at(sites, id);
     store_relaxed(&site->state, TREE_RESERVED); /* it may have been another one */
     site->method = key->method;

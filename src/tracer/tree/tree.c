@@ -120,6 +120,8 @@ static struct tree_node *node_new(struct tree *tree, const struct tree_node *par
 
     if (!call || !tree_numbers_next(&tree->numbers, &id))
         return NULL;
+    if (id % 16 == 0) /* one of twenty nodes is in a bucket */
+        tree_buckets_made(&tree->buckets, id / 16);
     node = &tree->nodes[id];
     store_relaxed(&node->down, 0);
     store_relaxed(&node->call_mark, call);

@@ -241,6 +241,7 @@ static void keep(struct walk *walk, uintptr_t ip, uint32_t epoch, const struct w
     if (at) {
         slot_write(slot_at(rules, at), ip, epoch, words);
     } else if (tree_numbers_next(&rules->slots, &at)) {
+        tree_buckets_made(&rules->buckets, at);
         slot_write(slot_at(rules, at), ip, epoch, words);
         store_relaxed(&slot_at(rules, at)->next, load_relaxed(first));
         store_release(first, at);
