@@ -187,16 +187,19 @@ static inline bool walk_steps_add(struct walk_steps *to, const struct walk_step 
 #define WALK_START_STEPS 24
 struct walk_start {
     uintptr_t ip;    /* of the youngest step */
-    int32_t fp;      /* of it: as below */
+    int32_t fp;      /* where rbp points, above the stack pointer; below 0: no step needs it */
     uint32_t count;  /* steps above it; the last one is not native; 0: free */
     uint32_t sp;     /* of the last one, above that of the youngest */
     uint32_t length; /* bytes of the stack that are read */
-    struct walk_start_step {
-        uint32_t ip_at;
-        int32_t fp_at; /* below 0: fp is the youngest one's */
-        int32_t fp;    /* where a step that is found by fp has it; else below 0 */
-        uintptr_t ip;
-    } step[WALK_START_STEPS]; /* all above the youngest one's stack pointer */
+    uint32_t ip_at;  /* of the last one, as below */
+    int32_t fp_at;   /* the same; below 0: its fp is the youngest one's */
+    /* Words above the stack pointer, of the native steps: return addresses, the oldest first; then
+     * frame pointers, by how far above the stack pointer they point. */
+    uint32_t ips, words;
+    struct walk_start_word {
+        uintptr_t value;
+        uint32_t at;
+    } word[2 * WALK_START_STEPS];
 };
 
 /*

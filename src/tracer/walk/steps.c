@@ -237,32 +237,42 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
 
 /* ---- the native code at the start ---- */
 
-/* The frame pointer of a step above the one that a walk starts at. */
-static inline uintptr_t start_fp(const struct walk_start_step *step, const struct place *at)
+static inline uintptr_t word_above(uintptr_t sp, uint32_t at)
 {
-    return step->fp_at >= 0 ? *(const uintptr_t *)(at->sp + (uintptr_t)step->fp_at) : at->fp;
+    return *(const uintptr_t *)(sp + at);
 }
 
-/*
- * Does the stack hold what it held? Then *at is the step behind the native ones. Starts differ in
- * their oldest steps: these are compared first.
- */
+/* Starts differ in their oldest return address: that is compared first, and the others at once. */
+static inline bool start_differs(const struct walk_start *start, const struct place *at)
+{
+    const struct walk_start_word *word = start->word, *ips = word + start->ips,
+                                 *end = word + start->words;
+    uintptr_t differs = 0;
+
+    if (word < ips && word_above(at->sp, word->at) != word->value)
+        return true;
+    for (; word < ips; word++)
+        differs |= word_above(at->sp, word->at) ^ word->value;
+    for (; word < end; word++)
+        differs |= (word_above(at->sp, word->at) - at->sp) ^ word->value;
+    return differs;
+}
+
+/* Does the stack hold what it held? Then *at is the step behind the native ones. */
 static inline bool start_holds(const struct walk_start *start, struct place *at)
 {
-    const struct walk_start_step *step = &start->step[start->count - 1];
     const uintptr_t sp = at->sp;
 
-    if (start->fp >= 0 && at->fp - sp != (uintptr_t)start->fp)
+    if ((start->fp >= 0 && at->fp - sp != (uintptr_t)start->fp) ||
+        (start_differs(start, at) && RULE(RULE_WALK_START)))
         return false;
-    while (step-- > start->step)
-        if ((*(const uintptr_t *)(sp + step->ip_at) != step->ip ||
-             (step->fp >= 0 && start_fp(step, at) - sp != (uintptr_t)step->fp)) &&
-            RULE(RULE_WALK_START))
-            return false;
-    step = &start->step[start->count - 1];
-    at->fp = start_fp(step, at);
-    at->fp_at = step->fp_at >= 0 ? (const uintptr_t *)(sp + (uintptr_t)step->fp_at) : NULL;
-    at->ip_at = (const uintptr_t *)(sp + step->ip_at);
+    if (start->fp_at >= 0) {
+        at->fp_at = (const uintptr_t *)(sp + (uintptr_t)start->fp_at);
+        at->fp = *at->fp_at;
+    } else {
+        at->fp_at = NULL;
+    }
+    at->ip_at = (const uintptr_t *)(sp + start->ip_at);
     at->ip = *at->ip_at;
     at->sp = sp + start->sp;
     return true;
@@ -291,13 +301,36 @@ static bool start_keeps(const struct walk_step *step, uintptr_t sp)
            (!step->by_fp || step->fp - sp < INT32_MAX);
 }
 
+/* What has to be the same for a start to hold; where the last step was called from may differ. */
+static void start_words(const struct walk_step *step, struct walk_start *start)
+{
+    const uintptr_t sp = step->sp;
+
+    for (size_t i = start->count - 1; i > 0; i--)
+        start->word[start->ips++] =
+            (struct walk_start_word){step[i].ip, (uint32_t)((uintptr_t)step[i].ip_at - sp)};
+    start->words = start->ips;
+    start->fp_at = start->fp = -1;
+    for (size_t i = 0; i <= start->count; i++) {
+        if (i && step[i].fp_at)
+            start->fp_at = (int32_t)((uintptr_t)step[i].fp_at - sp);
+        if (!step[i].by_fp || i == start->count)
+            continue;
+        if (start->fp_at < 0)
+            start->fp = (int32_t)(step[i].fp - sp);
+        else
+            start->word[start->words++] =
+                (struct walk_start_word){step[i].fp - sp, (uint32_t)start->fp_at};
+    }
+    start->ip_at = (uint32_t)((uintptr_t)step[start->count].ip_at - sp);
+}
+
 /* Keeps the start of the walk that has made the new steps. */
 static void start_learn(struct walk_thread *t)
 {
     const struct walk_step *step = t->fresh.step;
     uintptr_t sp = t->fresh.count ? step->sp : 0;
-    struct walk_start start = {.fp = -1};
-    int32_t fp_at = -1;
+    struct walk_start *start = &t->start[t->start_new];
     size_t natives = 0;
 
     while (natives < t->fresh.count && start_keeps(&step[natives], sp))
@@ -306,23 +339,13 @@ static void start_learn(struct walk_thread *t)
         return;
     if (step[natives].ip & WALK_EXACT)
         return; /* a fault's address: what comes is taken for a call's */
-    start.ip = step->ip;
-    if (step->by_fp)
-        start.fp = (int32_t)(step->fp - sp);
-    for (size_t i = 1; i <= natives; i++) {
+    for (size_t i = 1; i <= natives; i++)
         if (!step[i].ip_at)
             return;
-        start.step[i - 1].ip = step[i].ip;
-        start.step[i - 1].ip_at = (uint32_t)((uintptr_t)step[i].ip_at - sp);
-        if (step[i].fp_at)
-            fp_at = (int32_t)((uintptr_t)step[i].fp_at - sp);
-        start.step[i - 1].fp_at = fp_at;
-        start.step[i - 1].fp = step[i].by_fp && i < natives ? (int32_t)(step[i].fp - sp) : -1;
-    }
-    start.count = (uint32_t)natives;
-    start.sp = (uint32_t)(step[natives].sp - sp);
-    start.length = start.sp + (uint32_t)sizeof(uintptr_t);
-    t->start[t->start_new] = start;
+    *start = (struct walk_start){.ip = step->ip, .count = (uint32_t)natives};
+    start_words(step, start);
+    start->sp = (uint32_t)(step[natives].sp - sp);
+    start->length = start->sp + (uint32_t)sizeof(uintptr_t);
     t->start_last = t->start_new;
     t->start_new = (t->start_new + 1) % WALK_STARTS;
 }
