@@ -36,7 +36,7 @@ RICH = ['rich', 'richless', 'own-hooked', 'rich-all', 'richless-all']
 ALL = [mode.key for mode in MODES if mode.key not in ['only-record', 'only-sites', *NO_LINES, *RICH]]
 FIB = ['plain', 'elt3', 'elt2', 'events3', 'events2']
 TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'sites3-0', 'zstd3', 'snapshot']
-COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'walk', 'snapshot', *NO_LINES, *RICH]
+COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'walk', 'walk-events', 'snapshot', *NO_LINES, *RICH]
 SERVER = ['plain', 'alloc', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'only-sites', 'walk', 'snapshot', *RICH]
 SERVER_REST = ['jit', 'sites2', 'events2', 'trace']
 # What a run may fail with: it is said, and the others go on.

@@ -129,6 +129,14 @@ def walks(result, lines):
     """Whole paths: of walks alone, and of walks between hooked frames above those frames alone."""
     for key, name, cpu, most in (('csc', 'C# compiler', 'cpu', 1.3), ('fsc', 'F# compiler', 'cpu', 1.9), ('kestrel', 'Kestrel', 'op_cpu', 1.25)):
         lines.ratio(result, '%s, --capture walk, sites / unprofiled' % name, key, [(cpu, 'CPU')], 'walk', 'plain', most)
+    lines.ratio(result, 'C# compiler, --capture walk, events / unprofiled', 'csc', [('cpu', 'CPU')], 'walk-events', 'plain', 1.4)
+    for key, depth, mode, name, most in (('tree20', '20', 'walk', '--capture walk', 150), ('tree20', '20', 'only-walk', 'own code hooked', 150),
+                                         ('tree1000', '1,000', 'walk', '--capture walk', 2500),
+                                         ('tree1000', '1,000', 'only-walk', 'own code hooked', 300)):
+        found = difference(result, key, 'op_cpu', mode, 'alloc')
+        if found:
+            lines.add('tree, %s deep, %s: ns above ObjectAllocated only' % (depth, name), 'ok' if found[0] <= most else 'not reached',
+                      '%.0f %s, at most %s' % (found[0], interval(found), format(most, ',')))
     for key, name, cpu in (('csc', 'C# compiler', 'cpu'), ('kestrel', 'Kestrel', 'op_cpu')):
         found, plain = difference(result, key, cpu, 'rich', 'own-hooked'), mid(result, key, 'plain', cpu)
         if found and plain:

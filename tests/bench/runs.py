@@ -57,6 +57,7 @@ MODES = [
     Mode('rich-all', '`record`', 'record'),
     Mode('richless-all', '`record --no-rich`', 'record', '--no-rich'),
     Mode('walk', 'walk at each allocation, sites, --check 0', 'ours', '--capture', 'walk', '--log', 'sites', '--check', '0'),
+    Mode('walk-events', 'the same, events', 'ours', '--capture', 'walk', '--log', 'events', '--check', '0'),
     Mode('snapshot', 'snapshot at each allocation', 'ours', '--capture', 'snapshot'),
     Mode('trace', 'dotnet-trace gc-verbose (samples)', 'trace'),
 ]
