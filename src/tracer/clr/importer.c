@@ -7,8 +7,11 @@
 
 #include <shadowtrace/clr/constants.h>
 
+#include <string.h>
+
 struct importer {
     struct clr_metadata self;
+    struct clr_metadata_vtbl vtbl;
     struct clr_metadata *runtimes;
     struct clr_tables tables;
 };
@@ -377,10 +380,31 @@ static uint32_t release(struct clr_metadata *self)
     return 0;
 }
 
+/* A function that this project has not called before. */
+static hresult not_here(struct clr_metadata *self)
+{
+    (void)self;
+    return E_NOTIMPL;
+}
+
+static void vtbl_fill(struct clr_metadata_vtbl *vtbl)
+{
+    hresult (*const none)(struct clr_metadata *) = not_here;
+    char *slots = (char *)vtbl;
+
+    for (size_t at = 0; at < sizeof(*vtbl); at += sizeof(none)) {
+        void *slot;
+
+        memcpy(&slot, slots + at, sizeof(slot));
+        if (!slot)
+            memcpy(slots + at, &none, sizeof(none));
+    }
+}
+
 struct clr_metadata *clr_importer_new(struct clr_metadata *runtimes, const uint8_t *metadata,
                                       uint32_t size)
 {
-    static const struct clr_metadata_vtbl vtbl = {
+    static const struct clr_metadata_vtbl ours = {
         .release = release,
         .close_enum = close_enum,
         .find_type_def_by_name = find_type_def_by_name,
@@ -409,7 +433,9 @@ struct clr_metadata *clr_importer_new(struct clr_metadata *runtimes, const uint8
         memory_free(of);
         return runtimes;
     }
-    of->self.vtbl = &vtbl;
+    of->vtbl = ours;
+    vtbl_fill(&of->vtbl);
+    of->self.vtbl = &of->vtbl;
     of->runtimes = runtimes;
     return &of->self;
 }

@@ -11,9 +11,9 @@
 
 /*
  * clr_importer_new - an IMetaDataImport2 of a module whose `size` bytes of metadata stay as they
- * are, with the answers of `runtimes`. It has the functions that this project calls, and one
- * reference. What is not plain it lets the runtime's answer: a name that is not ASCII or too long
- * for its room, a token that is not there, bytes that are damaged.
+ * are, with the answers of `runtimes`. It has one reference, and the functions that this project
+ * calls; the others return E_NOTIMPL. What is not plain it lets the runtime's answer: a name that
+ * is not ASCII or too long for its room, a token that is not there, bytes that are damaged.
  * Returns: the importer, or `runtimes` itself if the tables are not in the compact form, or there
  *          is no memory.
  * Owns:    it takes over the reference to `runtimes`; its own is released by the caller.

@@ -333,6 +333,26 @@ TEST(every_answer_is_that_of_the_runtime)
     }
 }
 
+TEST(a_function_that_is_not_called_says_that_it_is_not_there)
+{
+    const uint8_t *metadata = NULL;
+    struct clr_metadata *import;
+    struct mapped file;
+    uint32_t size = 0;
+    glob_t files;
+
+    dotnet_files("shared/Microsoft.NETCore.App/1?.*/System.Collections.dll", &files);
+    if (!files.gl_pathc || !file_map(files.gl_pathv[0], &file))
+        skip();
+    globfree(&files);
+    metadata = clr_pe_metadata(file.bytes, true, &size);
+    import = clr_importer_new(&pass, metadata, size);
+    assert_int_equal(import->vtbl->get_module_from_scope(import, &size), E_NOTIMPL);
+    assert_int_equal(import->vtbl->enum_method_specs(import, NULL, 0, NULL, 0, NULL), E_NOTIMPL);
+    clr_release(import);
+    file_unmap(&file);
+}
+
 /* The answers do not matter. */
 static void ask_all(struct clr_metadata *import)
 {
