@@ -37,7 +37,7 @@ def test_what_was_unloaded_is_given_back(t, hooks):
     t.note('%s given back, %d judged' % (back, judged))
 
 
-def grows(t, kind, rich, options=None):
+def grows(t, kind, rich, options=None, hooked=True):
     """
     KB from the 500th to the last: of the process's own memory, and of all with its files. options: of `record`; None:
     unprofiled, with the JIT's settings of a recording. Hooks exclude precompiled code. Under DOTNET_RichDebugInfo the runtime
@@ -47,7 +47,7 @@ def grows(t, kind, rich, options=None):
     command = PROGRAM.command('Collectible') + [kind] + [str(n) for n in KINDS[kind]]
     environment, path = FIXED_HEAP, t.path('grows.ndjson')
     if options is None:
-        environment = dict(environment, DOTNET_ReadyToRun='0', DOTNET_RichDebugInfo='1' if rich else '0')
+        environment = dict(environment, DOTNET_ReadyToRun='0' if hooked else '1', DOTNET_RichDebugInfo='1' if rich else '0')
     else:
         command = [TOOL, 'record', '--quiet', '-o', path, *options, '--', *command]
     r = run(command, timeout=3600, env=environment)
@@ -58,14 +58,14 @@ def grows(t, kind, rich, options=None):
     return after - before, all_after - all_before
 
 
-without = {}  # by kind, and by whether with rich debug info: how it grows unprofiled, run after run
+without = {}  # by kind, and by whether with rich debug info and as with hooks: how it grows unprofiled, run after run
 
 
-def compare(t, kind, rich, options):
-    plain, ours = without.setdefault((kind, rich), []), []
+def compare(t, kind, rich, options, hooked=True):
+    plain, ours = without.setdefault((kind, rich, hooked), []), []
     for i in range(TIMES):
         if i == len(plain):
-            plain.append(grows(t, kind, rich))
+            plain.append(grows(t, kind, rich, hooked=hooked))
         ours.append(grows(t, kind, rich, options))
     for what, profiled, unprofiled in zip(('private', 'with files'), zip(*ours), zip(*plain)):
         more = statistics.median(profiled) - statistics.median(unprofiled)
@@ -88,3 +88,11 @@ def test_memory_stays_what_it_was(t, kind, log):
 @needs('Collectible')
 def test_memory_stays_without_what_the_runtime_leaks(t):
     compare(t, 'expressions', False, ['--no-rich'])
+
+
+@lane('unload')
+@heavy
+@needs('Collectible')
+@each('options', '--capture walk', '--own')
+def test_memory_stays_with_walks(t, options):
+    compare(t, 'contexts', True, [*options.split(), '--log', 'sites'], hooked=False)

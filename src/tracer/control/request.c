@@ -121,7 +121,8 @@ static void run_dump(const struct request *r)
                                    .lines = !lines || json_is_true(lines)};
 
     if (!r->control->config.shadow) {
-        control_refuse(r->out, "there are no shadow stacks under --capture snapshot");
+        control_refuse(r->out, "a dump shows shadow stacks, which need hooks: start the "
+                               "program with `shadowtrace record`, without --capture");
         return;
     }
     begin(r->out);
