@@ -22,7 +22,7 @@ async function main() {
         defaultViewport: {width: given.size[0], height: given.size[1]},
         args: [...flags, ...given.flags],
         timeout: given.start * 1000,
-        protocolTimeout: given.timeout * 1000,
+        protocolTimeout: (given.start + given.timeout) * 1000,  // the browser may take long to start
     });
     const late = setTimeout(() => {
         console.error(`no end after ${given.timeout} s`);
