@@ -514,8 +514,8 @@ def test_without_the_compressor_what_runs_always_is_recorded_and_it_is_said(t):
 
 @needs('WebServer')
 def test_a_full_disk_does_not_harm_what_runs_always(t):
-    """What was written stays readable; one line reports what was not."""
-    command = PROGRAM.command('WebServer') + ['--scale', '10', '--pad', '20000']
+    """What was written stays readable; one line reports what was not. As many requests as fill the disk on a busy machine."""
+    command = PROGRAM.command('WebServer') + ['--scale', '40', '--pad', '20000']
     result, path = on_full_disk(t, '--always-on', '--no-lines', '--sums-every', '10ms', '--', *command, size='12k')
     t.equal(result.status, 0, str(result))
     t.equal(result.text.splitlines()[-1], 'ok', 'what the program says')

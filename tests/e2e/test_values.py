@@ -4,7 +4,7 @@ import json
 import os
 import struct
 
-from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, each, early, full, longer, needs, one_line, publishes, sampled, tool
+from harness import FRAMEWORKS, PROGRAM, SDK_FRAMEWORK, Skip, each, early, full, lane, longer, needs, one_line, publishes, sampled, tool
 from logfile import plain
 
 TRACED = '--args', 'Values.*', '--returns', 'Values.*'
@@ -139,12 +139,13 @@ def test_many_calls_lose_no_value(t):
     t.equal(many_values(t), 0, 'lost')
 
 
-@longer('load')
+@lane('load')
 @publishes(lambda: [published(SDK_FRAMEWORK, 'release')])
 def test_many_calls_lose_values_without_the_buffer(t):
-    """Where the program's thread has a processor to itself: on a busy machine the writer may keep up with it."""
+    """On a machine on which the writer is slower than a thread that has a processor to itself."""
     lost = many_values(t, '--call-buffer', '0')
-    t.true(lost > 0, 'none is lost')
+    if not lost:
+        raise Skip('the writer keeps up with the program here')
     t.note('%d lost without the buffer' % lost)
 
 
