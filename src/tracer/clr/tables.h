@@ -12,14 +12,11 @@
 
 /* Tables by number, of those that are read; in a token the number is the upper byte. */
 enum {
-    TABLE_MODULE = 0x00,
     TABLE_TYPE_REF = 0x01,
     TABLE_TYPE_DEF = 0x02,
     TABLE_METHOD_DEF = 0x06,
     TABLE_MEMBER_REF = 0x0A,
-    TABLE_MODULE_REF = 0x1A,
     TABLE_TYPE_SPEC = 0x1B,
-    TABLE_ASSEMBLY_REF = 0x23,
     TABLE_NESTED_CLASS = 0x29,
     TABLE_GENERIC_PARAM = 0x2A,
     TABLE_METHOD_SPEC = 0x2B,

@@ -16,10 +16,9 @@
 #define SITES_NS       100000000ull /* --log sites: the first sums; then twice as long each time */
 #define SITES_MAX_NS   500000000ull /* up to that */
 #define SITES_GRACE_NS 50000000ull  /* the same while memory of unloaded code waits for them */
-#define IDLE_NS        50000000ull  /* longest sleep; a ring a quarter full ends it */
+#define SLEEP_NS       50000000ull  /* between rounds; a ring a quarter full ends it */
 #define CALLS_NS       500000ull    /* the same while calls are traced */
-#define SAMPLED_NS     100000000ull /* the same, and the shortest, where samples are all there is */
-#define BUSY_NS        50000000ull  /* sleep while events come, or wait for the resolver */
+#define SAMPLED_NS     100000000ull /* the same where samples are all there is */
 #define DEFERRED_LIMIT (4u << 20)   /* events that may wait in our memory, all threads together */
 #define END_TRIES      4            /* the end record and the status, if memory is out */
 #define BATCH          4096         /* slots of one ring before the next gets its turn */
@@ -41,10 +40,8 @@ static uint64_t drain_calls(struct log *log, struct log_thread *thread, uint64_t
     return log_write_calls(log, thread, event, count < BATCH ? count : BATCH, &err);
 }
 
-/* What a round found: nothing; something; more than it took. */
-enum found { FOUND_NOTHING, FOUND_SOME, FOUND_MORE };
-
-static enum found drain(struct log *log, struct log_thread *thread)
+/* Returns: whether there is more than it took. */
+static bool drain(struct log *log, struct log_thread *thread)
 {
     struct event_ring *ring = thread->ring;
     uint64_t tail = load_relaxed(&ring->tail), head = load_acquire(&ring->head),
@@ -53,11 +50,11 @@ static enum found drain(struct log *log, struct log_thread *thread)
     unsigned done = 0;
 
     if (log->headless && log_write_header(log))
-        return FOUND_NOTHING; /* memory is out: next round again */
+        return false; /* memory is out: next round again */
     log->headless = false;
     if (!log_file_full(&log->file) && /* else none of its lines is written either */
         log_know_thread(log, thread))
-        return FOUND_NOTHING; /* memory is out: next round again */
+        return false; /* memory is out: next round again */
     /* Not all at once: their ring waits meanwhile. What comes after them is put behind them. */
     for (; done < BATCH && thread->deferred.count &&
            log_handle(log, thread, log_deferred_oldest(&thread->deferred)) == 0;
@@ -82,9 +79,7 @@ static enum found drain(struct log *log, struct log_thread *thread)
             break; /* it stays in the ring; a full ring makes its thread wait, then count */
     }
     store_release(&ring->tail, tail); /* slots read before they are written again */
-    if (done == BATCH || tail - from >= BATCH || (!over && log_file_has_its_share(&log->file)))
-        return FOUND_MORE;
-    return done || tail != from ? FOUND_SOME : FOUND_NOTHING;
+    return done == BATCH || tail - from >= BATCH || (!over && log_file_has_its_share(&log->file));
 }
 
 static void adopt(struct log *log)
@@ -210,17 +205,16 @@ static void part_if_due(struct log *log)
     log_part_next(log, false);
 }
 
-static enum found round_once(struct log *log)
+/* Returns: whether there is more than it took. */
+static bool round_once(struct log *log)
 {
-    enum found found = FOUND_NOTHING;
+    bool more = false;
     uint64_t now;
 
     adopt(log);
     log_grace_take(log);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next) {
-        enum found here = drain(log, thread);
-
-        found = here > found ? here : found;
+        more |= drain(log, thread);
         log_file_flush_large(&log->file);
         if (UNLIKELY(log->file.cut))
             log_fate_begin_anew(log);
@@ -228,19 +222,17 @@ static enum found round_once(struct log *log)
     }
     part_if_due(log);
     log_messages_take(log); /* behind what was recorded before them */
-    if (UNLIKELY(log->behind != NULL) && found == FOUND_NOTHING)
-        found = FOUND_SOME;
     retire(log);
     now = clock_ns();
     if (log->sites && write_sites(log, now))
-        found = FOUND_MORE;
+        more = true;
     log_live_write(log, now);
     log_grace_check(log);
     log_calls_flush_old(log, now);
     report(log, now);
     flush(log, now);
     show(log);
-    return found;
+    return more;
 }
 
 /* Rings after the last round, or that no memory was left to adopt: their events are lost. */
@@ -299,7 +291,7 @@ static void finish(struct log *log)
             break;
         store_relaxed(&log->waits, true);
         if (log->deferred || log->sites || log->live)
-            parker_park(&log->config.hub->writer, BUSY_NS);
+            parker_park(&log->config.hub->writer, SLEEP_NS);
     } while (clock_ns() < load_relaxed(&log->deadline_ns));
     log_calls_flush_all(log);
     count_unadopted(log);
@@ -328,9 +320,7 @@ void *log_writer(void *context)
     /* Hooks fill their rings fast and do not wake us. Samples are few, and may pile up. */
     bool calls = options_records(options, OPTIONS_CALLS);
     bool few = options->runtime_samples && !calls;
-    uint64_t idle_ns = calls ? CALLS_NS : few ? SAMPLED_NS : IDLE_NS;
-    uint64_t busy_ns = few ? SAMPLED_NS : BUSY_NS, sleep_ns = busy_ns;
-    enum found found;
+    uint64_t sleep_ns = calls ? CALLS_NS : few ? SAMPLED_NS : SLEEP_NS;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
     /* Without memory the first event writes the header; of a full disk the status tells. */
@@ -340,16 +330,9 @@ void *log_writer(void *context)
         log->ns_per_pair = log->config.measure();
     log_status_write(log, "recording");
     while (!load_acquire(&log->stopping)) {
-        found = round_once(log);
-        if (found == FOUND_MORE)
+        if (round_once(log))
             continue;
         /* What comes meanwhile is taken at once: fetched singly, its cache lines go to and fro. */
-        if (found || log->deferred)
-            sleep_ns = busy_ns;
-        else
-            sleep_ns *= 2;
-        if (sleep_ns > idle_ns)
-            sleep_ns = idle_ns;
         store_relaxed(&log->waits, log->deferred > 0);
         parker_park(&log->config.hub->writer, sleep_ns);
     }
