@@ -58,6 +58,7 @@ LANES = [
     e2e('live', 60, "Live objects equal the runtime's heap walk for each pair of settings.", 'NuGet', jobs=3),
     e2e('gate', 1, '20 further runs hold the budget that 5 runs taught.'),
     Lane('volume', 30, ['python3', 'tests/e2e/volume.py'], "Live objects of large programs equal the runtime's heap walk: 50 million.", 'NuGet'),
+    Lane('walk-volume', 30, ['python3', 'tests/e2e/walk_volume.py'], 'Walked stacks of large programs equal the snapshot: 100 million.', 'NuGet'),
     Lane('heaps', 1, ['{build}/unit/heap/test_networkx'], 'Retained sizes of 10,000 random graphs equal those of networkx.',
          environment={'HEAPS': '10000'}),
     e2e('fsharp', 10, 'All views and exports agree on four million objects of the F# compiler.', 'npm'),

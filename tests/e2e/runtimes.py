@@ -114,7 +114,7 @@ def group_rows():
 
 
 def volume_rows():
-    for name, *_ in volume.rows():
+    for name, _ in volume.rows():
         if ' %s ' % NEWEST in name:
             yield 'live ' + name, lambda folder, name=name: of_another([os.path.join(HERE, 'volume.py'), '-j', '1', '-k', name])
 

@@ -28,15 +28,22 @@ def some_between(program, framework, settings):
     return program == 'Woven' and (framework, settings) in ((SDK_FRAMEWORK, 'elt3'), (FRAMEWORKS[-1], 'elt2'))
 
 
+def agreed(t, end):
+    """Of an end record: all stacks that were walked are equal to the snapshot's, the others are counted by reason, and nothing is lost."""
+    snapshots, walks = end['snapshots'], end['walks']
+    t.equal((snapshots['mismatched'], end['lost']), (0, 0), 'different, lost: %s' % snapshots)
+    t.equal(snapshots['compared'], snapshots['equal'], 'equal')
+    t.equal(snapshots['compared'] + snapshots['refused'], walks['taken'], 'compared')
+    t.equal(walks['taken'] + walks['fallbacks'], end['seen'], 'walks')
+    t.equal(sum(walks['fallbacks_by'].values()), walks['fallbacks'], 'reasons')
+
+
 def judged(t, r, may=(), least=500):
     """The end record, of a recording in which all that was walked and compared is equal."""
     t.equal(r.status, 0, str(r))
     end = r.log.end
     snapshots, walks = end['snapshots'], end['walks']
-    t.equal((snapshots['mismatched'], end['lost']), (0, 0), 'different, lost: %s' % snapshots)
-    t.equal(snapshots['compared'] + snapshots['refused'], walks['taken'], 'compared')
-    t.equal(walks['taken'] + walks['fallbacks'], end['seen'], 'walks')
-    t.equal(sum(walks['fallbacks_by'].values()), walks['fallbacks'], 'reasons')
+    agreed(t, end)
     t.equal([reason for reason in walks['fallbacks_by'] if reason not in may + ('hijacked',)], [], 'reasons: %s' % walks)
     t.true(snapshots['equal'] > least, '%d equal' % snapshots['equal'])
     t.note('%d equal, %d refused, %d fallbacks' % (snapshots['equal'], snapshots['refused'], walks['fallbacks']))
