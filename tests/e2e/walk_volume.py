@@ -75,7 +75,7 @@ def judged(t, one, cell):
         end = harness.last_record(path)
         t.equal(end['kind'], 'end', '%s has no end' % path)
         if end['snapshots']['mismatched']:
-            print(harness.show_mismatch(harness.Log(path)), flush=True)
+            raise AssertionError('%s: %s\n%s' % (path, end['snapshots'], harness.show_mismatch(harness.Log(path))))
         test_walk.agreed(t, end)
         t.equal(set(end['snapshots']['refused_by']) - REFUSED, set(), 'refused by')
         sums.update(equal=end['snapshots']['equal'], refused=end['snapshots']['refused'], seen=end['seen'], calls=end['hooks']['calls'])
