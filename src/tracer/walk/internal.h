@@ -67,10 +67,11 @@ struct walk_body {
 
 /*
  * managed.c: the rule of code that is not native. ip: with WALK_EXACT. readable: is the code before
- * it known to be? body->high is 0 if other addresses of that code may have another rule. Returns:
- * WALK_CERTAIN, or why not.
+ * it known to be? image: the function there, of precompiled code; else NULL. body->high is 0 if
+ * other addresses of that code may have another rule. Returns: WALK_CERTAIN, or why not.
  */
-enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable, uint32_t epoch,
+enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable,
+                           const struct images_function *image, uint32_t epoch,
                            struct walk_rule *out, struct walk_body *body);
 
 /*
@@ -155,14 +156,20 @@ struct walk_step {
     bool managed;   /* it is a frame of a method */
     bool nameless;  /* code of no method, with no method younger than it */
     bool dynamic;   /* the same, of a dynamic method */
-    uint32_t
-        words; /* of the thread's last walk: how many were read to get here; walk_thread.word */
+    /* Of the thread's last walk: how many were read to get here; walk_thread.word and .pair. */
+    uint32_t words, pairs;
 };
 
 /* A word of the stack that led to a step, and what it was. */
 struct walk_word {
     const uintptr_t *at;
     uintptr_t value;
+};
+
+/* Two that lie side by side: a saved frame pointer, and the return address above it. */
+struct walk_pair {
+    const uintptr_t *at;
+    uintptr_t value[2];
 };
 
 struct walk_steps {
@@ -231,13 +238,15 @@ struct walk_near {
 
 struct walk_thread {
     _Alignas(CACHE_LINE) struct walk_near near[WALK_NEAR]; /* by address: walk_near() */
+    uint32_t met;                                          /* rules that were not at hand */
     uint64_t near_mortal[WALK_NEAR / 64]; /* bit mask of those that hold in this epoch only */
     struct walk_thread *next, **before;   /* under walk->lock */
     uintptr_t low, high;                  /* the thread's stack */
     uint32_t epoch;                       /* of the next */
     struct walk_steps steps;              /* of its last certain walk, oldest first */
     struct walk_word *word;               /* that were read to get to them, oldest first */
-    size_t word_capacity;
+    struct walk_pair *pair;               /* the same; each is in one of both */
+    size_t word_capacity, pair_capacity;
     bool anchored;           /* each hooked frame that is frame_walked() is in them */
     struct walk_steps fresh; /* those that a walk makes, youngest first */
     uintptr_t first;         /* of the last walk: as walk_filter.mark; 0: none */

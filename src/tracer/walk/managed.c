@@ -213,21 +213,20 @@ static bool may_return_to(uintptr_t ip, bool readable, const struct images_funct
     return machine_may_return_to(ip);
 }
 
-enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable, uint32_t epoch,
+enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable,
+                           const struct images_function *image, uint32_t epoch,
                            struct walk_rule *out, struct walk_body *body)
 {
     struct clr_info *info = walk->runtime->info;
     uintptr_t function = 0, rejit = 0;
     struct code of = {.exact = ip & WALK_EXACT};
-    struct images_function place;
     enum walk_why why;
-    bool unloads, is_precompiled;
+    bool unloads;
 
     of.at = (ip & ~WALK_EXACT) - !of.exact;
     if (walk->runtime->info_version < 10)
         return WALK_CODE;
-    is_precompiled = images_find(walk->images, of.at, &place);
-    if (!of.exact && !may_return_to(ip, readable, is_precompiled ? &place : NULL))
+    if (!of.exact && !may_return_to(ip, readable, image))
         return WALK_CODE;
     if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)of.at, &function, &rejit) < 0)
         return WALK_CODE;
@@ -239,7 +238,7 @@ enum walk_why walk_managed(struct walk *walk, uintptr_t ip, bool readable, uint3
     why = name(walk, machine_function_at(of.at), function, out, &unloads);
     if (why != WALK_CERTAIN)
         return why;
-    why = is_precompiled ? precompiled(walk, &place, &of, out, body) : jitted(walk, &of, out, body);
+    why = image ? precompiled(walk, image, &of, out, body) : jitted(walk, &of, out, body);
     body->epoch = unloads ? epoch : 0;
     body->rule = *out;
     return why;

@@ -102,43 +102,26 @@ static enum walk_why native(const struct natives_place *place, uintptr_t ip, str
     return WALK_CERTAIN;
 }
 
-/* What is known of a return address by the code that was met there before. */
-static bool known_body(struct walk_rules *rules, uintptr_t ip, uint32_t epoch,
-                       struct walk_body *out, bool *readable)
+/* The rule, and the epoch that it holds in; 0: for good. readable: as for walk_managed(). */
+static uint32_t make(struct walk *walk, uintptr_t ip, bool readable, uint32_t epoch,
+                     struct walk_rule *out)
 {
-    const struct walk_body *body;
-
-    pthread_mutex_lock(&rules->lock);
-    body = walk_bodies_find(rules->bodies, ip - 1, epoch);
-    if (body)
-        *out = *body;
-    *readable = walk_bodies_page(rules->bodies, ip - CPU_CALL_BYTES, epoch) &&
-                walk_bodies_page(rules->bodies, ip - 1, epoch);
-    pthread_mutex_unlock(&rules->lock);
-    return body && *readable && cpu_returns((const uint8_t *)ip);
-}
-
-/* The rule, and the epoch that it holds in; 0: for good. */
-static uint32_t make(struct walk *walk, uintptr_t ip, uint32_t epoch, struct walk_rule *out)
-{
+    uintptr_t at = (ip & ~WALK_EXACT) - !(ip & WALK_EXACT);
     struct walk_body body = {.high = 0};
-    struct natives_place place;
-    bool readable = false;
+    struct images_function function;
+    struct natives_place place = {.image = NULL};
+    bool precompiled = images_find(walk->images, at, &function);
     enum walk_why why;
     uint32_t made;
 
-    if (!(ip & WALK_EXACT) && known_body(walk->rules, ip, epoch, &body, &readable)) {
-        *out = body.rule;
-        return body.epoch;
-    }
-    body.high = 0;
     memset(out, 0, sizeof(*out));
-    (void)natives_find((ip & ~WALK_EXACT) - !(ip & WALK_EXACT), &place);
+    if (!precompiled)
+        (void)natives_find(at, &place);
     if (place.image) {
         why = native(&place, ip, out);
         made = 0;
     } else {
-        why = walk_managed(walk, ip, readable, epoch, out, &body);
+        why = walk_managed(walk, ip, readable, precompiled ? &function : NULL, epoch, out, &body);
         made = why == WALK_CERTAIN ? body.epoch : epoch;
     }
     if (why == WALK_CERTAIN && body.high) {
@@ -225,14 +208,13 @@ static void forget_old(struct walk_rules *rules, uint32_t epoch)
     rules->mortal = 0;
 }
 
-/* Without room it is not kept. */
+/* Without room it is not kept. Under the lock. */
 static void keep(struct walk *walk, uintptr_t ip, uint32_t epoch, const struct walk_words *words)
 {
     struct walk_rules *rules = walk->rules;
     _Atomic(uint32_t) *first = tree_bucket(&rules->buckets, ip, 0, 0);
     uint32_t at;
 
-    pthread_mutex_lock(&rules->lock);
     rules->mortal += epoch != 0;
     if (rules->mortal >= OLD_MIN)
         forget_old(rules, load_acquire(&walk->epoch));
@@ -246,7 +228,31 @@ static void keep(struct walk *walk, uintptr_t ip, uint32_t epoch, const struct w
         store_relaxed(&slot_at(rules, at)->next, load_relaxed(first));
         store_release(first, at);
     }
+}
+
+/*
+ * What the code that was met there before says of a return address. Returns: whether it says all.
+ * *readable: is the code before the address known to be?
+ */
+static bool known(struct walk *walk, uintptr_t ip, uint32_t epoch, bool *readable, uint32_t *made,
+                  struct walk_words *out)
+{
+    struct walk_rules *rules = walk->rules;
+    const struct walk_body *body;
+
+    pthread_mutex_lock(&rules->lock);
+    *readable = walk_bodies_page(rules->bodies, ip - CPU_CALL_BYTES, epoch) &&
+                walk_bodies_page(rules->bodies, ip - 1, epoch);
+    body = *readable ? walk_bodies_find(rules->bodies, ip - 1, epoch) : NULL;
+    if (body && cpu_returns((const uint8_t *)ip)) {
+        *made = body->epoch;
+        *out = pack(&body->rule);
+        keep(walk, ip, *made, out);
+    } else {
+        body = NULL;
+    }
     pthread_mutex_unlock(&rules->lock);
+    return body;
 }
 
 __attribute__((noinline)) uint32_t walk_rule_find(struct walk *walk, uintptr_t ip, uint32_t epoch,
@@ -255,13 +261,18 @@ __attribute__((noinline)) uint32_t walk_rule_find(struct walk *walk, uintptr_t i
     const struct walk_rules *rules = walk->rules;
     uint32_t at = load_acquire(tree_bucket(&rules->buckets, ip, 0, 0)), made;
     struct walk_rule rule;
+    bool readable = false;
 
     /* A chain that is changed meanwhile may lead on through others, but ends. */
     for (; at; at = load_acquire(&slot_at(rules, at)->next))
         if (slot_read(slot_at(rules, at), ip, epoch, &made, out))
             return made;
-    made = make(walk, ip, epoch, &rule);
+    if (!(ip & WALK_EXACT) && known(walk, ip, epoch, &readable, &made, out))
+        return made;
+    made = make(walk, ip, readable, epoch, &rule);
     *out = pack(&rule);
+    pthread_mutex_lock(&walk->rules->lock);
     keep(walk, ip, made, out);
+    pthread_mutex_unlock(&walk->rules->lock);
     return made;
 }

@@ -1,7 +1,11 @@
 #include "walk/internal.h"
 
+#include "base/memory.h"
 #include "stack/stack_hot.h"
 
+#include <string.h>
+
+#define NEAR_FILL  32      /* rules that a thread has met, of which each page will soon be used */
 #define FRAMES_MAX 4000000 /* of any kind in one walk */
 #define LOWEST     4096    /* no code lies below */
 
@@ -85,7 +89,7 @@ static bool same_hooked(struct walk_hooked *hooked, const struct walk_step *step
  * same: its value is the step's place + 1. */
 static const uintptr_t no_word;
 
-#define STEP_WORDS 3
+#define STEP_WORDS 2 /* and a pair */
 
 /* Native code that may be unloaded; where the older step is of the same image, that is asked. */
 static bool image_asked(const struct walk_step *step, bool oldest)
@@ -98,31 +102,36 @@ static inline void words_add(struct walk_thread *t, size_t at)
 {
     struct walk_step *step = &t->steps.step[at];
     struct walk_word *word = t->word + (at ? step[-1].words : 0);
+    struct walk_pair *pair = t->pair + (at ? step[-1].pairs : 0);
+    uintptr_t ip = step->ip & ~WALK_EXACT;
+    bool fp;
 
     step->fp_used = step->by_fp || step->nameless || (at && step[-1].fp_used && !step[-1].fp_at);
-    if (LIKELY(step->ip_at != NULL))
-        *word++ = (struct walk_word){step->ip_at, step->ip & ~WALK_EXACT};
-    if (step->ip_at && step->fp_at && step->fp_used)
-        *word++ = (struct walk_word){step->fp_at, step->fp};
+    fp = step->ip_at && step->fp_at && step->fp_used;
+    if (LIKELY(fp && step->fp_at + 1 == step->ip_at)) {
+        *pair++ = (struct walk_pair){step->fp_at, {step->fp, ip}};
+    } else {
+        if (step->ip_at)
+            *word++ = (struct walk_word){step->ip_at, ip};
+        if (fp)
+            *word++ = (struct walk_word){step->fp_at, step->fp};
+    }
     if (UNLIKELY(!step->ip_at || image_asked(step, !at)))
         *word++ = (struct walk_word){&no_word, at + 1};
     step->words = (uint32_t)(word - t->word);
+    step->pairs = (uint32_t)(pair - t->pair);
 }
 
-/* A word is not what it was. Returns: 1 + the place of its step; 0: that is the same. */
-static __attribute__((noinline)) size_t word_differs(const struct walk_thread *t, size_t word)
+/* Of the steps whose counts are in order: 1 + the place of the first that has more than `index`. */
+static size_t step_of(const struct walk_thread *t, size_t index, bool pairs)
 {
     const struct walk_step *step = t->steps.step;
     size_t low = 0, high = t->steps.count;
 
-    if (!RULE(RULE_WALK_MEMO))
-        return 0;
-    if (t->word[word].at == &no_word)
-        return reads_the_same(&step[t->word[word].value - 1]) ? 0 : t->word[word].value;
     while (low < high) {
         size_t middle = (low + high) / 2;
 
-        if (step[middle].words > word)
+        if ((pairs ? step[middle].pairs : step[middle].words) > index)
             high = middle;
         else
             low = middle + 1;
@@ -130,29 +139,65 @@ static __attribute__((noinline)) size_t word_differs(const struct walk_thread *t
     return low + 1;
 }
 
-static inline uintptr_t word_changed(const struct walk_word *word)
+/* A word is not what it was. Returns: 1 + the place of its step; 0: that is the same. */
+static __attribute__((noinline)) size_t word_differs(const struct walk_thread *t, size_t word)
 {
-    return *word->at ^ word->value;
+    if (!RULE(RULE_WALK_MEMO))
+        return 0;
+    if (t->word[word].at == &no_word)
+        return reads_the_same(&t->steps.step[t->word[word].value - 1]) ? 0 : t->word[word].value;
+    return step_of(t, word, false);
+}
+
+static __attribute__((noinline)) size_t pair_differs(const struct walk_thread *t, size_t pair)
+{
+    return RULE(RULE_WALK_MEMO) ? step_of(t, pair, true) : 0;
+}
+
+static inline uint64_t pair_changed(const struct walk_pair *pair)
+{
+    return (pair->at[0] ^ pair->value[0]) | (pair->at[1] ^ pair->value[1]);
+}
+
+/* Two at once, in vector registers: the longest part of most walks is here. */
+static inline uint64_t pairs_changed(const struct walk_pair *pair)
+{
+    typedef uint64_t both __attribute__((vector_size(16)));
+    both is[2], was[2], changed;
+
+    for (unsigned i = 0; i < 2; i++) {
+        memcpy(&is[i], pair[i].at, sizeof(both));
+        memcpy(&was[i], pair[i].value, sizeof(both));
+    }
+    changed = (is[0] ^ was[0]) | (is[1] ^ was[1]);
+    return changed[0] | changed[1];
 }
 
 /* Of the `count` oldest steps: 1 + the place of the youngest that is not the same; 0: all are. */
 static inline size_t step_differs(const struct walk_thread *t, size_t count)
 {
-    const struct walk_word *first = t->word, *word = first;
-    size_t at;
+    const struct walk_step *last = count ? &t->steps.step[count - 1] : NULL;
+    const struct walk_pair *pair = t->pair + (last ? last->pairs : 0);
+    const struct walk_word *word = t->word + (last ? last->words : 0), *first = t->word;
+    size_t differs = 0, at;
 
-    if (count)
-        word += t->steps.step[count - 1].words;
-    while (word > first) {
-        if (LIKELY(word - first > 1 && !(word_changed(word - 1) | word_changed(word - 2)))) {
-            word -= 2;
+    while (pair > t->pair && !differs) {
+        if (LIKELY(pair - t->pair > 1 && !pairs_changed(pair - 2))) {
+            pair -= 2;
             continue;
         }
+        pair--;
+        if (pair_changed(pair))
+            differs = pair_differs(t, (size_t)(pair - t->pair));
+    }
+    if (differs)
+        first += t->steps.step[differs - 1].words; /* it is that one, or a younger one */
+    while (word > first) {
         word--;
-        if (word_changed(word) && (at = word_differs(t, (size_t)(word - first))))
+        if (*word->at != word->value && (at = word_differs(t, (size_t)(word - t->word))))
             return at;
     }
-    return 0;
+    return differs;
 }
 
 /* The same, where hooked frames are to be met; those older than one that was met before are. */
@@ -220,7 +265,8 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
     step = t->steps.step;
     if (kept)
         below = step[kept - 1];
-    if (!array_reserve(&t->word, &t->word_capacity, below.words + STEP_WORDS * t->fresh.count))
+    if (!array_reserve(&t->word, &t->word_capacity, below.words + STEP_WORDS * t->fresh.count) ||
+        !array_reserve(&t->pair, &t->pair_capacity, below.pairs + t->fresh.count))
         return false;
     for (size_t i = kept; i < count; i++) {
         step[i] = t->fresh.step[count - 1 - i];
@@ -360,6 +406,8 @@ static __attribute__((noinline)) void near_fill(struct walk *walk, struct walk_t
     uint32_t made = walk_rule_find(walk, ip, t->epoch, &words);
     uint64_t bit = UINT64_C(1) << at % 64;
 
+    if (t->met++ == NEAR_FILL)
+        memory_pages_fill(t->near, sizeof(t->near));
     t->near[at] = (struct walk_near){ip, words};
     if (made)
         t->near_mortal[at / 64] |= bit;

@@ -123,7 +123,7 @@ void walk_thread_ended(struct walk *walk, struct stack *stack)
     pthread_mutex_unlock(&walk->lock);
     for (size_t i = 0; i < t->filter_capacity; i++)
         memory_free(t->filter[i].steps.step);
-    memory_free_all(t->steps.step, t->word, t->fresh.step, t->filter, t->shadow);
+    memory_free_all(t->steps.step, t->word, t->pair, t->fresh.step, t->filter, t->shadow);
     memory_pages_unmap(t, sizeof(*t));
 }
 
