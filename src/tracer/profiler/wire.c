@@ -167,13 +167,22 @@ static uint8_t outside_of(int32_t kind, bool hosts)
                                      : TREE_INSIDE;
 }
 
+/*
+ * May an address lie outside of the code of its site's method? A walk or a snapshot has found the
+ * method by the address.
+ */
+static bool may_be_outside(const struct profiler *p, uintptr_t ip)
+{
+    return options_hooked(&p->options) && !(ip & TREE_IP_DYNAMIC);
+}
+
 /* Code that may be unloaded before the resolver comes to it is resolved at once. */
 static void call_created(void *context, struct tree_site *call)
 {
     struct profiler *p = context;
     struct metadata_method *inside = (struct metadata_method *)call->method;
 
-    if (inside && call->target && call->ip > FRAME_RET_FILTER && !(call->ip & TREE_IP_DYNAMIC))
+    if (inside && call->target && call->ip > FRAME_RET_FILTER && may_be_outside(p, call->ip))
         call->outside = outside_of(code_il_outside(p->metadata, inside, call->ip, NULL), false);
     if (unloads(call->method, call->target))
         code_resolve_call(p->metadata, call);
@@ -187,7 +196,7 @@ static void alloc_created(void *context, struct tree_site *alloc)
     bool asks = p->has_rich && !alloc->under && ip == alloc->ip, hosts = false;
     int32_t kind = 0;
 
-    if (!(ip & TREE_IP_DYNAMIC))
+    if (may_be_outside(p, ip))
         kind = code_il_outside(p->metadata, inside, ip, asks ? &hosts : NULL);
     alloc->outside = outside_of(kind, hosts);
     if (kind && !hosts) {
@@ -200,8 +209,8 @@ static void alloc_created(void *context, struct tree_site *alloc)
 /* A process that was attached to has bodies of which nothing was said. */
 static void rich_open(struct profiler *p)
 {
-    p->has_rich = !p->attached && options_rich(&p->options) &&
-                  rich_init(&p->rich, p->metadata, &p->runtime);
+    p->has_rich =
+        !p->attached && options_rich(&p->options) && rich_init(&p->rich, p->metadata, &p->runtime);
 }
 
 static int tree_open(struct profiler *p)
