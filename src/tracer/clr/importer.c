@@ -439,3 +439,62 @@ struct clr_metadata *clr_importer_new(struct clr_metadata *runtimes, const uint8
     of->runtimes = runtimes;
     return &of->self;
 }
+
+/* ---- names as they lie ---- */
+
+/* Returns: is it plain, and whole? */
+static bool text_at(const struct clr_tables *tables, uint32_t at, const char **text, uint32_t *size)
+{
+    const char *from = (const char *)tables->strings + at, *end;
+    unsigned char bits = 0;
+
+    if (at >= tables->strings_size || !(end = memchr(from, 0, tables->strings_size - at)))
+        return false;
+    for (const char *c = from; c < end; c++)
+        bits |= (unsigned char)*c;
+    *text = from;
+    *size = (uint32_t)(end - from);
+    return bits <= 0x7f;
+}
+
+/* column: of the name; space: of the namespace, 0: none. */
+static bool name_in(const struct importer *of, unsigned table, uint32_t row, unsigned column,
+                    unsigned space, struct clr_name *out)
+{
+    const struct clr_tables *tables = &of->tables;
+
+    out->part[0].size = 0;
+    return (!space || text_at(tables, clr_tables_cell(tables, table, row, space),
+                              &out->part[0].text, &out->part[0].size)) &&
+           text_at(tables, clr_tables_cell(tables, table, row, column), &out->part[1].text,
+                   &out->part[1].size);
+}
+
+bool clr_importer_name(struct clr_metadata *self, uint32_t token_of, struct clr_name *out,
+                       uint32_t *more)
+{
+    const struct importer *of = importer_of(self);
+    uint32_t kind = clr_token_type(token_of), row;
+
+    if (self->vtbl->release != release || kind >> 24 >= TABLES ||
+        !(row = row_of(of, token_of, kind)))
+        return false;
+    switch (kind) {
+    case mdtTypeDef:
+        cell(of, TABLE_TYPE_DEF, row, TYPE_DEF_FLAGS, more);
+        return name_in(of, TABLE_TYPE_DEF, row, TYPE_DEF_NAME, TYPE_DEF_SPACE, out);
+    case mdtTypeRef:
+        return token(of, TABLE_TYPE_REF, row, TYPE_REF_SCOPE, more) &&
+               name_in(of, TABLE_TYPE_REF, row, TYPE_REF_NAME, TYPE_REF_SPACE, out);
+    case mdtMethodDef:
+        return owner_of(of, row, more) && name_in(of, TABLE_METHOD_DEF, row, METHOD_NAME, 0, out);
+    case mdtMemberRef:
+        return token(of, TABLE_MEMBER_REF, row, MEMBER_PARENT, more) &&
+               name_in(of, TABLE_MEMBER_REF, row, MEMBER_NAME, 0, out);
+    case mdtGenericParam:
+        cell(of, TABLE_GENERIC_PARAM, row, PARAM_NUMBER, more);
+        return name_in(of, TABLE_GENERIC_PARAM, row, PARAM_NAME, 0, out);
+    default:
+        return false;
+    }
+}

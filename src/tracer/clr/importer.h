@@ -9,6 +9,8 @@
 
 #include <shadowtrace/clr/metadata.h>
 
+#include <stdbool.h>
+
 /*
  * clr_importer_new - an IMetaDataImport2 of a module whose `size` bytes of metadata stay as they
  * are, with the answers of `runtimes`. It has one reference, and the functions that this project
@@ -21,5 +23,21 @@
  */
 struct clr_metadata *clr_importer_new(struct clr_metadata *runtimes, const uint8_t *metadata,
                                       uint32_t size);
+
+/*
+ * clr_importer_name - the name of a type, a member or a generic parameter, as it lies in the
+ * metadata: ASCII, without NUL. A type's has its namespace in part[0], which may be empty; others
+ * have all in part[1]. *more: flags of a TypeDef, scope of a TypeRef, owner of a member,
+ * number of a parameter.
+ * Returns: false: it is not plain, or this is another importer: then ask the functions.
+ */
+struct clr_name {
+    struct {
+        const char *text;
+        uint32_t size;
+    } part[2];
+};
+bool clr_importer_name(struct clr_metadata *self, uint32_t token, struct clr_name *out,
+                       uint32_t *more);
 
 #endif

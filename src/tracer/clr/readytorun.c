@@ -169,6 +169,13 @@ bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code)
     return array_find(&r->methods, row - 1, &at) && entry_read(&r->methods, at, code);
 }
 
+uintptr_t readytorun_start(const struct readytorun *r, uint32_t code)
+{
+    if (r->flat || code >= r->functions.size / FUNCTION_BYTES)
+        return 0;
+    return (uintptr_t)r->image + load_u32(r->functions.start + (size_t)code * FUNCTION_BYTES);
+}
+
 /* The signature at an offset, up to its token. Returns: whether it is of this module's method. */
 static bool instance_read(const struct readytorun *r, uint32_t offset,
                           struct readytorun_instance *out)
@@ -434,6 +441,14 @@ uint32_t readytorun_version(const struct readytorun *r)
 bool readytorun_holds(const struct readytorun *r, uintptr_t address)
 {
     return !r->flat && address - (uintptr_t)r->image < clr_pe_size(r->image);
+}
+
+const uint8_t *readytorun_at(const struct readytorun *r, uint32_t address, size_t *left)
+{
+    if (!readytorun_holds(r, (uintptr_t)r->image + address))
+        return NULL;
+    *left = clr_pe_size(r->image) - address;
+    return r->image + address;
 }
 
 const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size_t *left)

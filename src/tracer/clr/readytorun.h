@@ -63,6 +63,9 @@ void readytorun_free(struct readytorun *r);
 /* readytorun_method - the code of the plain method in a row of MethodDef. Returns: is there any? */
 bool readytorun_method(const struct readytorun *r, uint32_t row, uint32_t *code);
 
+/* readytorun_start - where that code begins, if the image is mapped by section; 0: nowhere. */
+uintptr_t readytorun_start(const struct readytorun *r, uint32_t code);
+
 /*
  * readytorun_instance - the code of an instantiation of a generic method, or of a method of a
  * generic type: the first for which `match`, having read the signature to its end, returns true.
@@ -106,6 +109,10 @@ bool readytorun_member(enum readytorun_fixup fixup, struct readytorun_signature 
 const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size_t *left);
 uint32_t readytorun_version(const struct readytorun *r);
 bool readytorun_holds(const struct readytorun *r, uintptr_t address);
+
+/* readytorun_at - what lies at an address relative to such an image, and how much of it. NULL: no
+ * such place. */
+const uint8_t *readytorun_at(const struct readytorun *r, uint32_t address, size_t *left);
 
 /* readytorun_number - a compressed integer (ECMA-335 II.23.2). Returns: false at the end. */
 bool readytorun_number(struct readytorun_signature *from, uint32_t *out);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "clr/blob.h"
+#include "clr/importer.h"
 #include "clr/readytorun.h"
 #include "clr/utf16.h"
 
@@ -87,6 +88,24 @@ static hresult ask_name(struct clr_metadata *import, enum name_kind kind, uint32
     return E_INVALIDARG;
 }
 
+/* Most names are what lies in the metadata. */
+static bool put_plain(struct buffer *out, struct clr_metadata *import, uint32_t token,
+                      uint32_t *more)
+{
+    struct clr_name name;
+
+    if (!clr_importer_name(import, token, &name, more))
+        return false;
+    if (full(out))
+        return true;
+    if (name.part[0].size) {
+        buffer_append(out, name.part[0].text, name.part[0].size);
+        buffer_char(out, '.');
+    }
+    buffer_append(out, name.part[1].text, name.part[1].size);
+    return true;
+}
+
 /*
  * Appends the name of a token. Returns: whether the metadata knew it; *more is then set. Out of
  * line: its frame is large, and the recursion around it stays small.
@@ -96,9 +115,10 @@ static __attribute__((noinline)) bool put_name(struct buffer *out, struct clr_me
 {
     clr_wchar small[NAME_UNITS], *name = small;
     uint32_t length = 0;
-    hresult hr = ask_name(import, kind, token, small, NAME_UNITS, &length, more);
 
-    if (hr < 0)
+    if (put_plain(out, import, token, more))
+        return true;
+    if (ask_name(import, kind, token, small, NAME_UNITS, &length, more) < 0)
         return false;
     if (length > NAME_UNITS && length < 1u << 20) {
         name = memory_alloc(length * sizeof(*name));

@@ -97,6 +97,46 @@ static void ask_param(struct clr_metadata *import, uint32_t token, struct answer
                                                         out->name, UNITS, &out->length);
 }
 
+/* A name as it lies, or what the functions say of it. */
+static void ask_plain(struct clr_metadata *import, uint32_t token, struct answer *out)
+{
+    const struct clr_metadata_vtbl *v = import->vtbl;
+    uint32_t *more = &out->number[0], at = 0;
+    struct clr_name name;
+
+    if (clr_importer_name(import, token, &name, more)) {
+        for (unsigned i = 0; i < 2; i++) {
+            if (i && at)
+                out->name[at++] = '.';
+            for (uint32_t k = 0; k < name.part[i].size && at < UNITS; k++)
+                out->name[at++] = (unsigned char)name.part[i].text[k];
+        }
+        out->length = at + 1;
+        return;
+    }
+    switch (clr_token_type(token)) {
+    case mdtTypeDef:
+        out->result =
+            v->get_type_def_props(import, token, out->name, UNITS, &out->length, more, NULL);
+        break;
+    case mdtTypeRef:
+        out->result = v->get_type_ref_props(import, token, more, out->name, UNITS, &out->length);
+        break;
+    case mdtMethodDef:
+        out->result = v->get_method_props(import, token, more, out->name, UNITS, &out->length, NULL,
+                                          NULL, NULL, NULL, NULL);
+        break;
+    case mdtMemberRef:
+        out->result = v->get_member_ref_props(import, token, more, out->name, UNITS, &out->length,
+                                              NULL, NULL);
+        break;
+    default:
+        out->result = v->get_generic_param_props(import, token, more, NULL, NULL, NULL, out->name,
+                                                 UNITS, &out->length);
+        break;
+    }
+}
+
 static const struct kind {
     const char *name;
     uint32_t token;
@@ -107,7 +147,9 @@ static const struct kind {
     {"MemberRef", mdtMemberRef, ask_member},        {"TypeSpec", mdtTypeSpec, ask_type_spec},
     {"MethodSpec", mdtMethodSpec, ask_method_spec}, {"nested", mdtTypeDef, ask_nested},
     {"of types", mdtTypeDef, ask_params},           {"of methods", mdtMethodDef, ask_params},
-    {"GenericParam", mdtGenericParam, ask_param},
+    {"GenericParam", mdtGenericParam, ask_param},   {"plain type", mdtTypeDef, ask_plain},
+    {"plain TypeRef", mdtTypeRef, ask_plain},       {"plain method", mdtMethodDef, ask_plain},
+    {"plain MemberRef", mdtMemberRef, ask_plain},   {"plain parameter", mdtGenericParam, ask_plain},
 };
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
