@@ -58,17 +58,19 @@ static bool is_real(const struct clr_debug_il_to_native_map *entry)
     return entry->il_offset < EPILOG; /* PROLOG, NO_MAPPING and EPILOG are the highest values */
 }
 
-bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
+bool code_il_of(struct metadata *metadata, const struct metadata_method *method,
                 struct il_code *out)
 {
     struct clr_info *info = metadata->config.info;
     const uint8_t *bytes = NULL;
     uint32_t size = 0;
 
-    return method->module &&
-           info->vtbl->get_il_function_body(info, method->module->module_id, method->token, &bytes,
-                                            &size) >= 0 &&
-           il_parse(bytes, size, out);
+    if (!method->module)
+        return false;
+    return code_stored_il(metadata, method, out) ||
+           (info->vtbl->get_il_function_body(info, method->module->module_id, method->token, &bytes,
+                                             &size) >= 0 &&
+            il_parse(bytes, size, out));
 }
 
 /* The address of a native offset, and how much code follows it there without a gap. */
@@ -670,15 +672,16 @@ static bool ask_pieces(struct metadata *metadata, struct metadata_method *method
 }
 
 /*
- * One body, of which start, epoch and order are known. It gets no map if the runtime has none (this
- * is final), or if it may be partial and has one instruction to find: the runtime takes longer for
- * each further map.
+ * One body, of which start, epoch and order are known, if it holds `ip`; 0: whatever it holds. It
+ * gets no map if the runtime has none (this is final), or if it may be partial and has one
+ * instruction to find: the runtime takes longer for each further map.
  */
 static struct code_body *body_ask(struct metadata *metadata, struct metadata_method *method,
-                                  const struct code_body *known, bool whole)
+                                  const struct code_body *known, uintptr_t ip, bool whole)
 {
     struct code_body *body = memory_zalloc(1, sizeof(*body));
     struct il_code il;
+    uint32_t offset;
     bool has_il;
     hresult hr;
 
@@ -688,6 +691,10 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
     body->epoch = known->epoch;
     body->order = known->order;
     hr = ask_ranges(metadata, body);
+    if (hr >= 0 && ip && !body_offset(body, ip, &offset)) {
+        body_free(body);
+        return NULL;
+    }
     if (hr >= 0) {
         has_il = code_il_of(metadata, method, &il);
         body->sole = !whole && has_il && il_pieces_sole(&il, &body->pieces);
@@ -760,13 +767,29 @@ static void bodies_add(struct metadata *metadata, struct metadata_method *method
             continue;
         body = body_ask(
             metadata, method,
-            &(struct code_body){.start = start[i], .epoch = epoch, .order = i ? count - i : 0},
+            &(struct code_body){.start = start[i], .epoch = epoch, .order = i ? count - i : 0}, 0,
             false);
         if (body)
             list_push(&method->bodies, body, next);
     }
     if (start != small)
         memory_free(start);
+}
+
+/* The precompiled body that holds an address, which is the method's first: the image says where it
+ * begins, and the runtime need not be asked whose code that is. */
+static const struct code_body *stored_add(struct metadata *metadata, struct metadata_method *method,
+                                          uintptr_t ip, uint32_t *offset)
+{
+    struct code_body known = {.start = code_stored_start(metadata, method, ip),
+                              .epoch = metadata_epoch(metadata)};
+    struct code_body *body = known.start ? body_ask(metadata, method, &known, ip, false) : NULL;
+
+    if (body) {
+        list_push(&method->bodies, body, next);
+        body_offset(body, ip, offset);
+    }
+    return body;
 }
 
 /*
@@ -823,7 +846,7 @@ static int32_t body_il(struct metadata *metadata, struct metadata_method *method
     il = hint->fault ? IL_UNKNOWN : il_find_sole(method, &body->pieces, &target);
     if (il >= 0)
         return il;
-    whole = body_ask(metadata, method, body, true);
+    whole = body_ask(metadata, method, body, 0, true);
     if (!whole)
         return CODE_IL_UNMAPPED;
     whole->again = true;
@@ -900,6 +923,9 @@ static int32_t site(struct metadata *metadata, struct metadata_method *method, u
         return site_in(metadata, method, body, offset, hint);
     if (metadata->config.info_version < 9)
         return CODE_IL_UNMAPPED;
+    body = method ? stored_add(metadata, method, ip, &offset) : NULL;
+    if (body)
+        return site_in(metadata, method, body, offset, hint);
     if (info->vtbl->get_function_from_ip3(info, (const uint8_t *)ip, &function, &rejit) < 0)
         return dladdr((const void *)ip, &image) ? CODE_IL_NATIVE : CODE_IL_STUB;
     if (method && function == method->function_id) {

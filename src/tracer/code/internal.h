@@ -87,8 +87,12 @@ uint32_t code_inlined_number(struct metadata *metadata, const struct metadata_me
 struct il_memo *code_memo(struct metadata *metadata);
 
 /* The IL of a method. Returns: whether it is known, and has any. */
-bool code_il_of(const struct metadata *metadata, const struct metadata_method *method,
+bool code_il_of(struct metadata *metadata, const struct metadata_method *method,
                 struct il_code *out);
+
+/* The same from the method's image, with whatever follows it there. Threads: as below. */
+bool code_stored_il(struct metadata *metadata, const struct metadata_method *method,
+                    struct il_code *out);
 
 /* Is a body surely not optimised? Threads: false for all but the resolver. */
 struct code_body;
@@ -108,6 +112,14 @@ bool code_precompiled(struct metadata *metadata, const struct metadata_method *m
  */
 bool code_image_holds(struct metadata *metadata, const struct metadata_method *method,
                       uintptr_t address);
+
+/*
+ * code_stored_start - where the code of a plain method begins that was compiled ahead of time, if
+ * that may hold an address. Returns: 0: it does not, or nobody knows. Threads: the resolver; others
+ * get 0.
+ */
+uintptr_t code_stored_start(struct metadata *metadata, const struct metadata_method *method,
+                            uintptr_t ip);
 
 /*
  * code_cell - whom a call through a word of the caller's image goes to, by what the image says of

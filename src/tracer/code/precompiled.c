@@ -158,12 +158,17 @@ static bool may_make(void *context, enum readytorun_fixup fixup, struct readytor
     }
 }
 
+static bool is_plain(const struct metadata_method *method)
+{
+    return !method->args && method->owner && !method->owner->args;
+}
+
 static bool code_find(struct readytorun *ready, struct wanted *wanted, uint32_t *code)
 {
     const struct metadata_method *m = wanted->method;
     uint32_t row = m->token & 0x00ffffff;
 
-    if (!m->args && m->owner && !m->owner->args)
+    if (is_plain(m))
         return readytorun_method(ready, row, code);
     return readytorun_instance(ready, row, is_method, wanted, code);
 }
@@ -188,6 +193,40 @@ bool code_image_holds(struct metadata *metadata, const struct metadata_method *m
 
     return metadata_is_resolver(metadata) && method->module && !method->collectible &&
            (ready = ready_of(metadata, method->module)) && readytorun_holds(ready, address);
+}
+
+uintptr_t code_stored_start(struct metadata *metadata, const struct metadata_method *method,
+                            uintptr_t ip)
+{
+    struct readytorun *ready;
+    uintptr_t start;
+    uint32_t code;
+
+    if (!is_plain(method) || !code_image_holds(metadata, method, ip))
+        return 0;
+    ready = ready_of(metadata, method->module);
+    start = readytorun_method(ready, clr_token_row(method->token), &code)
+                ? readytorun_start(ready, code)
+                : 0;
+    return start <= ip ? start : 0;
+}
+
+bool code_stored_il(struct metadata *metadata, const struct metadata_method *method,
+                    struct il_code *out)
+{
+    const struct metadata_module *module = method->module;
+    struct clr_metadata *import = module->import;
+    struct readytorun *ready;
+    const uint8_t *body;
+    uint32_t address = 0;
+    size_t left;
+
+    return metadata_is_resolver(metadata) && import && !method->collectible &&
+           !module->corelib && /* there we replace some: select/corelib.h */
+           (ready = ready_of(metadata, module)) &&
+           import->vtbl->get_method_props(import, method->token, NULL, NULL, 0, NULL, NULL, NULL,
+                                          NULL, &address, NULL) == S_OK &&
+           address && (body = readytorun_at(ready, address, &left)) && il_parse(body, left, out);
 }
 
 bool code_stored_map(struct metadata *metadata, const struct metadata_method *method, uint32_t size,
