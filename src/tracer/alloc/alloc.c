@@ -21,6 +21,7 @@
 
 #define CLASS_CACHE 1024    /* entries a thread; a power of two */
 #define SITE_CACHE  1024    /* the same */
+#define SITES_FILL  32      /* not in the cache so far: its pages get their memory at once */
 #define WAITS_CACHE 64      /* entries a thread; a power of two */
 #define BOX_REACH   8       /* frames between what makes a box and the method that is to wait */
 #define OBJECTS_LOW 0x10000 /* no object lies below */
@@ -75,6 +76,7 @@ struct alloc_thread {
         uintptr_t ip, method, class; /* class: where it is part of what a site is */
         uint32_t id;
     } site[SITE_CACHE];
+    uint32_t sites_met; /* that were not in it */
 };
 
 int alloc_new(const struct alloc_config *config, struct alloc **out)
@@ -448,10 +450,13 @@ INTO_CALLER bool allocating_instruction(struct alloc *a, struct frame *top, size
         out);
 }
 
-static __attribute__((noinline)) uint32_t site_look_up(struct alloc *a, struct cached_site *at,
-                                                       uintptr_t method, uintptr_t ip,
+static __attribute__((noinline)) uint32_t site_look_up(struct alloc *a, struct alloc_thread *t,
+                                                       struct cached_site *at, uintptr_t method,
+                                                       uintptr_t ip,
                                                        const struct metadata_class *class)
 {
+    if (t->sites_met++ == SITES_FILL)
+        memory_pages_fill(t->site, sizeof(t->site));
     at->id = tree_site_alloc(a->config.sites, method, ip, (uintptr_t) class);
     at->ip = ip;
     at->method = method;
@@ -468,7 +473,7 @@ static uint32_t site_at(struct alloc *a, struct alloc_thread *t, uintptr_t metho
 
     if (LIKELY(at->ip == ip && at->method == method && at->class == of))
         return at->id;
-    return site_look_up(a, at, method, ip, class);
+    return site_look_up(a, t, at, method, ip, class);
 }
 
 static enum tree_outside outside(struct alloc *a, uint32_t site)

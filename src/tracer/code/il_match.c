@@ -59,6 +59,7 @@ static struct parts parts_of(const char *text)
 }
 
 #define MEMO_ENTRIES 16384 /* a power of two */
+#define FILL         512   /* entries that get their memory at once */
 
 /* What a call does to the evaluation stack. */
 struct kept_shape {
@@ -85,13 +86,17 @@ struct il_memo {
     struct kept_fit fit[FITS_KEPT];
     uint16_t operand_at[MEMO_ENTRIES], shape_at[MEMO_ENTRIES];
     uint16_t operands, shapes;
-    struct operand operand[MEMO_ENTRIES + 1];
-    struct kept_shape shape[MEMO_ENTRIES + 1];
+    struct operand operand[MEMO_ENTRIES + FILL];
+    struct kept_shape shape[MEMO_ENTRIES + FILL];
 };
 
 struct il_memo *il_memo_new(void)
 {
-    return memory_zalloc(1, sizeof(struct il_memo));
+    struct il_memo *memo = memory_zalloc(1, sizeof(*memo));
+
+    if (memo)
+        memory_pages_fill(memo, offsetof(struct il_memo, operand));
+    return memo;
 }
 
 /* Side by side as in their table: what is called near each other is defined so. */
@@ -102,12 +107,15 @@ static size_t memo_place(const struct clr_metadata *import, uint32_t token)
     return ((hash >> 32) + clr_token_row(token)) & (MEMO_ENTRIES - 1);
 }
 
-/* The number of the entry at a place. */
-static uint16_t entry_at(uint16_t *place, uint16_t *entries)
+/* The entry at a place of an array. */
+static void *entry_at(void *array, size_t size, uint16_t *place, uint16_t *entries)
 {
-    if (!*place)
+    if (!*place) {
         *place = ++*entries;
-    return *place;
+        if (*place % FILL == 1) /* read before it is written: each page would fault twice */
+            memory_pages_fill((char *)array + *place * size, FILL * size);
+    }
+    return (char *)array + *place * size;
 }
 
 bool il_memo_shape(struct il_memo *memo, struct clr_metadata *import, uint32_t token,
@@ -117,7 +125,8 @@ bool il_memo_shape(struct il_memo *memo, struct clr_metadata *import, uint32_t t
 
     if (!memo)
         return signature_shape_of(import, token, out);
-    kept = &memo->shape[entry_at(&memo->shape_at[memo_place(import, token)], &memo->shapes)];
+    kept = entry_at(memo->shape, sizeof(*kept), &memo->shape_at[memo_place(import, token)],
+                    &memo->shapes);
     if (kept->import != import || kept->token != token) {
         if (!signature_shape_of(import, token, out))
             return false;
@@ -162,8 +171,8 @@ static struct operand *operand_of(struct il_match *match, uint32_t token)
     struct operand *operand = &match->unkept;
 
     if (memo) {
-        operand =
-            &memo->operand[entry_at(&memo->operand_at[memo_place(import, token)], &memo->operands)];
+        operand = entry_at(memo->operand, sizeof(*operand),
+                           &memo->operand_at[memo_place(import, token)], &memo->operands);
         if (operand->import == import && operand->token == token)
             return operand;
     }

@@ -34,8 +34,10 @@ static struct metadata_slots *slots_new(size_t count)
 {
     struct metadata_slots *slots = memory_pages_map(size_of(count));
 
-    if (slots)
-        slots->count = count;
+    if (!slots)
+        return NULL;
+    memory_pages_fill(slots, size_of(count)); /* all over, and read first */
+    slots->count = count;
     return slots;
 }
 
