@@ -691,7 +691,7 @@ static struct code_body *body_ask(struct metadata *metadata, struct metadata_met
     body->epoch = known->epoch;
     body->order = known->order;
     hr = ask_ranges(metadata, body);
-    if (hr >= 0 && ip && !body_offset(body, ip, &offset)) {
+    if (ip && (hr < 0 || !body_offset(body, ip, &offset))) { /* it is another method's */
         body_free(body);
         return NULL;
     }
