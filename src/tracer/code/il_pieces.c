@@ -263,12 +263,28 @@ bool il_pieces_sole(const struct il_code *il, struct il_pieces *out)
     return out->piece;
 }
 
+uint32_t il_piece_after(const struct il_pieces *pieces, uint32_t il)
+{
+    uint32_t low = 0, high = pieces->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (pieces->piece[middle].at > il)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
 uint32_t il_statement_end(const struct il_pieces *pieces, uint32_t il)
 {
-    for (uint32_t i = 0; i < pieces->count; i++)
-        if (pieces->piece[i].statement && pieces->piece[i].at > il)
-            return pieces->piece[i].at;
-    return IL_NOWHERE;
+    uint32_t i = il_piece_after(pieces, il);
+
+    while (i < pieces->count && !pieces->piece[i].statement)
+        i++;
+    return i < pieces->count ? pieces->piece[i].at : IL_NOWHERE;
 }
 
 size_t il_pieces_size(const struct il_pieces *pieces)

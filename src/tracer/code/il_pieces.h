@@ -47,6 +47,9 @@ void il_pieces_free(struct il_pieces *pieces);
 size_t il_pieces_size(const struct il_pieces *pieces);
 void il_pieces_copy(const struct il_pieces *pieces, void *to, struct il_pieces *out);
 
+/* il_piece_after - the number of the first piece after an offset; the count: all are before it. */
+uint32_t il_piece_after(const struct il_pieces *pieces, uint32_t il);
+
 /* il_statement_end - where the statement that holds an offset ends; IL_NOWHERE: with the method. */
 uint32_t il_statement_end(const struct il_pieces *pieces, uint32_t il);
 

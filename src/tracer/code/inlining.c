@@ -265,12 +265,14 @@ static struct range extent_of(const struct inlining *in, uint32_t node,
 {
     struct range range = {0, part.to, 0, part.from};
 
-    for (uint32_t i = 0; i < pieces->count && pieces->piece[i].at <= part.from; i++) {
+    /* Backward: most often a statement close to it has code, of the thousands there may be. */
+    for (uint32_t i = il_piece_after(pieces, part.from); i-- > 0 && !range.from;) {
         uint32_t at = pieces->piece[i].at, end = il_statement_end(pieces, at);
 
         if (!pieces->piece[i].statement)
             continue;
-        range.hole = at;
+        if (at > range.hole)
+            range.hole = at;
         if (end <= part.from && is_mapped(in, node, pieces, at))
             range.from = end;
     }
