@@ -51,7 +51,7 @@ LANES = [
     e2e('arm64', 40, 'On arm64, emulated, every stack equals the snapshot, and the hooks keep every register.', 'NuGet, a Debian mirror'),
     e2e('musl', 15, 'On musl, every stack equals the snapshot, and processes are attached to in roots of their own.', 'NuGet'),
     e2e('walk', 20, 'Every walked stack equals the snapshot, on every runtime and setting of the JIT.', jobs=2),
-    e2e('programs', 20, 'Compilers, builds, servers and tools that others wrote are exact in every view and export.', 'NuGet', jobs=2),
+    e2e('programs', 40, 'Compilers, builds, servers and tools that others wrote are exact in every view and export.', 'NuGet', jobs=2),
     e2e('unload', 20, 'Memory does not grow while code is loaded and unloaded.'),
     e2e('packages', 20, 'The Debian package is reproducible, passes lintian, and runs in a clean root.', 'a Debian mirror'),
     e2e('browsers', 10, 'The page shows in Firefox what it shows in Chromium.', 'npm'),

@@ -625,6 +625,22 @@ class Programs:
                     raise AssertionError('does not publish as %s\n%s' % (flavour, result))
             return item.made
 
+    def tool(self, package, version, command=None):
+        """The path of a tool's command (default: the package's name), installed from NuGet once for all runners."""
+        command = command or package
+        folder = os.path.join(OUT, '%s-%s' % (package.lower(), version))
+        with self.alone():
+            if not os.path.exists(os.path.join(folder, command)):
+                fetches(package)
+                shutil.rmtree(folder, ignore_errors=True)
+                result = run(['nice', 'dotnet', 'tool', 'install', package, '--version', version, '--tool-path', folder],
+                             timeout=600, env=BUILDING)
+                if any(code in result.text + result.errors for code in NO_PACKAGE):
+                    raise Skip('%s %s is not available from NuGet' % (package, version))
+                if result.status:
+                    raise AssertionError('%s does not install\n%s' % (package, result))
+        return os.path.join(folder, command)
+
 
 PROGRAM = Programs()
 

@@ -15,7 +15,7 @@ import urllib.request
 
 import consumers
 import harness
-from harness import BUILDING, NO_PACKAGE, OUT, PROGRAM, PROGRAMS, SDK_FRAMEWORK, Skip, TOOL, each, early, lane, needs, publishes, run, tool, until
+from harness import PROGRAM, PROGRAMS, SDK_FRAMEWORK, TOOL, each, early, lane, needs, publishes, run, tool, until
 
 CSHARPIER = '1.3.0'
 COLUMNS, ROWS = 80, 24
@@ -97,20 +97,7 @@ def record(t, command, *options, status=0, **more):
 
 
 def csharpier():
-    """The tool, installed once for all runners."""
-    folder = os.path.join(OUT, 'csharpier-' + CSHARPIER)
-    made = os.path.join(folder, 'csharpier')
-    with PROGRAM.alone():
-        if not os.path.exists(made):
-            harness.fetches('csharpier')
-            shutil.rmtree(folder, ignore_errors=True)
-            result = run(['nice', 'dotnet', 'tool', 'install', 'csharpier', '--version', CSHARPIER, '--tool-path', folder],
-                         timeout=600, env=BUILDING)
-            if any(code in result.text + result.errors for code in NO_PACKAGE):
-                raise Skip('csharpier %s is not available from NuGet' % CSHARPIER)
-            if result.status:
-                raise AssertionError('csharpier does not install\n%s' % result)
-    return made
+    return PROGRAM.tool('csharpier', CSHARPIER)
 
 
 def record_formatter(t, *options):
