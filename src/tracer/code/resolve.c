@@ -90,11 +90,13 @@ bool code_resolve(struct code_resolver *r)
     do {
         while ((alloc = next_open(r->allocs, &r->allocs_done))) {
             code_resolve_alloc(r->metadata, r->allocs, alloc);
+            metadata_progressed(r->metadata);
             some = true;
         }
         call = next_open(r->calls, &r->calls_done);
         if (call) {
             code_resolve_call(r->metadata, call);
+            metadata_progressed(r->metadata);
             some = true;
         }
     } while (call);

@@ -259,16 +259,17 @@ static bool end_write(struct log *log)
     return false;
 }
 
-/* What has come into the log, definitions too. */
-static uint64_t entered(const struct log *log)
+/* Grows while the writer gets on, and while the resolver does for which its events wait. */
+static uint64_t progress(const struct log *log)
 {
-    return log_written(log) + log_kinds_sum(log->file.put.lines);
+    return log_written(log) + log_kinds_sum(log->file.put.lines) +
+           metadata_progress(log->config.metadata);
 }
 
-/* A slow machine costs no event: only a writer that does not get on gives up early. */
+/* A slow machine costs no event: the writer gives up early only if nothing gets on. */
 static void extend(struct log *log, uint64_t *before)
 {
-    uint64_t now = entered(log), until = clock_ns() + log->patience_ns;
+    uint64_t now = progress(log), until = clock_ns() + log->patience_ns;
 
     if (now == *before)
         return;
@@ -278,7 +279,7 @@ static void extend(struct log *log, uint64_t *before)
 
 static void finish(struct log *log)
 {
-    uint64_t before = entered(log);
+    uint64_t before = progress(log);
     struct log_tally lost;
     bool whole;
 

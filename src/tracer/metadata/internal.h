@@ -101,7 +101,8 @@ struct metadata {
     void *calls;                            /* the same: calls of pieces of code */
     struct metadata_table cells;            /* the same: methods that cells of images name */
     _Atomic(struct steps *) steps;          /* the same, of all threads; NULL: not needed yet */
-    uint32_t resolved; /* classes up to this id have their text; the resolver's */
+    uint32_t resolved;          /* classes up to this id have their text; the resolver's */
+    _Atomic(uint64_t) progress; /* places resolved; the resolver writes it */
 };
 
 /* Is this thread the resolver? */

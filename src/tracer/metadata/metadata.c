@@ -94,6 +94,16 @@ void metadata_failed(struct metadata *metadata, hresult hr)
     add_relaxed(&metadata->failures, 1);
 }
 
+uint64_t metadata_progress(const struct metadata *metadata)
+{
+    return load_relaxed(&metadata->progress);
+}
+
+void metadata_progressed(struct metadata *metadata)
+{
+    store_relaxed(&metadata->progress, load_relaxed(&metadata->progress) + 1);
+}
+
 uint64_t metadata_failures(const struct metadata *metadata, hresult *last)
 {
     if (last)

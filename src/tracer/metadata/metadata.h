@@ -237,4 +237,12 @@ const char *metadata_class_resolve(struct metadata *metadata, struct metadata_cl
 /* How often the runtime refused to say what an id is, and what it said last. Threads: any. */
 uint64_t metadata_failures(const struct metadata *metadata, hresult *last);
 
+/*
+ * metadata_progress - how many places in code the resolver has resolved: as long as this grows,
+ * what waits for one is worth waiting for. metadata_progressed: one more. Threads: any; the
+ * resolver.
+ */
+uint64_t metadata_progress(const struct metadata *metadata);
+void metadata_progressed(struct metadata *metadata);
+
 #endif

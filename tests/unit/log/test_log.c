@@ -861,6 +861,9 @@ TEST(what_is_never_named_counts_as_lost)
 #define LATE_MS    60  /* from one to the next: all of them take longer than */
 #define PATIENT_MS 900 /* the writer waits without getting on */
 
+static bool
+    first_last; /* the first of them is named last, as one that waits for the slowest place in code */
+
 /* Names them. Returns: whether the machine let it do so without a break that the writer must not wait for. */
 static void *name_late(void *late)
 {
@@ -871,14 +874,16 @@ static void *name_late(void *late)
         uint64_t began = clock_ns();
 
         usleep(LATE_MS * 1000);
-        store_release(&class[i] -> text, "Late");
+        if (first_last)
+            metadata_progressed(w->metadata);
+        store_release(&class[first_last ? LATE - 1 - i : i] -> text, "Late");
         log_named(w->log);
         longest = clock_ns() - began > longest ? clock_ns() - began : longest;
     }
     return longest < PATIENT_MS * UINT64_C(1000000) / 3 ? late : NULL;
 }
 
-TEST(what_gets_its_name_after_the_end_is_waited_for_as_long_as_names_come)
+static void named_after_the_end(void)
 {
     void *in_time = NULL;
 
@@ -907,6 +912,18 @@ TEST(what_gets_its_name_after_the_end_is_waited_for_as_long_as_names_come)
         json_decref(lines);
         world_again(w);
     }
+}
+
+TEST(what_gets_its_name_after_the_end_is_waited_for_as_long_as_names_come)
+{
+    first_last = false;
+    named_after_the_end();
+}
+
+TEST(what_waits_for_a_place_in_code_is_waited_for_as_long_as_places_are_resolved)
+{
+    first_last = true;
+    named_after_the_end();
 }
 
 /* ---- losses ---- */
