@@ -34,6 +34,7 @@ struct inlining {
     const struct il_target *target;
     struct metadata_method **known; /* of nodes; NULL: no memory */
     const uint32_t *parent;         /* of nodes; NULL: those of the body */
+    rich_call *calls;               /* the body's; NULL: no memory, or nothing to be found */
     uint32_t doubtful; /* where find_up() ended: the node that has several instructions, or whose
                           callees have, in `part`; or RICH_NONE */
     struct range part;
@@ -218,30 +219,35 @@ static int32_t in_last_statement(const struct inlining *in, uint32_t parent,
     return count == 1 && found->count <= MOST_CALLS ? il : IL_UNKNOWN;
 }
 
-/* Where the parent calls the node's method. */
+#define CALLS 1 /* in a rich_call: the call's offset follows this */
+
+/* Where the parent calls the node's method. What does not depend on the entry is kept. */
 static int32_t call_of(const struct inlining *in, uint32_t node)
 {
     uint32_t parent = parent_of(in, node), place = 0;
-    struct metadata_method *caller, *callee = method_of(in, node);
+    struct metadata_method *caller, *callee;
     const struct il_pieces *pieces;
     struct il_target target = {.memo = in->target->memo};
     struct found found;
 
     if (in->trusted)
         return (int32_t)in->body->node[node].il;
+    if (in->calls && load_relaxed(&in->calls[node]))
+        return (int32_t)(load_relaxed(&in->calls[node]) - CALLS);
     caller = method_of(in, parent);
+    callee = method_of(in, node);
     pieces = caller && callee ? pieces_of(in->metadata, caller) : NULL;
     if (!pieces)
         return IL_UNKNOWN;
     target.callee = metadata_method_text(callee);
     target.record = callee;
     find_in(in, caller, pieces, WHOLE, &target, &found);
-    if (found.count == 1)
-        return (int32_t)found.at[0];
-    if (found.count && found.count <= MOST_CALLS &&
-        siblings(in, node, target.callee, &place) == found.count)
-        return (int32_t)found.at[place];
-    return in_last_statement(in, parent, pieces, &found);
+    if (found.count != 1 && (!found.count || found.count > MOST_CALLS ||
+                             siblings(in, node, target.callee, &place) != found.count))
+        return in_last_statement(in, parent, pieces, &found);
+    if (in->calls)
+        store_relaxed(&in->calls[node], found.at[place] + CALLS);
+    return (int32_t)found.at[place];
 }
 
 /* Has a node's statement, the one with this offset, code that is said to be its own? */
@@ -941,6 +947,7 @@ static void inlining_open(struct inlining *in, struct metadata *metadata,
                             .trusted = metadata->config.rich_trusted,
                             .target = target,
                             .known = memory_zalloc(rich->nodes, sizeof(*in->known)),
+                            .calls = metadata->config.rich_trusted ? NULL : rich_calls(rich),
                             .doubtful = RICH_NONE};
     find_parents(in);
 }

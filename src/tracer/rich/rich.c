@@ -144,6 +144,7 @@ void rich_bodies_free(struct metadata_method *method)
     for (; body; body = next) {
         next = body->next;
         memory_free(load_relaxed(&body->parent));
+        memory_free(load_relaxed(&body->call));
         if (!body->settled)
             memory_free(body);
     }
@@ -157,6 +158,19 @@ const uint32_t *rich_parents(const struct rich_body *body, uint32_t *parent)
     if (cas_acq_rel(&of->parent, &known, parent))
         return parent;
     memory_free(parent);
+    return known;
+}
+
+rich_call *rich_calls(const struct rich_body *body)
+{
+    struct rich_body *of = (struct rich_body *)(uintptr_t)body; /* as above */
+    rich_call *known = load_acquire(&of->call), *made;
+
+    if (known || !(made = memory_zalloc(body->nodes, sizeof(*made))))
+        return known;
+    if (cas_acq_rel(&of->call, &known, made))
+        return made;
+    memory_free(made);
     return known;
 }
 

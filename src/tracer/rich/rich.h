@@ -30,6 +30,9 @@ struct rich_map {
     uint32_t native, node, il;
 };
 
+/* By which call a node was inlined, as code/ keeps it: any number; 0: nothing is kept. */
+typedef _Atomic(uint32_t) rich_call;
+
 /*
  * The code at [start, start + size). Immutable once listed; it ends with the method's record. Of
  * one in which nothing is inlined that matters, only that is kept: `nodes` is 1, without any here.
@@ -41,6 +44,7 @@ struct rich_body {
     uint32_t epoch;             /* metadata_epoch() before it was read */
     bool settled;               /* it is the pool's */
     _Atomic(uint32_t *) parent; /* of nodes, as found later: rich_parents(); NULL: their own */
+    _Atomic(rich_call *) call;  /* of nodes: rich_calls(); NULL: not needed yet */
     struct rich_map *map;       /* by native; behind the nodes */
     struct rich_node node[];
 };
@@ -157,6 +161,9 @@ void rich_bodies_free(struct metadata_method *method);
  * Threads: any; the first one's is kept.
  */
 const uint32_t *rich_parents(const struct rich_body *body, uint32_t *parent);
+
+/* rich_calls - the body's, one for each node; NULL: no memory. Threads: any. */
+rich_call *rich_calls(const struct rich_body *body);
 
 /* rich_body_read - one from an event's payload. NULL: damaged, or no memory (*refused false). */
 struct rich_body *rich_body_read(const uint8_t *data, size_t size, bool *refused);
