@@ -11,7 +11,8 @@ usage: tests/e2e/walk_volume.py [-k TEXT]... [-j N] [--list]
 
 Each program runs with every pair of: .NET 8, 9, 10 or 11; nothing hooked (walk) or its own methods by either hook set
 (own-elt2, own-elt3) with walks between them; and the settings of the matrix. A walk that is not certain falls back to a
-snapshot, which leaves nothing to compare: never in a compiler or in Kestrel, in others for fewer than one stack in 1,000.
+snapshot, which leaves nothing to compare: for fewer than one stack in 1,000, and in a compiler or Kestrel only where the
+runtime has replaced a return address to stop the thread, which nobody can look behind.
 """
 import collections
 import os
@@ -83,7 +84,8 @@ def judged(t, one, cell):
     fallbacks = sum(reasons.values())
     t.note('%d equal, %d refused, %d fallbacks%s%s' % (
         sums['equal'], sums['refused'], fallbacks, ' %s' % dict(reasons) if reasons else '', matrix.said(r)))
-    t.true(fallbacks <= one.fallbacks * sums['seen'], 'fallbacks: %s of %d' % (dict(reasons), sums['seen']))
+    t.true(fallbacks <= FALLBACKS * sums['seen'] and fallbacks - reasons['hijacked'] <= one.fallbacks * sums['seen'],
+           'fallbacks: %s of %d' % (dict(reasons), sums['seen']))
     t.true(sums['equal'] >= one.least, 'fewer than %d' % one.least)
     t.equal(sums['calls'] > 0, cell.hooks != 'walk', 'calls of hooked methods: %d' % sums['calls'])
     return sums['equal']
