@@ -36,47 +36,53 @@ struct name {
     uint32_t max, *length; /* units, NUL included */
 };
 
-/* Puts a text of the heap, without its NUL, at *at, and moves that to the end of it. */
-static bool put_text(const struct clr_tables *tables, uint32_t text, const struct name *name,
-                     uint32_t *at)
+/* The text at a place of the heap. Returns: is it plain, and whole? */
+static bool text_at(const struct clr_tables *tables, uint32_t at, const char **text, uint32_t *size)
 {
-    for (; text < tables->strings_size && *at < name->max; text++) {
-        uint8_t c = tables->strings[text];
+    const char *from = (const char *)tables->strings + at, *end;
+    unsigned char bits = 0;
 
-        if (!c)
-            return true;
-        if (c > 0x7f)
-            return false;
-        name->to[(*at)++] = c;
-    }
-    return false;
-}
-
-static bool put(struct name *name, clr_wchar c, uint32_t *at)
-{
-    if (*at == name->max)
+    if (at >= tables->strings_size || !(end = memchr(from, 0, tables->strings_size - at)))
         return false;
-    name->to[(*at)++] = c;
-    return true;
+    for (const char *c = from; c < end; c++)
+        bits |= (unsigned char)*c;
+    *text = from;
+    *size = (uint32_t)(end - from);
+    return bits <= 0x7f;
 }
 
-/* space: the column of a type's namespace, 0: it is no type's. */
+/* column: of the name; space: of the namespace, 0: none. */
+static bool name_in(const struct importer *of, unsigned table, uint32_t row, unsigned column,
+                    unsigned space, struct clr_name *out)
+{
+    const struct clr_tables *tables = &of->tables;
+
+    out->part[0].size = 0;
+    return (!space || text_at(tables, clr_tables_cell(tables, table, row, space),
+                              &out->part[0].text, &out->part[0].size)) &&
+           text_at(tables, clr_tables_cell(tables, table, row, column), &out->part[1].text,
+                   &out->part[1].size);
+}
+
+/* The same in UTF-16. */
 static bool put_name(const struct importer *of, unsigned table, uint32_t row, unsigned column,
                      unsigned space, struct name name)
 {
-    const struct clr_tables *tables = &of->tables;
+    struct clr_name plain;
     uint32_t at = 0;
 
     if (!name.to && !name.length)
         return true;
-    if (!name.to || !name.length)
+    if (!name.to || !name.length || !name_in(of, table, row, column, space, &plain) ||
+        (uint64_t)plain.part[0].size + plain.part[1].size + 2 > name.max)
         return false;
-    if (space && (!put_text(tables, clr_tables_cell(tables, table, row, space), &name, &at) ||
-                  (at && !put(&name, u'.', &at))))
-        return false;
-    if (!put_text(tables, clr_tables_cell(tables, table, row, column), &name, &at) ||
-        !put(&name, u'\0', &at))
-        return false;
+    for (unsigned i = 0; i < COUNT_OF(plain.part); i++) {
+        if (i && at)
+            name.to[at++] = u'.';
+        for (uint32_t k = 0; k < plain.part[i].size; k++)
+            name.to[at++] = (unsigned char)plain.part[i].text[k];
+    }
+    name.to[at++] = u'\0';
     *name.length = at;
     return true;
 }
@@ -441,34 +447,6 @@ struct clr_metadata *clr_importer_new(struct clr_metadata *runtimes, const uint8
 }
 
 /* ---- names as they lie ---- */
-
-/* Returns: is it plain, and whole? */
-static bool text_at(const struct clr_tables *tables, uint32_t at, const char **text, uint32_t *size)
-{
-    const char *from = (const char *)tables->strings + at, *end;
-    unsigned char bits = 0;
-
-    if (at >= tables->strings_size || !(end = memchr(from, 0, tables->strings_size - at)))
-        return false;
-    for (const char *c = from; c < end; c++)
-        bits |= (unsigned char)*c;
-    *text = from;
-    *size = (uint32_t)(end - from);
-    return bits <= 0x7f;
-}
-
-/* column: of the name; space: of the namespace, 0: none. */
-static bool name_in(const struct importer *of, unsigned table, uint32_t row, unsigned column,
-                    unsigned space, struct clr_name *out)
-{
-    const struct clr_tables *tables = &of->tables;
-
-    out->part[0].size = 0;
-    return (!space || text_at(tables, clr_tables_cell(tables, table, row, space),
-                              &out->part[0].text, &out->part[0].size)) &&
-           text_at(tables, clr_tables_cell(tables, table, row, column), &out->part[1].text,
-                   &out->part[1].size);
-}
 
 bool clr_importer_name(struct clr_metadata *self, uint32_t token_of, struct clr_name *out,
                        uint32_t *more)

@@ -110,8 +110,10 @@ const uint8_t *readytorun_debug(const struct readytorun *r, uintptr_t code, size
 uint32_t readytorun_version(const struct readytorun *r);
 bool readytorun_holds(const struct readytorun *r, uintptr_t address);
 
-/* readytorun_at - what lies at an address relative to such an image, and how much of it. NULL: no
- * such place. */
+/*
+ * readytorun_at - what lies at an address relative to such an image, and how much of it.
+ * Returns: NULL: no such place.
+ */
 const uint8_t *readytorun_at(const struct readytorun *r, uint32_t address, size_t *left);
 
 /* readytorun_number - a compressed integer (ECMA-335 II.23.2). Returns: false at the end. */

@@ -154,10 +154,9 @@ static struct callees *callees_of(struct metadata *metadata)
 
     if (!metadata_is_resolver(metadata))
         return NULL;
+    if (!metadata->callees && (metadata->callees = memory_zalloc(1, sizeof(*callees))))
+        memory_pages_fill(metadata->callees, sizeof(*callees)); /* all over, and read first */
     callees = metadata->callees;
-    if (!callees && (callees = memory_zalloc(1, sizeof(*callees))))
-        memory_pages_fill(callees, sizeof(*callees)); /* all over, and read first */
-    metadata->callees = callees;
     if (callees && callees->epoch != epoch)
         *callees = (struct callees){.epoch = epoch};
     return callees;

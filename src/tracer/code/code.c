@@ -776,8 +776,10 @@ static void bodies_add(struct metadata *metadata, struct metadata_method *method
         memory_free(start);
 }
 
-/* The precompiled body that holds an address, which is the method's first: the image says where it
- * begins, and the runtime need not be asked whose code that is. */
+/*
+ * The precompiled body that holds an address, which is the method's first: the image says where it
+ * begins, and the runtime need not be asked whose code that is.
+ */
 static const struct code_body *stored_add(struct metadata *metadata, struct metadata_method *method,
                                           uintptr_t ip, uint32_t *offset)
 {

@@ -64,17 +64,9 @@ static void best_in(struct best *best, struct il_match *match, struct reach from
 /* The piece that holds an offset. */
 static uint32_t piece_of(const struct il_pieces *pieces, uint32_t at)
 {
-    uint32_t low = 0, high = pieces->count;
+    uint32_t after = il_piece_after(pieces, at);
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (pieces->piece[middle].at <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return after ? after - 1 : 0;
 }
 
 static uint32_t statement_of(const struct il_pieces *pieces, uint32_t index)
