@@ -10,8 +10,10 @@
 
 #ifdef DLFO_STRUCT_HAS_EH_COUNT
 
+enum { HERE = 4, HOSTS = 2 };
+
 static int (*find)(void *address, struct dl_find_object *out);
-static const void *staying[4];
+static const void *staying[HERE + HOSTS];
 
 static void *find_object(void)
 {
@@ -28,16 +30,32 @@ static bool found(uintptr_t address, struct dl_find_object *out)
     return find && find((void *)address, out) == 0;
 }
 
+/*
+ * .NET's host lies at the start of each main thread: it is kept from being unloaded, so that no
+ * walk of that thread has to ask. Returns: the dynamic loader's record of it; NULL: not loaded.
+ */
+static const void *host_kept(const char *name)
+{
+    void *host = dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+
+    if (host)
+        dlclose(host);
+    return host; /* glibc's handle is the record */
+}
+
 void natives_start(uintptr_t runtime)
 {
-    const uintptr_t known[COUNT_OF(staying)] = {getauxval(AT_ENTRY), (uintptr_t)memcpy, runtime,
-                                                (uintptr_t)natives_start};
+    static const char *const hosts[HOSTS] = {"libhostfxr.so", "libhostpolicy.so"};
+    const uintptr_t known[HERE] = {getauxval(AT_ENTRY), (uintptr_t)memcpy, runtime,
+                                   (uintptr_t)natives_start};
     void *symbol = find_object();
     struct dl_find_object object;
 
     memcpy(&find, &symbol, sizeof(find));
-    for (size_t i = 0; i < COUNT_OF(staying); i++)
+    for (size_t i = 0; i < HERE; i++)
         staying[i] = found(known[i], &object) ? object.dlfo_link_map : NULL;
+    for (size_t i = 0; i < HOSTS; i++)
+        staying[HERE + i] = host_kept(hosts[i]);
 }
 
 /* The bytes of the loaded segment that holds the table. The image begins with its ELF header. */

@@ -11,7 +11,8 @@
 struct natives_place {
     struct cfi_table table;
     const void *image; /* the dynamic loader's record of it */
-    bool stays;        /* it is never unloaded: the program, the C library, the runtime, this one */
+    /* It is never unloaded: the program, .NET's host, the C library, the runtime, this one. */
+    bool stays;
 };
 
 /* natives_known - can native code be found in this process? Threads: any. */

@@ -190,6 +190,26 @@ TEST(damaged_tables_are_read_to_an_end)
     assert_true(found < 400 * 50);
 }
 
+/* Each walk of a main thread comes to it: whether it is still there need not be asked. */
+TEST(the_host_is_kept_loaded)
+{
+    struct natives_place place;
+    void *host;
+    uintptr_t at;
+
+    if (!place_of("host/fxr/10.*/libhostfxr.so", "hostfxr_main", &place))
+        skip();
+    assert_false(place.stays); /* it was loaded after the start */
+    host = dlopen("libhostfxr.so", RTLD_LAZY | RTLD_NOLOAD);
+    at = (uintptr_t)dlsym(host, "hostfxr_main");
+    natives_start((uintptr_t)place_of);
+    dlclose(host);
+    dlclose(host);
+    assert_true(natives_find(at, &place));
+    assert_true(place.stays);
+    assert_ptr_equal(dlopen("libhostfxr.so", RTLD_LAZY | RTLD_NOLOAD), place.image);
+}
+
 TEST(an_address_in_no_image_has_no_place)
 {
     struct natives_place place;
