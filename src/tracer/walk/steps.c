@@ -154,22 +154,19 @@ static __attribute__((noinline)) size_t pair_differs(const struct walk_thread *t
     return RULE(RULE_WALK_MEMO) ? step_of(t, pair, true) : 0;
 }
 
-static inline uint64_t pair_changed(const struct walk_pair *pair)
-{
-    return (pair->at[0] ^ pair->value[0]) | (pair->at[1] ^ pair->value[1]);
-}
-
-/* Two at once, in vector registers: the longest part of most walks is here. */
-static inline uint64_t pairs_changed(const struct walk_pair *pair)
+/* Several at once, in vector registers: the longest part of most walks is here. */
+static inline __attribute__((always_inline)) uint64_t pairs_changed(const struct walk_pair *pair,
+                                                                    unsigned count)
 {
     typedef uint64_t both __attribute__((vector_size(16)));
-    both is[2], was[2], changed;
+    both is, was, changed = {0, 0};
 
-    for (unsigned i = 0; i < 2; i++) {
-        memcpy(&is[i], pair[i].at, sizeof(both));
-        memcpy(&was[i], pair[i].value, sizeof(both));
+#pragma GCC unroll 4
+    for (unsigned i = 0; i < count; i++) {
+        memcpy(&is, pair[i].at, sizeof(both));
+        memcpy(&was, pair[i].value, sizeof(both));
+        changed |= is ^ was;
     }
-    changed = (is[0] ^ was[0]) | (is[1] ^ was[1]);
     return changed[0] | changed[1];
 }
 
@@ -181,13 +178,11 @@ static inline size_t step_differs(const struct walk_thread *t, size_t count)
     const struct walk_word *word = t->word + (last ? last->words : 0), *first = t->word;
     size_t differs = 0, at;
 
+    while (pair - t->pair >= 4 && !pairs_changed(pair - 4, 4))
+        pair -= 4;
     while (pair > t->pair && !differs) {
-        if (LIKELY(pair - t->pair > 1 && !pairs_changed(pair - 2))) {
-            pair -= 2;
-            continue;
-        }
         pair--;
-        if (pair_changed(pair))
+        if (pairs_changed(pair, 1))
             differs = pair_differs(t, (size_t)(pair - t->pair));
     }
     if (differs)
