@@ -18,6 +18,7 @@
 
 #define FIRST_SLOTS 4096  /* a power of two */
 #define MANY_ROWS   32768 /* new rows that are written before their time */
+#define KEPT_SLOTS  65536 /* room for as many rows stays when they are written */
 
 /* What one thread allocated at one place; 40 bytes, for there may be hundreds of thousands. */
 struct row {
@@ -31,7 +32,8 @@ struct row {
 struct sites_table {
     struct row
         *row; /* in the order in which they were met; pages, room for three quarters of the slots */
-    uint32_t *slot; /* open addressing: 1 + index of a row, 0 free; pages */
+    /* Open addressing: 1 + index of a row : 32, its hash : 32; 0: free. In pages. */
+    uint64_t *slot;
     size_t rows, slots;
 };
 
@@ -58,7 +60,7 @@ static size_t row_bytes(size_t slots)
 /* Room for that many slots, none of them taken, beside the rows there are. */
 static int table_room(struct sites_table *table, size_t slots)
 {
-    uint32_t *slot = memory_pages_map(slots * sizeof(*slot));
+    uint64_t *slot = memory_pages_map(slots * sizeof(*slot));
     struct row *row =
         slot ? memory_pages_grow(table->row, row_bytes(table->slots), row_bytes(slots)) : NULL;
 
@@ -67,6 +69,7 @@ static int table_room(struct sites_table *table, size_t slots)
         return -ENOMEM;
     }
     memory_pages_unmap(table->slot, table->slots * sizeof(*slot));
+    memory_pages_fill(slot, slots * sizeof(*slot)); /* all over, and read first */
     table->row = row;
     table->slot = slot;
     table->slots = slots;
@@ -81,7 +84,7 @@ static void table_fini(struct sites_table *table)
 
 static void table_clear(struct sites_table *table)
 {
-    if (table->slots > FIRST_SLOTS) {
+    if (table->slots > KEPT_SLOTS) {
         memory_pages_clear(table->row, row_bytes(table->slots));
         memory_pages_clear(table->slot, table->slots * sizeof(*table->slot));
     } else {
@@ -115,17 +118,32 @@ void log_sites_free(struct log_sites *sites)
     memory_free(sites);
 }
 
-static uint32_t *slot_of(struct sites_table *table, const struct row *key)
+static uint32_t hash_of(const struct row *row)
 {
-    uint64_t h = hash_word(key->class_heap ^ (uint64_t)key->node << 20 ^ (uint64_t)key->site << 40 ^
-                           key->thread);
-    size_t at = (size_t)(h >> 32) & (table->slots - 1);
+    return (uint32_t)(hash_word(row->class_heap ^ (uint64_t)row->node << 20 ^
+                                (uint64_t)row->site << 40 ^ row->thread) >>
+                      32);
+}
+
+static struct row *row_at(const struct sites_table *table, const uint64_t *slot)
+{
+    return &table->row[(uint32_t)*slot - 1];
+}
+
+static void slot_set(uint64_t *slot, uint32_t hash, size_t index)
+{
+    *slot = (uint64_t)hash << 32 | (uint32_t)(index + 1);
+}
+
+static uint64_t *slot_of(struct sites_table *table, const struct row *key, uint32_t hash)
+{
+    size_t at = hash & (table->slots - 1);
 
     for (; table->slot[at]; at = (at + 1) & (table->slots - 1)) {
-        const struct row *row = &table->row[table->slot[at] - 1];
+        const struct row *row = row_at(table, &table->slot[at]);
 
-        if (row->class_heap == key->class_heap && row->node == key->node &&
-            row->site == key->site && row->thread == key->thread &&
+        if (table->slot[at] >> 32 == hash && row->class_heap == key->class_heap &&
+            row->node == key->node && row->site == key->site && row->thread == key->thread &&
             row->allocs <= UINT32_MAX - key->allocs)
             break;
     }
@@ -136,8 +154,11 @@ static int table_grow(struct sites_table *table)
 {
     if (table_room(table, table->slots * 2))
         return -ENOMEM;
-    for (size_t i = 0; i < table->rows; i++)
-        *slot_of(table, &table->row[i]) = (uint32_t)i + 1;
+    for (size_t i = 0; i < table->rows; i++) {
+        uint32_t hash = hash_of(&table->row[i]);
+
+        slot_set(slot_of(table, &table->row[i], hash), hash, i);
+    }
     return 0;
 }
 
@@ -155,16 +176,17 @@ static int table_add(const struct log *log, struct sites_table *table, const str
 {
     struct row *row;
     int err = table_reserve(log, table); /* without it what has a row still finds it */
-    uint32_t *slot = slot_of(table, add);
+    uint32_t hash = hash_of(add);
+    uint64_t *slot = slot_of(table, add, hash);
 
     if (!*slot) {
         if (err)
             return err;
+        slot_set(slot, hash, table->rows);
         table->row[table->rows++] = *add;
-        *slot = (uint32_t)table->rows;
         return 0;
     }
-    row = &table->row[*slot - 1];
+    row = row_at(table, slot);
     row->allocs += add->allocs;
     row->bytes += add->bytes;
     row->more += add->more;
