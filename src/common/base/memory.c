@@ -193,12 +193,10 @@ struct memory_pool_chunk {
     size_t padding;
 };
 
-/* Small blocks fill a chunk: all its pages at once cost less than a fault for each. */
 static struct memory_pool_chunk *chunk_new(struct memory_pool_chunk *older, size_t bytes)
 {
     size_t size = sizeof(*older) + bytes > POOL_CHUNK ? sizeof(*older) + bytes : POOL_CHUNK;
-    int flags = MAP_ANONYMOUS | MAP_NORESERVE | (size == POOL_CHUNK ? MAP_POPULATE : 0);
-    struct memory_pool_chunk *chunk = map(size, PROT_READ | PROT_WRITE, flags, -1, 0);
+    struct memory_pool_chunk *chunk = memory_pages_map(size);
 
     if (!chunk)
         return NULL;
@@ -224,10 +222,13 @@ void *memory_pool_zalloc(struct memory_pool *pool, size_t count, size_t size)
         made = chunk_new(chunk, bytes);
         if (!made)
             return NULL;
-        if (cas_acq_rel(&pool->newest, &chunk, made)) /* pairs with the load above */
+        if (cas_acq_rel(&pool->newest, &chunk, made)) { /* pairs with the load above */
             chunk = made;
-        else
+            if (chunk->size == POOL_CHUNK) /* small blocks will fill it */
+                memory_pages_fill(chunk, POOL_CHUNK);
+        } else {
             memory_pages_unmap(made, made->size);
+        }
     }
 }
 
