@@ -51,7 +51,7 @@ SEES_package := -Isrc/package $(SEES_tool)
 SEES_all := $(WINGS:%=-Isrc/%) -I.
 
 # shadowtrace-serve and shadowtrace-ship are built only if their library is installed.
-PKGS_LIB := liburcu-mb jansson
+PKGS_LIB := liburcu-memb jansson
 PKGS_CMD := jansson zlib libzstd libelf
 PKG_SERVE := $(shell pkg-config --exists libmicrohttpd 2>/dev/null && echo libmicrohttpd)
 PKG_SHIP := $(shell pkg-config --exists libcurl 2>/dev/null && echo libcurl)

@@ -15,7 +15,7 @@ build      gcc                  gcc
 build      /usr/include/stdio.h libc6-dev
 build      pkg-config           pkg-config
 build      python3              python3
-build      liburcu-mb.pc        liburcu-dev
+build      liburcu-memb.pc      liburcu-dev
 build      jansson.pc           libjansson-dev
 build      libzstd.pc           libzstd-dev
 build      zlib.pc              zlib1g-dev

@@ -106,7 +106,7 @@ SYMBOLS := $(NUPKG:.nupkg=.debug.tar.gz)
 NATIVE := $(PACKAGE)/native
 STUBS := $(PACKAGE)/glibc/libc.so
 SHIM := $(PACKAGE)/shim/shadowtrace.dll
-NEEDED := $(addprefix $(NATIVE)/,liburcu-mb.so.8 libjansson.so.4)
+NEEDED := $(addprefix $(NATIVE)/,liburcu-memb.so.8 libjansson.so.4)
 PACKED := $(addprefix $(NATIVE)/,shadowtrace libshadowtrace.so) $(NEEDED)
 # Needed libraries are found in the same directory. libpthread and libdl are empty today, but not in older glibcs.
 PACKAGE_FLAGS = $(LDFLAGS) -L$(dir $(STUBS)) -static-libgcc -Wl,--disable-new-dtags -Wl,-rpath,'$$ORIGIN' \
@@ -146,8 +146,8 @@ needed_link = $(package_link) -shared -fPIC $(TLS) -O2 -g -D_GNU_SOURCE -Wl,-son
 
 # The flavor of liburcu that the library uses, compiled as by liburcu's src/Makefile.am, with Debian's headers.
 URCU_SRC := urcu.c urcu-pointer.c compat_arch.c compat_futex.c
-$(NATIVE)/liburcu-mb.so.8: $(PACKAGE)/liburcu/source $(STUBS)
-	$(needed_link) -DRCU_MB -I$(<D) -I$</include -I$</src $(URCU_SRC:%=$</src/%) $(PACKAGE_FLAGS)
+$(NATIVE)/liburcu-memb.so.8: $(PACKAGE)/liburcu/source $(STUBS)
+	$(needed_link) -DRCU_MEMBARRIER -I$(<D) -I$</include -I$</src $(URCU_SRC:%=$</src/%) $(PACKAGE_FLAGS)
 
 # Compiled as by jansson's src/Makefile.am. Debian's jansson_config.h suits any system. These are what configure finds.
 JANSSON_HAS := ENDIAN_H FCNTL_H SCHED_H UNISTD_H SYS_PARAM_H SYS_STAT_H SYS_TIME_H SYS_TYPES_H STDINT_H CLOSE GETPID \

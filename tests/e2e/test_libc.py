@@ -131,7 +131,7 @@ def test_a_library_for_glibc_is_refused_for_a_program_for_musl(t):
     """The build's own library needs those of this system. One line, before the program starts."""
     env = dict(musl.environment(), SHADOWTRACE_LIBRARY=harness.LIBRARY)
     result = run([harness.TOOL, 'record', '-o', t.path('log.ndjson'), '--'] + musl.command('Hello'), env=env)
-    one_line(result, 3, 'is a program for musl', 'libshadowtrace.so is for glibc: it needs liburcu-mb.so.8')
+    one_line(result, 3, 'is a program for musl', 'libshadowtrace.so is for glibc: it needs liburcu-memb.so.8')
     t.true(not os.path.exists(t.path('log.ndjson')), 'a log')
 
 

@@ -156,7 +156,7 @@ def test_what_it_needs_of_glibc(t):
     """No version that is newer than the README says, in any file; and no library but glibc's and its own."""
     files = elf_files()
     own = {os.path.basename(name) for name in files}
-    t.equal(own, {'shadowtrace', 'libshadowtrace.so', 'libjansson.so.4', 'liburcu-mb.so.8'})
+    t.equal(own, {'shadowtrace', 'libshadowtrace.so', 'libjansson.so.4', 'liburcu-memb.so.8'})
     newest = (0,)
     for name, data in files.items():
         elf = Elf(data)
@@ -195,10 +195,10 @@ def test_it_links_what_lies_beside_it(t, file):
     found = dict(line.split(' => ') for line in result.text.splitlines() if ' => ' in line)
     ours = {name.strip(): os.path.dirname(path.split()[0]) for name, path in found.items() if name.strip() not in OF_GLIBC}
     t.equal(set(ours.values()), {os.path.realpath(i.native)}, result)
-    t.equal(set(ours), {'libjansson.so.4'} | ({'liburcu-mb.so.8'} if file.endswith('.so') else set()))
+    t.equal(set(ours), {'libjansson.so.4'} | ({'liburcu-memb.so.8'} if file.endswith('.so') else set()))
 
 
-@each('file', 'liburcu-mb.so.8', 'libjansson.so.4')
+@each('file', 'liburcu-memb.so.8', 'libjansson.so.4')
 def test_what_lies_beside_exports_what_debians_does(t, file):
     """It is compiled here from Debian's source."""
     system = subprocess.run(['cc', '-print-file-name=' + file], check=True, stdout=subprocess.PIPE, text=True)
@@ -222,7 +222,7 @@ def test_symbols_lie_beside_it(t):
     """Nothing of them is in the package; each file's build id leads to them, and they name its functions."""
     with tarfile.open(package()[:-len('.nupkg')] + '.debug.tar.gz') as archive:
         archive.extractall(t.path('debug'), filter='data')
-    names = {'shadowtrace': 'record_library_find', 'libshadowtrace.so': 'stack_enter_slow', 'liburcu-mb.so.8': 'urcu_mb_synchronize_rcu',
+    names = {'shadowtrace': 'record_library_find', 'libshadowtrace.so': 'stack_enter_slow', 'liburcu-memb.so.8': 'urcu_memb_synchronize_rcu',
              'libjansson.so.4': 'json_object'}
     for name, data in elf_files().items():
         path = t.path(os.path.basename(name))

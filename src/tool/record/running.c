@@ -257,7 +257,7 @@ static bool beside(const char *file, const char *name, char path[PATH_MAX])
 
 static int copy_needed(struct dl_phdr_info *info, size_t size, void *context)
 {
-    static const char *const needed[] = {"liburcu-mb.so", "libjansson.so"};
+    static const char *const needed[] = {"liburcu-memb.so", "libjansson.so"};
     struct copies *c = context;
     const char *name = path_base_name(info->dlpi_name);
     char path[PATH_MAX];

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 #include <time.h>
-#include <urcu/urcu-mb.h>
+#include <urcu/urcu-memb.h>
 
 #define THREAD_BYTES 1024 /* more than the dynamic linker needs for a thread's word in liburcu */
 #define ROUNDS_MAX \
@@ -35,7 +35,7 @@ static void thread_ends(void *unused)
 {
     (void)unused;
     if (state == REGISTERED)
-        urcu_mb_unregister_thread();
+        urcu_memb_unregister_thread();
     state = ++rounds < ROUNDS_MAX ? UNKNOWN : REFUSED;
 }
 
@@ -65,7 +65,7 @@ static __attribute__((noinline)) bool thread_register(void)
         state = REFUSED;
         return false;
     }
-    urcu_mb_register_thread();
+    urcu_memb_register_thread();
     state = REGISTERED;
     return true;
 }
@@ -80,7 +80,7 @@ struct grace_section grace_enter(void)
     struct grace_section section = {GRACE_REGISTERED};
 
     if (LIKELY(state == REGISTERED) || thread_register()) {
-        urcu_mb_read_lock();
+        urcu_memb_read_lock();
         return section;
     }
     section.counted = (int)load_relaxed(&side);
@@ -93,7 +93,7 @@ struct grace_section grace_enter(void)
 void grace_leave(struct grace_section section)
 {
     if (LIKELY(section.counted == GRACE_REGISTERED))
-        urcu_mb_read_unlock();
+        urcu_memb_read_unlock();
     else
         atomic_fetch_sub_explicit(&sections[section.counted], 1, memory_order_acq_rel);
 }
@@ -122,6 +122,6 @@ void grace_wait(void)
     side_wait(!now); /* who read `side` long ago and came late */
     store_relaxed(&side, !now);
     side_wait(now);
-    urcu_mb_synchronize_rcu();
+    urcu_memb_synchronize_rcu();
     pthread_mutex_unlock(&waiting);
 }

@@ -4,10 +4,12 @@
  * returns that began after the pointer was withdrawn.
  *
  * liburcu's readers are registered threads. Its bulletproof flavor registers them automatically in
- * memory that it maps, and aborts if it gets none. So this is the flavor that allocates nothing
- * (liburcu-mb), with a separate registry: a thread registers at its first section, and a destructor
- * of thread-specific data unregisters it. A thread that cannot register (out of memory, or its last
- * destructors are running) is refused, and its sections are counted instead.
+ * memory that it maps, and aborts if it gets none. So this is a flavor that allocates nothing, with
+ * a separate registry: a thread registers at its first section, and a destructor of thread-specific
+ * data unregisters it. A thread that cannot register (out of memory, or its last destructors are
+ * running) is refused, and its sections are counted instead. The flavor is liburcu-memb: who waits
+ * has the kernel put a barrier into each running thread (membarrier(2), as the runtime does), so
+ * that a section needs none.
  *
  *                              | grace_enter, grace_leave     | grace_wait
  *   enter, leave at once       | safe                         | safe

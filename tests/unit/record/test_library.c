@@ -217,11 +217,11 @@ TEST(a_library_of_another_c_library_is_refused_by_the_programs_elf_header)
                         "-pie -Wl,-dynamic-linker,/lib/ld-musl-x86_64.so.1"));
     assert_true(link_as("libc.musl-x86_64.so.1", "int of_musl;",
                         "-shared -Wl,-soname,libc.musl-x86_64.so.1"));
-    assert_true(link_as("liburcu-mb.so.8", "int of_urcu;", "-shared -Wl,-soname,liburcu-mb.so.8"));
+    assert_true(link_as("liburcu-memb.so.8", "int of_urcu;", "-shared -Wl,-soname,liburcu-memb.so.8"));
     mkdir("packed", 0700);
     assert_true(compile("both.so", "int DllGetClassObject(void) { return 0; }"));
     assert_true(link_as("needs.so", "extern int of_urcu; int *get(void) { return &of_urcu; }",
-                        "-shared ./liburcu-mb.so.8"));
+                        "-shared ./liburcu-memb.so.8"));
     assert_true(link_as("alpine.so", "extern int of_musl; int *get(void) { return &of_musl; }",
                         "-shared ./libc.musl-x86_64.so.1"));
     expect_fit("both.so", "musl", ""); /* needs libc.so.6, which musl takes for itself */
@@ -230,7 +230,7 @@ TEST(a_library_of_another_c_library_is_refused_by_the_programs_elf_header)
     expect_fit("needs.so", "musl", ""); /* liburcu is beside it */
     assert_int_equal(rename("needs.so", "packed/needs.so"), 0);
     expect_fit("packed/needs.so", "musl", "app is a program for musl, and ");
-    expect_fit("packed/needs.so", "musl", "needs.so is for glibc: it needs liburcu-mb.so.8");
+    expect_fit("packed/needs.so", "musl", "needs.so is for glibc: it needs liburcu-memb.so.8");
     expect_fit("packed/needs.so", "wrapper", ""); /* what it starts is not known */
     expect_fit("packed/needs.so", "absent", "");
     expect_fit("alpine.so", "musl", "");
