@@ -1,4 +1,5 @@
 // Scripts (Jint) that call into the program and back. Prints what they come to.
+// usage: Scripting [TIMES]      all of it TIMES times, 1 by default
 using System.Globalization;
 using Jint;
 using Jint.Native;
@@ -22,8 +23,13 @@ engine.Execute("""
     }
     """);
 var made = new List<string>();
-for (int round = 0; round < 20; round++)
-    made.AddRange(Texts(engine.Invoke("shop", 300)));
+for (int times = args.Length > 0 ? int.Parse(args[0]) : 1; times > 0; times--)
+{
+    store.Clear();
+    made.Clear();
+    for (int round = 0; round < 20; round++)
+        made.AddRange(Texts(engine.Invoke("shop", 300)));
+}
 Console.WriteLine($"{made.Count} {made.Distinct().Count()} {string.Join(' ', store.Select(pair => $"{pair.Key}={Shown(pair.Value)}"))}");
 
 Order Place(string name, double price)

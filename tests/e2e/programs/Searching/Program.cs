@@ -1,4 +1,5 @@
 // A full-text index (Lucene.NET) of texts with a seed, and searches in it. Prints how many documents each search found.
+// usage: Searching [DOCUMENTS]      an index of 2,000 documents by default
 using Lucene.Net.Analysis;
 using Lucene.Net.Analysis.Core;
 using Lucene.Net.Analysis.Standard;
@@ -14,7 +15,7 @@ var random = new Random(1);
 using var directory = new RAMDirectory();
 using var analyzer = new Folding();
 using (var writer = new IndexWriter(directory, new IndexWriterConfig(LuceneVersion.LUCENE_48, analyzer)))
-    foreach (var text in Texts(2000))
+    foreach (var text in Texts(args.Length > 0 ? int.Parse(args[0]) : 2000))
         writer.AddDocument(ToDocument(text));
 using var reader = DirectoryReader.Open(directory);
 var searcher = new IndexSearcher(reader);
