@@ -6,7 +6,7 @@
 #   make check-all  also the long runs; LIST=1 lists them, LANE="kills soak" runs these two
 #   make soak       record a server under load for 20 minutes (SOAK_SECONDS), with random faults
 #   make fuzz       a million mutated inputs for each reader (FUZZ_INPUTS, FUZZ_SEED), under sanitizers
-#   make bench      the cost of each way to capture: 25 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": these two
+#   make bench      the cost of each way to capture: 28 minutes; BENCH_QUICK=1: 5; BENCH_ONLY="fsc kestrel": these two
 #   make lint       levels, circles, sizes and words (tests/lint.py), clang-format, clang-tidy
 #   make install    PREFIX=/usr/local DESTDIR=; make uninstall removes the same files
 #   make dist       build/shadowtrace-VERSION.tar.gz, the source

@@ -7,7 +7,7 @@ Every round runs every mode of a program once, in random order. Writes BUILD/ben
 prints a table for each program, one of the event families, and then what must be shown with the figure reached. CPU
 time is user and system time of the process, our own threads included; `ns/op` is a call (fib), an allocation (tree, depth)
 or a request (kestrel), by the CPU time of the program's own thread, or of the server. Without options it ends in less than
-25 minutes on two cores; --quick in about 5; --full takes nine rounds of everything, more than an hour. --show prints what
+28 minutes on two cores; --quick in about 5; --full takes nine rounds of everything, more than an hour. --show prints what
 the last run found. tests/bench/README.md shows bench.svg, a copy of one made on a quiet machine.
 """
 import argparse
@@ -29,7 +29,7 @@ import reading
 import retained
 import sampling
 import show
-from runs import MODE, MODES, Bench, Missing, Program, machine
+from runs import HERE, MODE, MODES, ROOT, Bench, Missing, Program, machine
 
 NO_LINES = ['nolines3', 'nolines-sites3']
 RICH = ['rich', 'richless', 'own-hooked', 'rich-all', 'richless-all']
@@ -39,6 +39,7 @@ TREE = ['plain', 'alloc', 'elt3', 'elt3a', 'events3', 'sites3', 'events3-0', 'si
 COMPILER = ['plain', 'elt3', 'elt3a', 'events3', 'sites3', 'zstd3', 'walk', 'walk-events', 'snapshot', *NO_LINES, *RICH]
 SERVER = ['plain', 'alloc', 'elt3', 'elt2', 'sites3', 'events3', 'only', 'only-sites', 'walk', 'snapshot', *RICH]
 SERVER_REST = ['jit', 'sites2', 'events2', 'trace']
+WALKS = ['plain', 'rich', 'own-hooked']
 # What a run may fail with: it is said, and the others go on.
 FAILURES = (OSError, ValueError, KeyError, IndexError, subprocess.SubprocessError)
 # A nursery of 64 MB in all modes: collections, which walk deep stacks, would hide what is measured.
@@ -67,6 +68,9 @@ def programs(quick):
         return Program(key, label, 'run', ['dotnet', '{sdk}/' + path, '@{out}/%s.rsp' % key, *more,
                                            '{here}/programs/compilers/' + source], 3, COMPILER, ALL, own=own_names)
 
+    def on_package(key, label, project, amount):
+        return Program(key, label, 'run', own(os.path.basename(project), str(amount)), 9, WALKS, project=project)
+
     return [
         fib(1, FIB, ALL),
         fib(2, FIB, []),
@@ -89,6 +93,9 @@ def programs(quick):
         Program('kestrel-work', 'Kestrel, 50 objects more and a throw in 10', 'request',
                 own('Kestrel', '--allocate', '50', '--throw', '10'), 2, ['plain', 'elt3', 'sites3', 'events3', 'only'], [],
                 primary='op_cpu', env=TIERING),
+        on_package('lucene', 'Lucene.NET, an index and searches', ROOT + '/tests/e2e/programs/Searching', 40_000),
+        on_package('jint', 'Jint, scripts that call back', ROOT + '/tests/e2e/programs/Scripting', 50),
+        on_package('markdig', 'Markdig, long texts', HERE + '/programs/Markdown', 40),
     ]
 
 
@@ -214,13 +221,15 @@ def run(bench, table, chosen, arguments, result, json_path):
     if not bench.trace_tool:
         result['missing']['trace'] = bench.trace_why
     if no_wrk:
-        result['missing']['kestrel'] = no_wrk
         say(no_wrk)
     samples = result.setdefault('samples', [])
-    for program in table:
-        if program.key in chosen and not (no_wrk and program.key.startswith('kestrel')):
-            part(program.key, measure, bench, program, arguments, samples)
-            save(result, json_path)
+    for program in [program for program in table if program.key in chosen]:
+        why = no_wrk if program.key.startswith('kestrel') else bench.want_project(program, say)
+        if why:
+            result['missing'][program.key] = why
+            continue
+        part(program.key, measure, bench, program, arguments, samples)
+        save(result, json_path)
     if 'report' in chosen:
         result['report'] = part('report', reading.measure, bench, 2_000_000 if arguments.quick else 20_000_000, say)
         save(result, json_path)

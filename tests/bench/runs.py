@@ -66,14 +66,15 @@ MODE = {mode.key: mode for mode in MODES}
 
 class Program:
     """
-    What is measured. core: the modes of every round; the others run in a third of the rounds. Of a server `requests`: how
-    many are answered at the least, whatever time that takes, so that logs of one size of work can be compared.
+    What is measured. core: the modes of every round; the others run in a third of the rounds. project: its folder if it needs
+    packages from NuGet. Of a server `requests`: how many are answered at the least, whatever time that takes, so that logs of
+    one size of work can be compared.
     """
 
-    def __init__(self, key, label, unit, argv, rounds, core, rest=(), own='Bench.*', primary='cpu', env=None):
+    def __init__(self, key, label, unit, argv, rounds, core, rest=(), own='Bench.*', primary='cpu', env=None, project=None):
         self.key, self.label, self.unit, self.argv, self.rounds = key, label, unit, argv, rounds
         self.core, self.rest, self.own, self.primary = list(core), list(rest), own, primary
-        self.env = env or {}
+        self.env, self.project = env or {}, project
         self.requests = 0
 
 
@@ -123,13 +124,7 @@ class Bench:
                       '-fvisibility=hidden', '-I' + os.path.join(ROOT, 'include'), '-o', self.noop,
                       os.path.join(HERE, 'noop.c')])
         for name in ('Fib', 'Tree', 'Depth', 'Short', 'Sites', 'Kestrel', 'Live'):
-            folder = os.path.join(HERE, 'programs', name)
-            made = os.path.join(self.out, 'programs', name + '.dll')
-            sources = glob.glob(folder + '/*') + glob.glob(os.path.join(HERE, 'programs/Common/*')) + \
-                [os.path.join(HERE, 'programs/Directory.Build.props')]
-            if not os.path.exists(made) or any(os.path.getmtime(s) > os.path.getmtime(made) for s in sources):
-                self.compile(['dotnet', 'build', '-v', 'q', '--nologo', '-p:BenchOut=' + self.out,
-                              os.path.join(folder, name + '.csproj')])
+            self.build_program(os.path.join(HERE, 'programs', name))
         sdk_folder, framework = sdk()
         references = sorted(path for pattern in ('System*.dll', 'Microsoft*.dll', 'netstandard.dll', 'mscorlib.dll')
                             for path in glob.glob(os.path.join(framework, pattern)) if 'Native' not in path)
@@ -137,6 +132,14 @@ class Bench:
             with open(os.path.join(self.out, name), 'w', encoding='utf-8') as file:
                 file.writelines(line % path for path in references)
         self.sdk = sdk_folder
+
+    def build_program(self, folder):
+        """A program of tests/bench or tests/e2e, in the same folder as the others."""
+        made = os.path.join(self.out, 'programs', os.path.basename(folder) + '.dll')
+        sources = [path for pattern in (folder + '/*', folder + '/../Common/*', folder + '/../Directory.Build.*') for path in glob.glob(pattern)]
+        if not os.path.exists(made) or any(os.path.getmtime(s) > os.path.getmtime(made) for s in sources):
+            self.compile(['dotnet', 'build', '-v', 'q', '--nologo', *('-p:%s=%s' % (name, self.out) for name in ('BenchOut', 'E2EOut')),
+                          '-p:OutDir=%s/programs/' % self.out, folder])
 
     @staticmethod
     def compile(argv):
@@ -165,6 +168,19 @@ class Bench:
         text = output_of(*sudo, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-qq', name)
         return None if shutil.which(name) else '%s is missing and could not be installed: %s' % (
             name, ' '.join(text.split())[-200:])
+
+    def want_project(self, program, say):
+        """Why a program that needs packages from NuGet is not available, in one line, or None."""
+        if not program.project:
+            return None
+        try:
+            self.build_program(program.project)
+        except Missing as problem:
+            found = re.search(r'error .*', str(problem))
+            why = '%s could not be built: %s' % (os.path.relpath(program.project, ROOT), found[0][:200] if found else 'dotnet build failed')
+            say(why)
+            return why
+        return None
 
     # ---- one run
 
