@@ -200,13 +200,20 @@ struct walk_start {
     uint32_t length; /* bytes of the stack that are read */
     uint32_t ip_at;  /* of the last one, as below */
     int32_t fp_at;   /* the same; below 0: its fp is the youngest one's */
-    /* Words above the stack pointer, of the native steps: return addresses, the oldest first; then
-     * frame pointers, by how far above the stack pointer they point. */
-    uint32_t ips, words;
+    /*
+     * Words above the stack pointer, of the native steps: return addresses, the oldest first; then
+     * frame pointers, by how far above the stack pointer they point. A frame pointer with a return
+     * address above it, which is not the oldest, is a pair.
+     */
+    uint32_t ips, words, pairs;
     struct walk_start_word {
         uintptr_t value;
         uint32_t at;
     } word[2 * WALK_START_STEPS];
+    struct walk_start_pair {
+        uintptr_t value[2];
+        uint32_t at;
+    } pair[WALK_START_STEPS];
 };
 
 /*
@@ -244,6 +251,7 @@ struct walk_thread {
     uintptr_t low, high;                  /* the thread's stack */
     uint32_t epoch;                       /* of the next */
     struct walk_steps steps;              /* of its last certain walk, oldest first */
+    size_t listed;                        /* of the oldest of these, the words are listed: */
     struct walk_word *word;               /* that were read to get to them, oldest first */
     struct walk_pair *pair;               /* the same; each is in one of both */
     size_t word_capacity, pair_capacity;

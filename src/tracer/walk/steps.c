@@ -97,7 +97,7 @@ static bool image_asked(const struct walk_step *step, bool oldest)
     return !step->managed && step->of && (oldest || step[-1].managed || step[-1].of != step->of);
 }
 
-/* Keeps the words that led to the step at this place. There is room. */
+/* Lists the words that led to the step at this place, the next one. There is room. */
 static inline void words_add(struct walk_thread *t, size_t at)
 {
     struct walk_step *step = &t->steps.step[at];
@@ -126,7 +126,7 @@ static inline void words_add(struct walk_thread *t, size_t at)
 static size_t step_of(const struct walk_thread *t, size_t index, bool pairs)
 {
     const struct walk_step *step = t->steps.step;
-    size_t low = 0, high = t->steps.count;
+    size_t low = 0, high = t->listed;
 
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -154,11 +154,12 @@ static __attribute__((noinline)) size_t pair_differs(const struct walk_thread *t
     return RULE(RULE_WALK_MEMO) ? step_of(t, pair, true) : 0;
 }
 
+typedef uint64_t both __attribute__((vector_size(16)));
+
 /* Several at once, in vector registers: the longest part of most walks is here. */
 static inline __attribute__((always_inline)) uint64_t pairs_changed(const struct walk_pair *pair,
                                                                     unsigned count)
 {
-    typedef uint64_t both __attribute__((vector_size(16)));
     both is, was, changed = {0, 0};
 
 #pragma GCC unroll 4
@@ -171,12 +172,17 @@ static inline __attribute__((always_inline)) uint64_t pairs_changed(const struct
 }
 
 /* Of the `count` oldest steps: 1 + the place of the youngest that is not the same; 0: all are. */
-static inline size_t step_differs(const struct walk_thread *t, size_t count)
+static inline size_t step_differs(struct walk_thread *t, size_t count)
 {
     const struct walk_step *last = count ? &t->steps.step[count - 1] : NULL;
-    const struct walk_pair *pair = t->pair + (last ? last->pairs : 0);
-    const struct walk_word *word = t->word + (last ? last->words : 0), *first = t->word;
+    const struct walk_word *word, *first = t->word;
+    const struct walk_pair *pair;
     size_t differs = 0, at;
+
+    for (; t->listed < count; t->listed++)
+        words_add(t, t->listed);
+    pair = t->pair + (last ? last->pairs : 0);
+    word = t->word + (last ? last->words : 0);
 
     while (pair - t->pair >= 4 && !pairs_changed(pair - 4, 4))
         pair -= 4;
@@ -212,11 +218,12 @@ static size_t step_differs_hooked(const struct walk_thread *t, size_t count,
  * Steps of the last walk from the place on that the walk has come to: how many, with *left those
  * that it has not passed yet. 0: it has to go on itself.
  */
-static inline size_t same_from(const struct walk_thread *t, const struct place *at, size_t *left,
+static inline size_t same_from(struct walk_thread *t, const struct place *at, size_t *left,
                                struct walk_hooked *hooked)
 {
     const struct walk_step *step = t->steps.step;
-    struct walk_hooked on = *hooked;
+    const uintptr_t sp = hooked->sp;
+    const size_t next = hooked->next;
     size_t same, differs;
 
     while (*left && step[*left - 1].sp < at->sp)
@@ -225,13 +232,14 @@ static inline size_t same_from(const struct walk_thread *t, const struct place *
         step[*left - 1].fp != at->fp)
         return 0;
     same = *left;
-    differs = UNLIKELY(hooked->next || hooked->met) ? step_differs_hooked(t, same - 1, &on)
-                                                    : step_differs(t, same - 1);
+    differs = UNLIKELY(next || hooked->met) ? step_differs_hooked(t, same - 1, hooked)
+                                            : step_differs(t, same - 1);
     if (differs) { /* those above are the same, but lead elsewhere */
+        hooked->next = next;
+        hooked->sp = sp;
         *left = differs;
         return 0;
     }
-    *hooked = on;
     return same;
 }
 
@@ -253,26 +261,39 @@ static uint32_t frame_on(struct walk *walk, const struct walk_steps *steps, size
 static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
 {
     size_t count = kept + t->fresh.count;
-    struct walk_step *step, below = {.node = 0};
+    struct walk_step *step;
+    uint32_t node = 0, leaf = 0; /* of the step below */
+    bool nameless = false, dynamic = false;
 
-    if (!array_reserve(&t->steps.step, &t->steps.capacity, count))
+    if (!array_reserve(&t->steps.step, &t->steps.capacity, count) ||
+        !array_reserve(&t->word, &t->word_capacity, STEP_WORDS * count) ||
+        !array_reserve(&t->pair, &t->pair_capacity, count))
         return false;
     step = t->steps.step;
-    if (kept)
-        below = step[kept - 1];
-    if (!array_reserve(&t->word, &t->word_capacity, below.words + STEP_WORDS * t->fresh.count) ||
-        !array_reserve(&t->pair, &t->pair_capacity, below.pairs + t->fresh.count))
-        return false;
+    if (kept) {
+        node = step[kept - 1].node;
+        leaf = step[kept - 1].leaf;
+        nameless = step[kept - 1].nameless;
+        dynamic = step[kept - 1].dynamic;
+    }
     for (size_t i = kept; i < count; i++) {
-        step[i] = t->fresh.step[count - 1 - i];
-        step[i].leaf = step[i].managed ? (uint32_t)i + 1 : below.leaf;
-        step[i].nameless = !step[i].managed && (step[i].nameless || below.nameless);
-        step[i].dynamic = !step[i].managed && (step[i].dynamic || below.dynamic);
-        step[i].node = step[i].managed ? frame_on(walk, &t->steps, i, below.node) : below.node;
-        words_add(t, i);
-        below = step[i];
+        const struct walk_step *from = &t->fresh.step[count - 1 - i];
+
+        step[i] = *from;
+        if (from->managed) {
+            leaf = (uint32_t)i + 1;
+            node = frame_on(walk, &t->steps, i, node);
+        }
+        nameless = !from->managed && (from->nameless || nameless);
+        dynamic = !from->managed && (from->dynamic || dynamic);
+        step[i].node = node;
+        step[i].leaf = leaf;
+        step[i].nameless = nameless;
+        step[i].dynamic = dynamic;
     }
     t->steps.count = count;
+    if (t->listed > kept)
+        t->listed = kept;
     return true;
 }
 
@@ -288,15 +309,22 @@ static inline bool start_differs(const struct walk_start *start, const struct pl
 {
     const struct walk_start_word *word = start->word, *ips = word + start->ips,
                                  *end = word + start->words;
+    const both base = {at->sp, 0};
+    both is, was, changed = {0, 0};
     uintptr_t differs = 0;
 
     if (word < ips && word_above(at->sp, word->at) != word->value)
         return true;
+    for (uint32_t i = 0; i < start->pairs; i++) {
+        memcpy(&is, (const void *)(at->sp + start->pair[i].at), sizeof(both));
+        memcpy(&was, start->pair[i].value, sizeof(both));
+        changed |= (is - base) ^ was;
+    }
     for (; word < ips; word++)
         differs |= word_above(at->sp, word->at) ^ word->value;
     for (; word < end; word++)
         differs |= (word_above(at->sp, word->at) - at->sp) ^ word->value;
-    return differs;
+    return differs | changed[0] | changed[1];
 }
 
 /* Does the stack hold what it held? Then *at is the step behind the native ones. */
@@ -342,6 +370,33 @@ static bool start_keeps(const struct walk_step *step, uintptr_t sp)
            (!step->by_fp || step->fp - sp < INT32_MAX);
 }
 
+static void start_word_remove(struct walk_start *start, uint32_t at)
+{
+    struct walk_start_word *word = start->word + at;
+
+    start->words--;
+    memmove(word, word + 1, (start->words - at) * sizeof(*word));
+}
+
+static void start_pairs(struct walk_start *start)
+{
+    struct walk_start_word *word = start->word;
+
+    for (uint32_t fp = start->words; fp-- > start->ips;) {
+        uint32_t ip = 1; /* the oldest is compared alone */
+
+        while (ip < start->ips && word[ip].at != word[fp].at + sizeof(uintptr_t))
+            ip++;
+        if (ip >= start->ips)
+            continue;
+        start->pair[start->pairs++] =
+            (struct walk_start_pair){{word[fp].value, word[ip].value}, word[fp].at};
+        start_word_remove(start, fp--);
+        start_word_remove(start, ip);
+        start->ips--;
+    }
+}
+
 /* What has to be the same for a start to hold; where the last step was called from may differ. */
 static void start_words(const struct walk_step *step, struct walk_start *start)
 {
@@ -364,6 +419,7 @@ static void start_words(const struct walk_step *step, struct walk_start *start)
                 (struct walk_start_word){step[i].fp - sp, (uint32_t)start->fp_at};
     }
     start->ip_at = (uint32_t)((uintptr_t)step[start->count].ip_at - sp);
+    start_pairs(start);
 }
 
 /* Keeps the start of the walk that has made the new steps. */
@@ -544,10 +600,10 @@ static enum walk_why step_hooked(struct walk_thread *t, struct walk_hooked *hook
 }
 
 /* left: steps of the last walk that may be met. *kept: those that were. */
-static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct place at,
+static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct place *at,
                                struct walk_hooked *hooked, size_t left, size_t *kept)
 {
-    const uintptr_t low = at.sp;
+    const uintptr_t low = at->sp;
     enum walk_why why;
     bool ends;
 
@@ -555,32 +611,32 @@ static enum walk_why walk_from(struct walk *walk, struct walk_thread *t, struct 
         struct walk_rule rule;
         uintptr_t cfa;
 
-        if (left && (*kept = same_from(t, &at, &left, hooked)))
+        if (left && (*kept = same_from(t, at, &left, hooked)))
             return WALK_CERTAIN;
-        rule = rule_of(walk, t, at.ip);
+        rule = rule_of(walk, t, at->ip);
         if (UNLIKELY(rule.kind >= KIND_SIGNAL)) {
-            why = step_other(t, &rule, &at, &ends);
+            why = step_other(t, &rule, at, &ends);
             if (ends || why != WALK_CERTAIN)
                 return why;
             continue;
         }
         if (rule.kind != KIND_NATIVE && !t->first)
-            t->first = at.sp;
-        cfa = (rule.by_fp ? at.fp : at.sp) + (uintptr_t)(intptr_t)rule.cfa;
-        if (UNLIKELY(cfa <= at.sp || cfa > t->high || cfa % sizeof(cfa)))
+            t->first = at->sp;
+        cfa = (rule.by_fp ? at->fp : at->sp) + (uintptr_t)(intptr_t)rule.cfa;
+        if (UNLIKELY(cfa <= at->sp || cfa > t->high || cfa % sizeof(cfa)))
             return WALK_BOUNDS;
-        if (UNLIKELY(is_nameless(&rule) && rule.framed && at.sp != at.fp - rule.distance))
+        if (UNLIKELY(is_nameless(&rule) && rule.framed && at->sp != at->fp - rule.distance))
             return WALK_DYNAMIC; /* it may be a filter, of which nobody tells */
-        if (UNLIKELY(!step_add(t, &rule, &at)))
+        if (UNLIKELY(!step_add(t, &rule, at)))
             return WALK_MEMORY;
         if (passes_filter(t, &rule, cfa))
             return step_filter(t, &rule);
         if (UNLIKELY(cfa >= hooked->sp) && (why = step_hooked(t, hooked, cfa)) != WALK_CERTAIN)
             return why;
-        why = step_up(t, low, cfa, &rule, &at);
+        why = step_up(t, low, cfa, &rule, at);
         if (UNLIKELY(why != WALK_CERTAIN))
             return why;
-        if (UNLIKELY((at.ip & ~WALK_EXACT) < LOWEST))
+        if (UNLIKELY((at->ip & ~WALK_EXACT) < LOWEST))
             return rule.kind == KIND_NATIVE ? WALK_CERTAIN : WALK_BOUNDS;
     }
     return WALK_LONG;
@@ -616,7 +672,7 @@ enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t 
     hooked_start(hooked, t->anchored);
     if (memo)
         above = start_above(t, &at);
-    why = walk_from(walk, t, at, hooked, memo ? t->steps.count : 0, &kept);
+    why = walk_from(walk, t, &at, hooked, memo ? t->steps.count : 0, &kept);
     if (why == WALK_CERTAIN && hooked->next && !(kept && hooked_below(hooked)))
         why = WALK_HOOKED; /* the stack has ended before it */
     if (why != WALK_CERTAIN)
