@@ -43,7 +43,7 @@ static const void *host_kept(const char *name)
     return host; /* glibc's handle is the record */
 }
 
-void natives_start(uintptr_t runtime)
+void natives_start(uintptr_t runtime, bool leaves)
 {
     static const char *const hosts[HOSTS] = {"libhostfxr.so", "libhostpolicy.so"};
     const uintptr_t known[HERE] = {getauxval(AT_ENTRY), (uintptr_t)memcpy, runtime,
@@ -55,7 +55,7 @@ void natives_start(uintptr_t runtime)
     for (size_t i = 0; i < HERE; i++)
         staying[i] = found(known[i], &object) ? object.dlfo_link_map : NULL;
     for (size_t i = 0; i < HOSTS; i++)
-        staying[HERE + i] = host_kept(hosts[i]);
+        staying[HERE + i] = leaves ? NULL : host_kept(hosts[i]);
 }
 
 /* The bytes of the loaded segment that holds the table. The image begins with its ELF header. */
@@ -115,9 +115,9 @@ bool natives_known(void)
     return false;
 }
 
-void natives_start(uintptr_t runtime)
+void natives_start(uintptr_t runtime, bool leaves)
 {
-    (void)runtime;
+    (void)runtime, (void)leaves;
 }
 
 bool natives_find(uintptr_t address, struct natives_place *out)

@@ -18,8 +18,11 @@ struct natives_place {
 /* natives_known - can native code be found in this process? Threads: any. */
 bool natives_known(void);
 
-/* natives_start - once. runtime: an address in the runtime's image. */
-void natives_start(uintptr_t runtime);
+/*
+ * natives_start - once. runtime: an address in the runtime's image. leaves: the process will go on
+ * without this library, and is left as it was: .NET's host is not kept loaded.
+ */
+void natives_start(uintptr_t runtime, bool leaves);
 
 /*
  * natives_find - what an address lies in. Returns: false if in no image, or its table cannot be

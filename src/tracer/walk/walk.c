@@ -34,7 +34,7 @@ int walk_new(const struct clr_runtime *runtime, struct metadata *metadata, struc
     walk->joined = joined;
     store_relaxed(&walk->epoch, 1);
     pthread_mutex_init(&walk->lock, NULL);
-    natives_start(runtime->low);
+    natives_start(runtime->low, joined);
     return 0;
 }
 
