@@ -1,11 +1,13 @@
 // Kestrel under load from clients in the same process; handlers that answer JSON, stream, wait, and throw.
 //
-//   WebServer [--scale N] [--seconds S] [--clients C] [--pad N] [--until eof] [--total yes]
+//   WebServer [--scale N] [--seconds S] [--clients C] [--pad N] [--until eof] [--total yes] [--churn yes]
 //
 // N times 200 requests from 4 clients, or from C, or as many as S seconds allow, or until its input ends; names padded to N characters
-// and trimmed again, so that one line allocates more and the answers stay as they were.
+// and trimmed again, so that one line allocates more and the answers stay as they were. With --churn, load contexts and threads come
+// and go beside them (Churn.cs).
 //
-// Prints `requests N, R per second` and `ok`; with --total `allocated N`, what the runtime itself counts before a Marker is made.
+// Prints `requests N, R per second` and `ok`; with --total `allocated N`, what the runtime itself counts before a Marker is made;
+// with --churn `load contexts N, all unloaded`.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -39,7 +41,7 @@ static class Program
     {
         int scale = 1;
         double seconds = 0;
-        bool eof = false, total = false;
+        bool eof = false, total = false, churn = false;
         for (int i = 0; i + 1 < args.Length; i += 2)
             if (args[i] == "--scale")
                 scale = int.Parse(args[i + 1]);
@@ -53,6 +55,8 @@ static class Program
                 eof = true;
             else if (args[i] == "--total")
                 total = true;
+            else if (args[i] == "--churn")
+                churn = true;
 
         // The host watches its content root, with a watch for each folder in it: not the working directory, which others fill.
         WebApplicationBuilder builder = WebApplication.CreateSlimBuilder(new WebApplicationOptions { ContentRootPath = AppContext.BaseDirectory });
@@ -97,11 +101,17 @@ static class Program
                 Console.OpenStandardInput().ReadByte();
                 stop.Cancel();
             }) { IsBackground = true }.Start();
+        Task<string> churned = churn ? Task.Factory.StartNew(() => Churn.Run(stop.Token), TaskCreationOptions.LongRunning) : null;
         Stopwatch watch = Stopwatch.StartNew();
         await Task.WhenAll(Enumerable.Range(0, clients).Select(c => Task.Run(() => Client(
             app.Urls.First(), seconds > 0 ? int.MaxValue : scale * 200 / clients, stop.Token))));
         Console.WriteLine($"requests {answered}, {answered / watch.Elapsed.TotalSeconds:F0} per second");
         await app.StopAsync();
+        if (churn)
+        {
+            stop.Cancel();
+            Console.WriteLine(await churned);
+        }
         if (total)
         {
             long allocated = GC.GetTotalAllocatedBytes(true);
@@ -149,7 +159,8 @@ static class Program
 
     static async Task Client(string url, int requests, CancellationToken stop)
     {
-        using var client = new HttpClient { BaseAddress = new Uri(url) };
+        // The default of 100 seconds is less than what a busy machine may stand still.
+        using var client = new HttpClient { BaseAddress = new Uri(url), Timeout = TimeSpan.FromHours(1) };
         for (int i = 0; i < requests && !stop.IsCancellationRequested; i++)
         {
             (string path, int status) = (i % 8) switch
