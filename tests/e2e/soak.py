@@ -160,18 +160,22 @@ class Tally:
         self.kinds, self.bytes = collections.Counter(), 0
 
     def add(self, path):
-        """What one file holds; its last line may be cut only in what was truncated. Returns its allocations."""
-        before = self.kinds['alloc']
+        """What one file holds. In what was truncated the last line may be cut; if only its newline is, readers take it."""
         with open(path, 'rb') as file:
             for line in file:
-                if not line.endswith(b'\n'):
+                if not is_whole(line):
                     break
                 kind = line[9:line.index(b'"', 9)]
                 self.kinds[kind.decode()] += 1
                 if kind == b'alloc':
                     at = line.index(b'"bytes":') + 8
                     self.bytes += int(line[at:line.index(b',', at)])
-        return self.kinds['alloc'] - before
+
+
+def is_whole(line):
+    with contextlib.suppress(ValueError):
+        return line.endswith(b'\n') or bool(json.loads(line))
+    return False
 
 
 class Soak:
