@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """
-A server under load, recorded for long, while others do what they can to its log, its socket and its threads.
+Three servers under load for a long time: one is recorded, and its log, its socket and its threads are disturbed; one is attached to
+again and again; one is left alone.
 
 usage: tests/e2e/soak.py [--seconds S] [--seed N] [--capture shadow|walk]
 
-Kestrel with its clients (programs/WebServer) runs for S seconds (1200) twice, side by side: recorded into a log of parts
-(--max-log) on a small, separate file system, and not recorded. To the recorded one, in an order that the seed (printed)
-draws, each once in the first minute and then at random:
+The server is Kestrel with its clients (programs/WebServer). Beside the requests, load contexts are made, used by short threads and
+unloaded while these run, and all kinds of collections are made (--churn). Three of them run side by side for S seconds (1200).
+
+The first is recorded into a log of parts (--max-log) on a small, separate file system; each 100th stack of a thread is compared with
+the runtime's snapshot. To it these are done, in an order that the seed (printed) draws, each once in the first minute and then at
+random:
 
   full        the disk is full for some seconds
   moved       the log is renamed, sometimes with `ctl rotate` after it, as logrotate does
@@ -17,19 +21,36 @@ draws, each once in the first minute and then at random:
   held        the thread that writes the log stands still (ptrace)
   stopped     the whole program does (SIGSTOP)
 
-and while the disk is full or a thread held, the others go on. Judged is, in plain lines:
+and while the disk is full or a thread held, the others go on.
 
-  - each answer of the server is right, and so is its end; record ends with its exit status
+The second is started without the tracer. `attach` records it for up to five seconds, leaves it alone for up to three, and so on: with
+walks, walks that are all compared (--check 1, without the limit of 1 % of the CPU), snapshots, fewer samples, --live, and sums of call
+sites. --own and --capture are for `record` only; attached processes are always sampled. A recording ends at its time (--for), by
+Ctrl-C, by `detach`, or goes on after a SIGKILL of the command: the last three at any moment, also before the process is asked. The
+last recording ends with the server.
+
+The third runs without the tracer.
+
+Judged is, in plain lines:
+
+  - each answer of each server is right, and so is its end; all load contexts are unloaded; record ends with its exit status
   - of each kind of line: put into the log = in the parts that are there + rotated_out; the same of allocations and their
     bytes; seen = written + lost, and lost is the sum of its reasons; each mark that was taken is there, or gone, or counted
+  - each stack that was compared equals the snapshot, and each allocation has a stack that was walked, or is counted as a fallback
   - validate finds nothing wrong in all parts together, report counts what is there and what is gone, and neither they nor
     one alone are called complete; no part is much larger than --max-log allows
+  - of the unloaded modules, the tracer has given back at least nine in ten
+  - each attach ends with status 0 and a log that is valid, has its end record and lost nothing; the last one may lose what the
+    server's end cuts off. After a SIGKILL of the command, another attach works, or says that the process is attached to and
+    how to end that, and `detach` does. After each one the library, the tracer's threads and descriptors are gone
   - memory that no file is behind (programs that come and go share the pages of files, which changes PSS by megabytes): its
     least squares slope by the minute, from the second on, times that span, is at most 4 MB more than that of the run
     without the tracer, give or take twice the standard error of both. 4 MB is what a leak of 4 bytes for each of a
     million requests would be; where the error alone is above 8 MB nothing can be said, and that fails too (of runs below
-    5 minutes memory is printed, not judged)
-  - the tracer's threads and descriptors at the end are those after the start
+    5 minutes memory is printed, not judged). The attached server is measured while it is not attached to: what it has then is
+    what attaching leaves behind. All three run with DOTNET_RichDebugInfo, as `record` sets it, since the runtime never frees
+    that data
+  - the recorded server's threads and descriptors of the tracer at the end are those after the start
 
 Exit status: 0 all of it holds, 1 something does not, 2 it cannot run here (no mount in a namespace of our own).
 """
@@ -54,17 +75,19 @@ sys.dont_write_bytecode = True  # output lies under build/ only
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import control  # noqa: E402
 import harness  # noqa: E402
-from harness import ENVIRONMENT, OUT, PROGRAM, TOOL, run, tool  # noqa: E402
+from harness import ENVIRONMENT, OUT, PROGRAM, TOOL, one_line, run, tool, until  # noqa: E402
 
 FOLDER = os.path.join(OUT, 'soak')
-DISK, KEPT = os.path.join(FOLDER, 'disk'), os.path.join(FOLDER, 'kept')
+DISK, KEPT, ATTACHED = (os.path.join(FOLDER, name) for name in ('disk', 'kept', 'attached'))
 LOG = os.path.join(DISK, 'log.ndjson')
 DISK_SIZE, MAX_LOG, PART_SIZE = '256m', '64M', 32 << 20
-FAMILIES = 'alloc,exceptions,gc,threads'
+FAMILIES = 'alloc,exceptions,gc,threads,modules'
+CHECK = '100'
 WARM = 60  # seconds: code is compiled, each fault has been seen once
 LIMIT_KB, NOISE_KB = 4096, 8192
 JUDGED = 300  # seconds: of a shorter run memory says nothing
 MOST_CLIENTS = 60
+NOTHING = {'parts': 0, 'allocs': 0, 'bytes': 0, 'records': {}}  # rotated_out
 THREADS = ['shadowtrace-ctl', 'shadowtrace-log', 'shadowtrace-res']
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
@@ -84,18 +107,17 @@ def in_namespace():
 class Server:
     """One run of the program; the one below record if it is recorded."""
 
-    def __init__(self, name, seconds, recorded, capture='shadow'):
-        self.name, self.recorded = name, recorded
-        command = PROGRAM.command('WebServer') + ['--seconds', str(seconds), '--clients', '2']
-        if recorded:
-            command = [TOOL, 'record', '--capture', capture, '--max-log', MAX_LOG, '--events', FAMILIES, '-o', LOG, '--'] + command
+    def __init__(self, name, seconds, record=()):
+        self.name = name
+        command = [*record, *PROGRAM.command('WebServer'), '--seconds', str(seconds), '--clients', '2', '--churn', 'yes']
         self.out = open(os.path.join(FOLDER, name + '.out'), 'w+b')
         self.err = open(os.path.join(FOLDER, name + '.err'), 'w+b')
-        environment = dict(ENVIRONMENT, DOTNET_GCHeapHardLimit='0x8000000')
+        environment = dict(ENVIRONMENT, DOTNET_GCHeapHardLimit='0x8000000', DOTNET_RichDebugInfo='1')
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, cwd=FOLDER,
                                         env=environment, start_new_session=True)
-        self.pid = self._child() if recorded else self.process.pid
-        self.samples = []  # (seconds, KB of private memory, threads, descriptors)
+        self.pid = self._child() if record else self.process.pid
+        self.attached = False
+        self.samples = []  # (seconds, KB of private memory, threads, descriptors), while it is not attached to
 
     def _child(self):
         until = time.monotonic() + 30
@@ -107,6 +129,8 @@ class Server:
         raise AssertionError('no socket: %s' % self.said(self.err))
 
     def sample(self, now):
+        if self.attached:
+            return
         with contextlib.suppress(OSError, AttributeError):
             with open('/proc/%d/smaps_rollup' % self.pid, encoding='ascii') as file:
                 own = sum(int(kb) for kb in re.findall(r'^Pss_(?:Anon|Shmem): *(\d+)', file.read(), re.M))
@@ -122,6 +146,11 @@ class Server:
                 if name.startswith('shadowtrace'):
                     found[name] = int(task)
         return found
+
+    def has_library(self):
+        with contextlib.suppress(OSError), open('/proc/%d/maps' % self.pid, encoding='utf-8', errors='replace') as file:
+            return 'libshadowtrace.so' in file.read()
+        return False  # it has ended
 
     def open_files(self):
         """What is open that is no connection and no file of the runtime's: {what: how many}."""
@@ -154,10 +183,10 @@ class Server:
 
 
 class Tally:
-    """Lines of logs: by kind, and the bytes of allocations."""
+    """Lines of logs by kind, and the allocations that they count, with their bytes."""
 
     def __init__(self):
-        self.kinds, self.bytes = collections.Counter(), 0
+        self.kinds, self.allocs, self.bytes = collections.Counter(), 0, 0
 
     def add(self, path):
         """What one file holds. In what was truncated the last line may be cut; if only its newline is, readers take it."""
@@ -167,9 +196,9 @@ class Tally:
                     break
                 kind = line[9:line.index(b'"', 9)]
                 self.kinds[kind.decode()] += 1
-                if kind == b'alloc':
-                    at = line.index(b'"bytes":') + 8
-                    self.bytes += int(line[at:line.index(b',', at)])
+                if kind in (b'alloc', b'site'):
+                    self.allocs += 1 if kind == b'alloc' else number(line, b'allocs')
+                    self.bytes += number(line, b'bytes')
 
 
 def is_whole(line):
@@ -178,9 +207,107 @@ def is_whole(line):
     return False
 
 
+def number(line, member):
+    return int(re.search(rb'"%s":(\d+)' % member, line)[1])
+
+
+class Attaching:
+    """What is done to a server that was started without the tracer, in a thread."""
+
+    OPTIONS = ([], ['--check', '1', '--budget', '0'], ['--snapshots'], ['--sample', '1M'], ['--live'], ['--log', 'sites'],
+               ['--live', '--log', 'sites', '--check', '10'])
+    ENDS = 'time', 'interrupt', 'detach', 'kill'
+
+    def __init__(self, soak, server, seed):
+        self.soak, self.server, self.draw = soak, server, random.Random(seed)
+        self.files = server.open_files()
+        self.logs, self.sums = 0, collections.Counter()
+
+    def deck(self, cards):
+        """Each once, in an order that is drawn, again and again."""
+        while True:
+            yield from self.draw.sample(cards, len(cards))
+
+    def run(self):
+        ends, options = self.deck(self.ENDS), self.deck(self.OPTIONS)
+        try:
+            while self.soak.left() > 20 and self.server.process.poll() is None:
+                self.attach(next(ends), next(options))
+                time.sleep(self.lasts(0.5, 3))
+            self.attach('end', next(options))
+        except Exception as error:  # the others go on
+            self.soak.holds(False, 'attaching: %s: %s' % (type(error).__name__, error))
+
+    def lasts(self, least, most):
+        """Seconds; shorter in the first minute, in which the allocators of the process reach their size."""
+        return self.draw.uniform(least, most if self.soak.left() < self.soak.seconds - WARM else most / 5)
+
+    def log(self):
+        self.logs += 1
+        return os.path.join(ATTACHED, '%d.ndjson' % self.logs)
+
+    def attach(self, how, options):
+        path, pid, seconds = self.log(), str(self.server.pid), self.lasts(0.05, 5)
+        self.soak.done['attach: ' + how] += 1
+        command = [TOOL, 'attach', '-o', path, *options] + ['--for', '%dms' % (seconds * 1000)] * (how == 'time') + [pid]
+        self.server.attached = True
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENVIRONMENT)
+        if how in ('interrupt', 'detach', 'kill'):
+            time.sleep(seconds)
+        if how == 'interrupt':
+            process.send_signal(signal.SIGINT)
+        elif how == 'kill':
+            process.kill()
+        while how == 'detach' and process.poll() is None:
+            tool('detach', pid)
+        errors = process.communicate()[1].decode()
+        # before it takes signals, it has not asked the process
+        unasked = how == 'interrupt' and process.returncode == -signal.SIGINT and not os.path.exists(path)
+        if how == 'kill':
+            self.attach_another(path)
+        else:
+            self.soak.holds(unasked or process.returncode == 0 and ('none lost' in errors or how == 'end'),
+                            '%s: exit status %s\n%s' % (command, process.returncode, errors))
+        until(lambda: not self.server.has_library(), 'the library is unloaded')
+        self.server.attached = False
+        if how != 'end':
+            left = self.server.threads(), self.server.open_files() - self.files
+            self.soak.holds(not any(left), "the tracer's threads and descriptors after %s: %s, %s" % (command, *left))
+        if not unasked and os.path.exists(path):
+            self.judge(path, command, ends_amid=how == 'end')
+
+    def attach_another(self, path):
+        """The command was killed: if the recording had begun, it goes on, and another attach is refused."""
+        pid, other = str(self.server.pid), self.log()
+        result = tool('attach', '--for', '200ms', '-o', other, pid)
+        if not result.status:
+            self.judge(other, result.command)
+            return
+        one_line(result, 3, 'is attached to already, and writes ' + path, '`shadowtrace detach %s` ends that' % pid)
+        ended = tool('detach', pid)
+        self.soak.holds(ended.text == 'detached; the log is %s\n' % path, str(ended))
+        self.soak.done['attach: refused after a kill'] += 1
+
+    def judge(self, path, command, ends_amid=False):
+        problems = len(self.soak.problems)
+        valid = tool('validate', path)
+        self.soak.holds(valid.status == 0 and valid.text.endswith('; ended\n'), '%s: %s' % (command, valid))
+        with open(path, 'rb') as file:
+            end = json.loads(file.readlines()[-1])
+        tally = Tally()
+        tally.add(path)
+        self.soak.judge_sums(path, end, tally)
+        self.soak.holds(not set(end['lost_by']) - ({'stopped'} if ends_amid else set()), '%s: lost %s' % (path, end['lost_by']))
+        self.sums += collections.Counter(logs=1, samples=end['written'], lost=end['lost'],
+                                         compared=end.get('snapshots', {}).get('compared', 0),
+                                         walks=end.get('walks', {}).get('taken', 0))
+        if len(self.soak.problems) == problems:
+            os.unlink(path)
+
+
 class Soak:
     def __init__(self, seconds, seed, capture):
-        self.seconds, self.draw, self.capture = seconds, random.Random(seed), capture
+        self.seconds, self.seed, self.draw, self.capture = seconds, seed, random.Random(seed), capture
         self.problems, self.done = [], collections.Counter()
         self.marks = self.moved_parts = self.largest = 0
         self.moved, self.clients, self.holders = [], [], []
@@ -355,7 +482,7 @@ class Soak:
 
     def watch(self):
         while not self.ended:
-            for server in self.plain, self.recorded:
+            for server in self.servers:
                 server.sample(time.monotonic() - self.began)
             with contextlib.suppress(OSError):
                 self.largest = max(self.largest, os.path.getsize(LOG))
@@ -393,18 +520,23 @@ class Soak:
             status = self.ask('status')
         except (EOFError, OSError, ValueError) as error:
             return 'no status: %s' % error
-        own = ['%s %.1f MB' % (s.name, s.samples[-1][1] / 1024) for s in (self.plain, self.recorded) if s.samples]
+        own = ['%s %.1f MB' % (s.name, s.samples[-1][1] / 1024) for s in self.servers if s.samples]
         return '%d allocations in the log, %d lost, %s' % (status['written'], status.get('lost', 0), ', '.join(own))
 
     def run(self):
-        self.plain = Server('plain', self.seconds, False)
-        self.recorded = Server('recorded', self.seconds, True, self.capture)
+        self.plain, self.attached = (Server(name, self.seconds) for name in ('plain', 'attached'))
+        self.recorded = Server('recorded', self.seconds, [TOOL, 'record', '--capture', self.capture, '--check', CHECK, '--max-log', MAX_LOG,
+                                                          '--events', FAMILIES, '-o', LOG, '--'])
+        self.servers = self.recorded, self.attached, self.plain
         self.began = time.monotonic()
         time.sleep(3)
         threads, files = sorted(self.recorded.threads()), self.recorded.open_files()
         self.holds(threads == THREADS, "the tracer's threads are %s" % threads)
         watcher = threading.Thread(target=self.watch)
         watcher.start()
+        attaching = Attaching(self, self.attached, self.seed + 1)
+        attacher = threading.Thread(target=attaching.run)
+        attacher.start()
         try:
             self.disturb()
             time.sleep(3)
@@ -414,18 +546,20 @@ class Soak:
                 self.holds(same and now['socket'] == 1, 'open at the end %s, at the start %s' % (dict(now), dict(files)))
                 self.holds(sorted(self.recorded.threads()) == THREADS, "the tracer's threads are %s" % self.recorded.threads())
         finally:
-            statuses = [server.wait(self.left() + 60) for server in (self.recorded, self.plain)]
+            statuses = [server.wait(self.left() + 300) for server in self.servers]
             self.ended = True
             watcher.join()
+            attacher.join()
+        print('attached: %s' % ', '.join('%s %d' % pair for pair in attaching.sums.items()))
         self.judge_program(statuses)
         self.judge_log()
         self.judge_memory()
 
     def judge_program(self, statuses):
-        for server, status in zip((self.recorded, self.plain), statuses):
+        for server, status in zip(self.servers, statuses):
             said = server.said(server.out)
             print('%s: %s' % (server.name, said.strip().replace('\n', ', ')))
-            self.holds(status == 0 and said.endswith('ok\n'), '%s: exit status %s, %r, %s' % (
+            self.holds(status == 0 and said.endswith(', all unloaded\nok\n'), '%s: exit status %s, %r, %s' % (
                 server.name, status, said, server.said(server.err)[-2000:]))
 
     @staticmethod
@@ -458,27 +592,39 @@ class Soak:
             return
         for path in paths:
             self.check_part(path)
-        gone = end.get('rotated_out', {'parts': 0, 'allocs': 0, 'bytes': 0, 'records': {}})
+        gone = end.get('rotated_out', NOTHING)
         found = self.tally.kinds
         print('seen %d = written %d + lost %d %s' % (end['seen'], end['written'], end['lost'], end['lost_by']))
+        print('compared: %s, walks: %s, given back: %s' % (end['snapshots'], end.get('walks'), end['given_back']))
         print('written %d = in %d parts that are there %d + in %d parts that are gone %d' % (
             end['written'], len(paths), found['alloc'], gone['parts'], gone['allocs']))
-        self.holds(end['seen'] == end['written'] + end['lost'], 'seen: %s' % end)
-        self.holds(end['lost'] == sum(end['lost_by'].values()), 'lost by: %s' % end)
-        self.holds(end['written'] == found['alloc'] + gone['allocs'], 'allocations written')
-        self.holds(end['bytes'] == self.tally.bytes + gone['bytes'], 'bytes: %d, there %d, gone %d' % (
-            end['bytes'], self.tally.bytes, gone['bytes']))
-        for family, sums in end.get('events', {}).items():
-            self.holds(sums['seen'] == sums['written'] + sums['lost'], '%s: %s' % (family, sums))
-        for kind in sorted(set(end['records']) | set(found) - {'end'}):
-            there, out = found[kind], gone['records'].get(kind, 0)
-            self.holds(end['records'].get(kind, 0) == there + out, '%s lines: %d put into the log, %d are there, %d gone' % (
-                kind, end['records'].get(kind, 0), there, out))
+        self.judge_sums('the log', end, self.tally, gone)
+        contexts = int(re.search(r'load contexts (\d+)', self.recorded.said(self.recorded.out))[1])
+        self.holds(end['given_back']['modules'] >= 0.9 * contexts, 'given back of %d: %s' % (contexts, end['given_back']))
         marks = found['mark'] + gone['records'].get('mark', 0) + end.get('not_written', {}).get('mark', 0)
         self.holds(marks == self.marks, '%d marks were taken; there, gone and not written are %d' % (self.marks, marks))
         print('%d marks taken; not written: %s; file: %s' % (self.marks, end.get('not_written', {}), end.get('file', {})))
         self.holds(self.largest <= PART_SIZE + (8 << 20), 'a part had %d bytes' % self.largest)
         self.judge_readers(paths[0], end, gone)
+
+    def judge_sums(self, what, end, tally, gone=NOTHING):
+        """Of an end record: what it counts is there, or gone; and the stacks that were compared are equal."""
+        self.holds(end['seen'] == end['written'] + end['lost'], '%s: seen: %s' % (what, end))
+        self.holds(end['lost'] == sum(end['lost_by'].values()), '%s: lost by: %s' % (what, end))
+        self.holds(end['written'] == tally.allocs + gone['allocs'], '%s: %d allocations are there: %s' % (what, tally.allocs, end))
+        self.holds(end['bytes'] == tally.bytes + gone['bytes'], '%s: bytes: %d, there %d, gone %d' % (
+            what, end['bytes'], tally.bytes, gone['bytes']))
+        for family, sums in end.get('events', {}).items():
+            self.holds(sums['seen'] == sums['written'] + sums['lost'], '%s: %s: %s' % (what, family, sums))
+        for kind in sorted(set(end['records']) | set(tally.kinds) - {'end'}):
+            there, out = tally.kinds[kind], gone['records'].get(kind, 0)
+            self.holds(end['records'].get(kind, 0) == there + out, '%s: %s lines: %d put into the log, %d are there, %d gone' % (
+                what, kind, end['records'].get(kind, 0), there, out))
+        snapshots, walks = end.get('snapshots'), end.get('walks')
+        if snapshots:
+            self.holds(snapshots['mismatched'] == 0 and snapshots['equal'] == snapshots['compared'], '%s: %s' % (what, snapshots))
+        if walks:
+            self.holds(walks['taken'] + walks['fallbacks'] == end['seen'], '%s: seen %d, %s' % (what, end['seen'], walks))
 
     def judge_readers(self, path, end, gone):
         valid = tool('validate', path, timeout=1800)
@@ -501,7 +647,7 @@ class Soak:
     def judge_memory(self):
         """Least squares over the medians of each minute."""
         slopes = {}
-        for server in self.plain, self.recorded:
+        for server in self.servers:
             minutes = collections.defaultdict(list)
             for now, own, _, _ in server.samples:
                 if WARM <= now < self.seconds - 5:
@@ -519,13 +665,14 @@ class Soak:
                   'threads %d to %d, descriptors %d to %d' % ((server.name, points[0][1] / 1024, points[-1][1] / 1024,
                                                               slope * span / 1024, error * span / 1024, span) +
                                                              spread(server.samples, 2) + spread(server.samples, 3)))
-        span = slopes['recorded'][2]
-        more = (slopes['recorded'][0] - slopes['plain'][0]) * span
-        noise = 2 * span * (slopes['recorded'][1] ** 2 + slopes['plain'][1] ** 2) ** 0.5
-        print('memory: %+.2f MB more than without the tracer, give or take %.2f' % (more / 1024, noise / 1024))
-        if self.seconds >= JUDGED:
-            self.holds(noise <= NOISE_KB, 'memory varies too much to be judged')
-            self.holds(more - noise <= LIMIT_KB, 'memory grows')
+        for name in 'recorded', 'attached':
+            span = slopes[name][2]
+            more = (slopes[name][0] - slopes['plain'][0]) * span
+            noise = 2 * span * (slopes[name][1] ** 2 + slopes['plain'][1] ** 2) ** 0.5
+            print('memory, %s: %+.2f MB more than without the tracer, give or take %.2f' % (name, more / 1024, noise / 1024))
+            if self.seconds >= JUDGED:
+                self.holds(noise <= NOISE_KB, '%s: memory varies too much to be judged' % name)
+                self.holds(more - noise <= LIMIT_KB, '%s: memory grows' % name)
 
 
 def spread(samples, column):
@@ -554,6 +701,7 @@ def main():
     shutil.rmtree(FOLDER, ignore_errors=True)
     os.makedirs(DISK)
     os.makedirs(KEPT)
+    os.makedirs(ATTACHED)
     os.makedirs(os.path.join(FOLDER, 'run'), mode=0o700)
     os.environ['XDG_RUNTIME_DIR'] = ENVIRONMENT['XDG_RUNTIME_DIR'] = os.path.join(FOLDER, 'run')
     mounted = run(['mount', '-t', 'tmpfs', '-o', 'mode=700,size=' + DISK_SIZE, 'none', DISK])
