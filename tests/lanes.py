@@ -73,6 +73,7 @@ LANES = [
     e2e('serve', 12, 'Scrapes of ten minutes add up to the log.'),
     e2e('sampler', 15, 'The ranges of estimates hold in 94 of 100 cases: 50 recordings.'),
     Lane('soak', 22, ['make', 'soak'], 'Loaded servers survive 20 minutes of random faults, unloading, and attach.', 'mount in a user namespace'),
+    Lane('soak-walk', 22, ['python3', 'tests/e2e/soak.py', '--capture', 'walk'], 'The same, recorded by walks.', 'mount in a user namespace'),
     Lane('copies-thread', 15, ['make', 'SAN=thread', 'copies'], '100,000 copies of all stacks race with nothing, says ThreadSanitizer.'),
     Lane('copies-address', 15, ['make', 'SAN=address,undefined', 'copies'],
          '100,000 copies of all stacks touch no memory that was freed, says AddressSanitizer.'),
