@@ -107,13 +107,13 @@ def in_namespace():
 class Server:
     """One run of the program; the one below record if it is recorded."""
 
-    def __init__(self, name, seconds, record=()):
+    def __init__(self, name, record=()):
         self.name = name
-        command = [*record, *PROGRAM.command('WebServer'), '--seconds', str(seconds), '--clients', '2', '--churn', 'yes']
+        command = [*record, *PROGRAM.command('WebServer'), '--scale', '1000000', '--until', 'eof', '--clients', '2', '--churn', 'yes']
         self.out = open(os.path.join(FOLDER, name + '.out'), 'w+b')
         self.err = open(os.path.join(FOLDER, name + '.err'), 'w+b')
         environment = dict(ENVIRONMENT, DOTNET_GCHeapHardLimit='0x8000000', DOTNET_RichDebugInfo='1')
-        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=self.out, stderr=self.err, cwd=FOLDER,
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=self.out, stderr=self.err, cwd=FOLDER,
                                         env=environment, start_new_session=True)
         self.pid = self._child() if record else self.process.pid
         self.attached = False
@@ -174,7 +174,12 @@ class Server:
         file.seek(0)
         return file.read().decode(errors='replace')
 
+    def end(self):
+        """In order, when its input ends."""
+        self.process.stdin.close()
+
     def wait(self, seconds):
+        self.end()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
         with contextlib.suppress(ProcessLookupError):
@@ -231,7 +236,7 @@ class Attaching:
     def run(self):
         ends, options = self.deck(self.ENDS), self.deck(self.OPTIONS)
         try:
-            while self.soak.left() > 20 and self.server.process.poll() is None:
+            while not self.soak.ended:
                 self.attach(next(ends), next(options))
                 time.sleep(self.lasts(0.5, 3))
             self.attach('end', next(options))
@@ -252,12 +257,14 @@ class Attaching:
         command = [TOOL, 'attach', '-o', path, *options] + ['--for', '%dms' % (seconds * 1000)] * (how == 'time') + [pid]
         self.server.attached = True
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENVIRONMENT)
-        if how in ('interrupt', 'detach', 'kill'):
+        if how != 'time':
             time.sleep(seconds)
         if how == 'interrupt':
             process.send_signal(signal.SIGINT)
         elif how == 'kill':
             process.kill()
+        elif how == 'end':
+            self.server.end()
         while how == 'detach' and process.poll() is None:
             tool('detach', pid)
         errors = process.communicate()[1].decode()
@@ -499,7 +506,7 @@ class Soak:
         once = list(self.FAULTS)
         self.draw.shuffle(once)
         told = time.monotonic()
-        while self.left() > 12:
+        while self.left() > 0:
             self.do(once.pop() if once else self.draw.choice(self.FAULTS))
             self.let_go()
             self.rest(0.1, 2 if once or self.left() > self.seconds - WARM else 6)
@@ -524,9 +531,9 @@ class Soak:
         return '%d allocations in the log, %d lost, %s' % (status['written'], status.get('lost', 0), ', '.join(own))
 
     def run(self):
-        self.plain, self.attached = (Server(name, self.seconds) for name in ('plain', 'attached'))
-        self.recorded = Server('recorded', self.seconds, [TOOL, 'record', '--capture', self.capture, '--check', CHECK, '--max-log', MAX_LOG,
-                                                          '--events', FAMILIES, '-o', LOG, '--'])
+        self.plain, self.attached = Server('plain'), Server('attached')
+        self.recorded = Server('recorded', [TOOL, 'record', '--capture', self.capture, '--check', CHECK, '--max-log', MAX_LOG,
+                                            '--events', FAMILIES, '-o', LOG, '--'])
         self.servers = self.recorded, self.attached, self.plain
         self.began = time.monotonic()
         time.sleep(3)
@@ -541,15 +548,15 @@ class Soak:
             self.disturb()
             time.sleep(3)
             if self.recorded.process.poll() is None:
-                now = self.recorded.open_files()
+                now, threads = self.recorded.open_files(), sorted(self.recorded.threads())
                 same = sum(now.values()) == sum(files.values())
                 self.holds(same and now['socket'] == 1, 'open at the end %s, at the start %s' % (dict(now), dict(files)))
-                self.holds(sorted(self.recorded.threads()) == THREADS, "the tracer's threads are %s" % self.recorded.threads())
+                self.holds(threads == THREADS, "the tracer's threads are %s" % threads)
         finally:
-            statuses = [server.wait(self.left() + 300) for server in self.servers]
             self.ended = True
             watcher.join()
             attacher.join()
+            statuses = [server.wait(300) for server in self.servers]
         print('attached: %s' % ', '.join('%s %d' % pair for pair in attaching.sums.items()))
         self.judge_program(statuses)
         self.judge_log()
