@@ -69,7 +69,6 @@ static int table_room(struct sites_table *table, size_t slots)
         return -ENOMEM;
     }
     memory_pages_unmap(table->slot, table->slots * sizeof(*slot));
-    memory_pages_fill(slot, slots * sizeof(*slot)); /* all over, and read first */
     table->row = row;
     table->slot = slot;
     table->slots = slots;
@@ -154,6 +153,7 @@ static int table_grow(struct sites_table *table)
 {
     if (table_room(table, table->slots * 2))
         return -ENOMEM;
+    memory_pages_fill(table->slot, table->slots * sizeof(*table->slot)); /* read before written */
     for (size_t i = 0; i < table->rows; i++) {
         uint32_t hash = hash_of(&table->row[i]);
 
