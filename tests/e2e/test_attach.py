@@ -302,6 +302,7 @@ def test_a_filter_from_before_the_recording_is_found_out(t):
 def test_the_program_handles_exceptions_where_the_sampler_calls_it(t):
     """A session begins with calls of the program's handlers, on the tracer's thread. One that blocks SIGSEGV ends the process there."""
     program = Running(t, PROGRAM.command('Sampled') + ['--handler'] + ALLOCATES).ready()
+    t.equal(program.process.stdout.readline(), b'handling\n', 'the program')
     result, path = program.sampled()
     t.equal(result.status, 0, 'attach\n%s' % result)
     t.equal(program.process.stdout.readline(), b'caught at Enable\n', 'the program')

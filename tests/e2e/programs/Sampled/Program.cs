@@ -8,7 +8,8 @@
 // live: bytes of those that are still alive at the end; with --keep every second object of the methods in Kept is, after a
 // full collection. The line `ok` at the end. --filter: Warm runs in the filter of an exception; the
 // first line of output says that it does. --handler: what handles commands to the runtime's own event source catches an
-// exception that the processor raises, and says so; the thread that begins a session calls it.
+// exception that the processor raises, and says so; the thread that begins a session calls it. The first line of output
+// says that it is there.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -130,6 +131,7 @@ static class Program
                         Console.WriteLine($"caught at {command.Command}");
                     }
                 };
+        Console.WriteLine("handling");
     }
 
     static void Run(List<Place> places, long bytes)
