@@ -528,7 +528,7 @@ class Soak:
         except (EOFError, OSError, ValueError) as error:
             return 'no status: %s' % error
         own = ['%s %.1f MB' % (s.name, s.samples[-1][1] / 1024) for s in self.servers if s.samples]
-        return '%d allocations in the log, %s' % (status['written'], ', '.join(own))
+        return '%d allocations in the log, %d lost, %s' % (status['written'], status['lost'], ', '.join(own))
 
     def run(self):
         self.plain, self.attached = Server('plain'), Server('attached')

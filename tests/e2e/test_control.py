@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import socket
@@ -76,6 +77,21 @@ def test_lines_of_frames_come_from_symbols(t):
         found = until(files, 'a line in a dump')
         t.true(any(f.endswith('Program.cs') for f in found), 'files: %s' % found)
     ticker.end()
+
+
+@needs('Ticker')
+def test_status_says_what_is_lost(t):
+    """The log's own line about it needs room that a full disk has not."""
+    limit = 64 * 1024
+    ticker = Living(t, ['env', 'DOTNET_EnableWriteXorExecute=0'] + PROGRAM.command('Ticker') + ENDLESS, '--check', '0',
+                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    pid = ticker.wait()
+    status = until(lambda: next(filter(lambda s: s['lost'], [ticker.client().ask('status')]), None), 'something is lost')
+    t.equal(status['lost_by'], {'write_failed': status['lost']}, 'reasons')
+    text = asked(t, tool('ctl', str(pid), 'status')).text
+    t.true(re.search(r'^[\d,]+ allocations are not in the log \(write_failed [\d,]+\)$', text, re.M), text)
+    t.unchecked.add(ticker.path)
+    t.equal(ticker.end(signal.SIGKILL), 137, 'exit status')
 
 
 # ---- what it changes

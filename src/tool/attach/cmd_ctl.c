@@ -39,6 +39,25 @@ static void print_settings(const json_t *r, FILE *out)
     fputc('\n', out);
 }
 
+static void print_lost(const json_t *r, FILE *out)
+{
+    const char *reason, *between = " (";
+    struct text_number n;
+    json_t *count;
+
+    if (!client_number(r, "lost"))
+        return;
+    fprintf(out, "%s allocations are not in the log", text_count(&n, client_number(r, "lost")));
+    json_object_foreach((json_t *)(uintptr_t)json_object_get(r, "lost_by"), reason, count)
+    {
+        fputs(between, out);
+        text_print(out, reason);
+        fprintf(out, " %s", text_count(&n, (uint64_t)json_integer_value(count)));
+        between = ", ";
+    }
+    fputs(")\n", out);
+}
+
 static void print_status(const json_t *r, FILE *out)
 {
     struct text_number a, b, c;
@@ -53,6 +72,7 @@ static void print_status(const json_t *r, FILE *out)
     text_print(out, client_text(r, "log"));
     fprintf(out, ", part %lld, %s bytes so far\n", (long long)client_number(r, "part"),
             text_count(&c, client_number(r, "log_bytes")));
+    print_lost(r, out);
 }
 
 static void print_rotated(const json_t *r, FILE *out)

@@ -147,6 +147,8 @@ void log_counts(const struct log *log, struct log_counts *out)
     out->file_bytes = load_relaxed(&log->shown_file);
     out->parts = load_relaxed(&log->shown_part);
     out->cut_allocs = load_relaxed(&log->shown_cut);
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+        out->lost[i] = load_relaxed(&log->shown_lost[i]);
 }
 
 const char *log_path(const struct log *log)

@@ -152,9 +152,9 @@ int log_rotate(struct log *log, char **out);
 int log_sites(struct log *log, uint32_t limit, char **out);
 int log_alive(struct log *log, uint32_t limit, char **out);
 
-/* Counts so far, for people. Threads: any; a little behind. */
+/* Counts so far, for people. Threads: any; a little behind, lost a second. */
 struct log_counts {
-    uint64_t written, bytes, file_bytes, parts, cut_allocs;
+    uint64_t written, bytes, file_bytes, parts, cut_allocs, lost[EVENT_LOST_REASONS];
 };
 void log_counts(const struct log *log, struct log_counts *out);
 const char *log_path(const struct log *log);

@@ -82,9 +82,11 @@ void log_write_reports(struct log *log, uint64_t t)
     log_write_check(log, &totals, t);
     for (struct log_thread *thread = log->threads; thread; thread = thread->next)
         log_write_check_thread(log, thread, t);
-    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++)
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
+        store_relaxed(&log->shown_lost[i], by[i]);
         write_count(log, SST_KIND_LOST, t, event_lost_name((enum event_lost)i), by[i],
                     &log->reported_lost[i]);
+    }
     for (unsigned i = 0; i < STACK_REPAIRS; i++)
         write_count(log, SST_KIND_REPAIR, t, stack_repair_name((enum stack_repair)i),
                     totals.repairs[i], &log->reported_repairs[i]);

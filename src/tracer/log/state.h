@@ -92,6 +92,7 @@ struct log {
     struct log_watch *watch;          /* while somebody looks at call sites: watch.c */
     /* log_counts() */
     _Atomic(uint64_t) shown_written, shown_bytes, shown_file, shown_part, shown_cut;
+    _Atomic(uint64_t) shown_lost[EVENT_LOST_REASONS];
     struct log_file file;
     pthread_t thread;
     bool started;

@@ -144,6 +144,20 @@ static int detach(void *context)
     return p->leave(p);
 }
 
+static void put_lost(struct buffer *out, const uint64_t by[EVENT_LOST_REASONS])
+{
+    uint64_t sum = 0;
+
+    buffer_text(out, ",\"lost_by\":{");
+    for (unsigned i = 0; i < EVENT_LOST_REASONS; i++) {
+        if (by[i])
+            buffer_format(out, "%s\"%s\":%llu", sum ? "," : "", event_lost_name((enum event_lost)i),
+                          (unsigned long long)by[i]);
+        sum += by[i];
+    }
+    buffer_format(out, "},\"lost\":%llu", (unsigned long long)sum);
+}
+
 static void status(void *context, struct buffer *out)
 {
     struct profiler *p = context;
@@ -156,6 +170,7 @@ static void status(void *context, struct buffer *out)
     buffer_format(out, ",\"part\":%llu,\"log_bytes\":%llu,\"written\":%llu,\"bytes\":%llu",
                   (unsigned long long)counts.parts, (unsigned long long)counts.file_bytes,
                   (unsigned long long)counts.written, (unsigned long long)counts.bytes);
+    put_lost(out, counts.lost);
     if (tree_refused(p->tree))
         buffer_format(out, ",\"nodes_refused\":%llu,\"cut_allocs\":%llu",
                       (unsigned long long)tree_refused(p->tree),

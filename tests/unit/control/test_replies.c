@@ -162,7 +162,9 @@ static int alive(void *context, uint32_t most, char **members)
 static void status(void *context, struct buffer *out)
 {
     (void)context;
-    buffer_text(out, ",\"log\":\"l\",\"part\":1,\"log_bytes\":1,\"written\":1,\"bytes\":1");
+    buffer_text(out,
+                ",\"log\":\"l\",\"part\":1,\"log_bytes\":1,\"written\":1,\"bytes\":1,\"lost\":1,"
+                "\"lost_by\":{\"no_ring\":1}");
 }
 
 static void announce(uint32_t number)
