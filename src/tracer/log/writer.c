@@ -335,6 +335,8 @@ void *log_writer(void *context)
             continue;
         /* What comes meanwhile is taken at once: fetched singly, its cache lines go to and fro. */
         store_relaxed(&log->waits, log->deferred > 0);
+        if (log->deferred && !few) /* until the resolver's next round all events would be put by */
+            metadata_hurry(log->config.metadata);
         parker_park(&log->config.hub->writer, sleep_ns);
     }
     finish(log);
