@@ -17,7 +17,8 @@ static const char *const rule_names[STACK_RULES] = {
     "unhooked_gone",  "dynamic_runs",    "pinned",          "ends_early",      "grace_period",
     "live_bounds",    "live_split",      "live_open",       "live_merge",      "live_depth",
     "walk_frameless", "walk_osr",        "walk_hidden",     "walk_filter",     "walk_exact",
-    "walk_memo",      "walk_start",      "walk_hooked",     "walk_below",      "walk_proven",
+    "walk_memo",      "walk_start",      "walk_hooked",     "walk_below",      "walk_epoch",
+    "walk_proven",
 };
 
 /* Is the name one of those in the list? */

@@ -318,6 +318,7 @@ enum stack_rule {
     RULE_WALK_START,     /* the native code at the start is what it was only if its words are */
     RULE_WALK_HOOKED,    /* a hooked frame is met at its SP and of its method, or not at all */
     RULE_WALK_BELOW,     /* what lies below a hooked frame is what it was only if it was met then */
+    RULE_WALK_EPOCH,     /* what was unloaded is forgotten: rules, steps and nodes */
     RULE_WALK_PROVEN,    /* a filter may run in a thread since before its recording */
     STACK_RULES
 };

@@ -236,11 +236,18 @@ struct walk_filter {
 
 #define WALK_STARTS 8    /* that a thread remembers; a power of two */
 #define WALK_NEAR   1024 /* rules that a thread has at hand; a power of two */
+#define WALK_NODES  1024 /* nodes, the same */
 
 /* A rule that a thread has met lately. Half a cache line: one is read for each step. */
 struct walk_near {
     uintptr_t ip; /* 0: none */
     struct walk_words words;
+};
+
+/* What tree_next() gave lately. */
+struct walk_node {
+    uintptr_t method, ip;
+    uint32_t path, next; /* next 0: none */
 };
 
 struct walk_thread {
@@ -250,6 +257,7 @@ struct walk_thread {
     struct walk_thread *next, **before;   /* under walk->lock */
     uintptr_t low, high;                  /* the thread's stack */
     uint32_t epoch;                       /* of the next */
+    struct walk_node node[WALK_NODES];    /* of this epoch */
     struct walk_steps steps;              /* of its last certain walk, oldest first */
     size_t listed;                        /* of the oldest of these, the words are listed: */
     struct walk_word *word;               /* that were read to get to them, oldest first */
@@ -274,20 +282,36 @@ static inline unsigned walk_near(uintptr_t ip)
     return (unsigned)(hash_word(ip) >> 32) & (WALK_NEAR - 1);
 }
 
+/* tree_next(): the nodes of a path, and the calls that they stand for, lie far from each other. */
+static inline uint32_t walk_next(struct walk *walk, struct walk_thread *t, uint32_t path,
+                                 uintptr_t method, uintptr_t ip)
+{
+    uint64_t hash = hash_word(ip ^ method << 16 ^ (uintptr_t)path << 32);
+    struct walk_node *known = &t->node[hash >> 32 & (WALK_NODES - 1)];
+    uint32_t next;
+
+    if (LIKELY(known->ip == ip && known->method == method && known->path == path && known->next))
+        return known->next;
+    next = tree_next(walk->tree, path, method, ip);
+    if (!tree_is_cut(next))
+        *known = (struct walk_node){method, ip, path, next};
+    return next;
+}
+
 /*
- * walk_node_on - the node of managed step `at` onto that of its caller. A call that led there
- * through a dynamic method is marked as such.
+ * walk_node_on - the node of the thread's managed step `at` onto that of its caller. A call that
+ * led there through a dynamic method is marked as such.
  */
-static inline uint32_t walk_node_on(struct walk *walk, const struct walk_steps *steps, size_t at,
+static inline uint32_t walk_node_on(struct walk *walk, struct walk_thread *t, size_t at,
                                     uint32_t node)
 {
-    const struct walk_step *step = &steps->step[at];
+    const struct walk_step *step = &t->steps.step[at];
     uint32_t caller = at ? step[-1].leaf : 0;
-    uintptr_t ip = caller ? steps->step[caller - 1].ip & ~WALK_EXACT : 0;
+    uintptr_t ip = caller ? t->steps.step[caller - 1].ip & ~WALK_EXACT : 0;
 
     if (UNLIKELY(ip && step[-1].dynamic))
         ip |= TREE_IP_DYNAMIC;
-    return tree_next(walk->tree, node, (uintptr_t)step->of, ip);
+    return walk_next(walk, t, node, (uintptr_t)step->of, ip);
 }
 
 /*

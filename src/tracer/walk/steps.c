@@ -247,14 +247,13 @@ static inline size_t same_from(struct walk_thread *t, const struct place *at, si
  * The node of a step that is a frame. Where a method goes on that was begun elsewhere, its path
  * says where.
  */
-static uint32_t frame_on(struct walk *walk, const struct walk_steps *steps, size_t at,
-                         uint32_t below)
+static uint32_t frame_on(struct walk *walk, struct walk_thread *t, size_t at, uint32_t below)
 {
-    uint32_t begun = steps->step[at].begun;
+    uint32_t begun = t->steps.step[at].begun;
     struct tree_node *node = UNLIKELY(begun) ? tree_node_by_id(walk->tree, below) : NULL;
     struct tree_node *on = node ? tree_go_on(walk->tree, node, begun) : NULL;
 
-    return walk_node_on(walk, steps, at, on ? tree_id(walk->tree, on) : below);
+    return walk_node_on(walk, t, at, on ? tree_id(walk->tree, on) : below);
 }
 
 /* The path of each new step: onto `kept` steps of the last walk go the new ones. */
@@ -282,7 +281,7 @@ static bool take_over(struct walk *walk, struct walk_thread *t, size_t kept)
         step[i] = *from;
         if (from->managed) {
             leaf = (uint32_t)i + 1;
-            node = frame_on(walk, &t->steps, i, node);
+            node = frame_on(walk, t, i, node);
         }
         nameless = !from->managed && (from->nameless || nameless);
         dynamic = !from->managed && (from->dynamic || dynamic);
@@ -467,8 +466,10 @@ static __attribute__((noinline)) void near_fill(struct walk *walk, struct walk_t
 }
 
 /* Code was unloaded. */
-static void near_forget(struct walk_thread *t)
+static void forget(struct walk_thread *t)
 {
+    t->steps.count = 0;
+    memset(t->node, 0, sizeof(t->node));
     for (unsigned i = 0; i < COUNT_OF(t->near_mortal); i++)
         for (; t->near_mortal[i]; t->near_mortal[i] &= t->near_mortal[i] - 1)
             t->near[i * 64 + (unsigned)__builtin_ctzll(t->near_mortal[i])].ip = 0;
@@ -656,8 +657,8 @@ enum walk_why walk_up(struct walk *walk, struct walk_thread *t, const uintptr_t 
     t->first = 0;
     if (UNLIKELY(t->epoch != epoch)) {
         t->epoch = epoch;
-        t->steps.count = 0;
-        near_forget(t);
+        if (RULE(RULE_WALK_EPOCH))
+            forget(t);
     }
     if (UNLIKELY(t->unsure))
         return WALK_MEMORY;

@@ -259,7 +259,8 @@ static size_t place_of(const struct walk_steps *steps, uintptr_t sp)
 uint32_t walk_path_to(struct walk *walk, struct stack *stack, const struct frame *to,
                       const struct frame *from, uint32_t node)
 {
-    const struct walk_steps *steps = &thread_of_stack(walk, stack)->steps;
+    struct walk_thread *t = thread_of_stack(walk, stack);
+    const struct walk_steps *steps = &t->steps;
     size_t last = place_of(steps, load_relaxed(&to->sp));
     size_t at = from ? place_of(steps, load_relaxed(&from->sp)) : last;
 
@@ -269,7 +270,7 @@ uint32_t walk_path_to(struct walk *walk, struct stack *stack, const struct frame
         return steps->step[last].node;
     while (++at <= last)
         if (steps->step[at].managed)
-            node = walk_node_on(walk, steps, at, node);
+            node = walk_node_on(walk, t, at, node);
     return node;
 }
 
