@@ -121,7 +121,7 @@ def test_each_object_that_inlined_methods_of_the_framework_make_is_on_its_line(t
     text = text_of('Hosts')
     texts = [number for number, line in enumerate(text.splitlines(), 1) if line.endswith('// text')]
     for options in [], ['--own']:
-        r = record(t, 'Hosts', framework, setting, *options, arguments=['300'])
+        r = record(t, 'Hosts', framework, setting, *options, arguments=['300', 'deep'])
         t.equal(r.status, 0, str(r))
         rows = [row for row in r.report('--view', 'line-types')['rows'] if row['method'] and '.Main(' not in row['method']]
         found, wrong = judge(rows, text)

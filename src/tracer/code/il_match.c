@@ -36,7 +36,7 @@ static const char *opened(const char *text, const char *end)
 static struct parts parts_of(const char *text)
 {
     const char *end = strchr(text, '('), *at, *inner;
-    struct parts p = {.text = text};
+    struct parts p = {.text = text, .count = COUNT_UNKNOWN};
 
     if (!end)
         end = text + strlen(text);
@@ -335,6 +335,34 @@ static bool is_another(const struct il_match *match, const struct operand *opera
            !(flags & mdVirtual);
 }
 
+/* Parameters of a method's text, "(int, string)"; -1: it is cut off. */
+static int count_parameters(const char *text)
+{
+    int commas = 0, depth = 0;
+
+    for (const char *at = text; *at; at++) {
+        depth += *at == '(' || *at == '<' || *at == '[';
+        depth -= *at == ')' || *at == '>' || *at == ']';
+        commas += *at == ',' && depth == 1;
+        if (!depth)
+            return at[1] ? -1 : at == text + 1 ? 0 : commas + 1;
+    }
+    return -1;
+}
+
+/* A call has as many parameters as the method that it leads to, an override too. */
+static bool parameters_differ(struct il_match *match, const struct operand *operand, uint32_t token)
+{
+    struct signature_shape shape;
+
+    if (match->callee.count == COUNT_UNKNOWN)
+        match->callee.count = count_parameters(match->callee.parameters);
+    return match->callee.count >= 0 && operand->size &&
+           (*operand->blob & IMAGE_CEE_CS_CALLCONV_MASK) != IMAGE_CEE_CS_CALLCONV_VARARG &&
+           il_memo_shape(match->target->memo, match->scope.import, token, &shape) &&
+           shape.parameters != (uint32_t)match->callee.count;
+}
+
 static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool owners)
 {
     uint64_t name = match->callee.name_hash;
@@ -352,6 +380,8 @@ static unsigned fit_call(struct il_match *match, struct il_instruction *in, bool
                                                                  : (uint16_t)NAME_ASK);
     if (!name || (operand->name != name && operand->tail != name))
         return owners && owner_is(match, operand) ? FIT_OWNER : 0;
+    if (match->exact && parameters_differ(match, operand, in->token))
+        return 0;
     arguments = arguments_of(match, in->token);
     if (arguments == ARGUMENTS_OTHER || is_another(match, operand))
         return 0;

@@ -54,7 +54,9 @@ struct parts {
     const char *text, *name, *parameters;
     size_t owner_size, name_size;
     uint64_t name_hash, owner_hash, parameters_hash; /* the latter two 0: not made yet */
+    int count; /* of parameters; COUNT_UNKNOWN, or -1: they are cut off */
 };
+#define COUNT_UNKNOWN (-2) /* not made yet */
 
 /* What an operand names: a member, or a type. */
 struct operand {
@@ -82,6 +84,7 @@ struct il_match {
     size_t made_size;
     uint64_t made_hash, element_hash; /* of that text, and of what "[]" follows; 0: none */
     bool makes_string;
+    bool exact;            /* whom the callee was inlined by does not fit */
     bool metadata;         /* there is a text to compare with, and metadata to do it */
     struct operand unkept; /* room for an operand, without a memo */
 };

@@ -139,14 +139,16 @@ static unsigned fit_of(const struct inlining *in, struct il_match *match,
     return fit ? fit : fit_constrained(in, match, method, instruction);
 }
 
-/* `least`: how well they have to fit. */
+/* exact, least: how well they have to fit. */
 static void find_fits(const struct inlining *in, const struct metadata_method *method,
                       const struct il_pieces *pieces, struct range range,
-                      const struct il_target *target, unsigned least, struct found *found)
+                      const struct il_target *target, bool exact, unsigned least,
+                      struct found *found)
 {
     struct il_match match;
 
     il_match_init(&match, method, target);
+    match.exact = exact;
     found->fit = least;
     found->count = 0;
     for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
@@ -175,7 +177,7 @@ static void find_in(const struct inlining *in, const struct metadata_method *met
                     const struct il_pieces *pieces, struct range range,
                     const struct il_target *target, struct found *found)
 {
-    find_fits(in, method, pieces, range, target, FIT_NAME, found);
+    find_fits(in, method, pieces, range, target, true, FIT_NAME, found);
 }
 
 /* Of the inlined calls of a node's method by the same parent: how many, and which one it is. */
@@ -328,7 +330,7 @@ static void find_unmapped(const struct inlining *in, uint32_t node, struct found
 
     found->count = 0;
     if (pieces)
-        find_fits(in, method, pieces, WHOLE, in->target, least_of(in->target), found);
+        find_fits(in, method, pieces, WHOLE, in->target, true, least_of(in->target), found);
     for (uint32_t i = 0; i < found->count && i < MOST_CALLS; i++)
         if (!is_mapped(in, node, pieces, found->at[i]))
             found->at[count++] = found->at[i];
@@ -391,7 +393,7 @@ static bool any_above(const struct inlining *in, uint32_t node)
         method = node == RICH_NONE ? NULL : method_of(in, node);
         pieces = method ? pieces_of(in->metadata, method) : NULL;
         if (pieces)
-            find_fits(in, method, pieces, WHOLE, in->target, least_of(in->target), &found);
+            find_fits(in, method, pieces, WHOLE, in->target, true, least_of(in->target), &found);
         if (!pieces || found.count)
             return true;
     }
@@ -522,7 +524,7 @@ static bool may_be_in(const struct inlining *in, struct metadata_method *method,
     struct found found = {.count = 0};
 
     for (size_t i = 0; pieces && i < count && !found.count; i++)
-        find_fits(in, method, pieces, WHOLE, &targets[i], least_of(&targets[i]), &found);
+        find_fits(in, method, pieces, WHOLE, &targets[i], false, least_of(&targets[i]), &found);
     return found.count;
 }
 
@@ -666,7 +668,7 @@ static uint32_t find_elsewhere(const struct inlining *in, const struct il_target
         if (!method)
             return RICH_NONE;
         if (pieces)
-            find_fits(in, method, pieces, WHOLE, target, least_of(target), &here);
+            find_fits(in, method, pieces, WHOLE, target, true, least_of(target), &here);
         if (!here.count)
             continue;
         *count += here.count;
@@ -757,40 +759,54 @@ static void common_in(const struct inlining *in, uint32_t node, const struct il_
 
     found->count = 0;
     if (in->doubtful == RICH_NONE)
-        find_fits(in, method, pieces, WHOLE, in->target, least_of(in->target), found);
+        find_fits(in, method, pieces, WHOLE, in->target, true, least_of(in->target), found);
     else if (in->doubtful == node)
-        find_fits(in, method, pieces, in->part, in->target, least_of(in->target), found);
+        find_fits(in, method, pieces, in->part, in->target, true, least_of(in->target), found);
     else if (is_below(in, node, in->doubtful, &in->part))
         find_unmapped(in, node, found);
 }
 
+/* Adds all of the body that fit in->target. *fit: how well they do. Returns: as common_add. */
+static bool common_fill(const struct inlining *in, struct common *common, unsigned *fit)
+{
+    for (uint32_t i = 0; i < in->body->nodes; i++) {
+        struct metadata_method *method = method_of(in, i);
+        const struct il_pieces *pieces = method ? pieces_of(in->metadata, method) : NULL;
+        struct found found = {.count = 0};
+
+        if (pieces)
+            common_in(in, i, pieces, &found);
+        if (!method || found.count > MOST_CALLS)
+            return false;
+        for (uint32_t k = 0; k < found.count; k++)
+            if (!common_add(in, i, found.at[k], common))
+                return false;
+        if (found.count && found.fit > *fit)
+            *fit = found.fit;
+    }
+    return true;
+}
+
 /*
- * It is not certain which instruction made an object; but all that can have lie below one statement
- * of own code, where others' methods were inlined, or below the few that find_up() doubts. Returns:
- * the node, and *il; or RICH_NONE.
+ * It is not certain which instruction made an object, or called; but all that can have lie below
+ * one statement of own code, where others' methods were inlined, or below the few that find_up()
+ * doubts. Returns: the node, and *il; or RICH_NONE.
  */
-static uint32_t find_common(struct inlining *in, const struct il_target *target, int32_t *il)
+static uint32_t find_common(struct inlining *in, const struct il_target *targets, size_t count,
+                            int32_t *il)
 {
     struct common common = {.node = RICH_NONE};
     const struct il_pieces *pieces;
     struct metadata_method *method;
+    bool made = targets[count - 1].made;
     unsigned fit = 0;
 
-    in->target = target;
-    for (uint32_t i = 0; i < in->body->nodes; i++) {
-        struct found found = {.count = 0};
-
-        method = method_of(in, i);
-        pieces = method ? pieces_of(in->metadata, method) : NULL;
-        if (pieces)
-            common_in(in, i, pieces, &found);
-        if (!method || found.count > MOST_CALLS)
+    if (!made)
+        in->doubtful = RICH_NONE;
+    for (size_t i = made ? count - 1 : 0; i < count; i++) {
+        in->target = &targets[i];
+        if (!common_fill(in, &common, &fit))
             return RICH_NONE;
-        for (uint32_t k = 0; k < found.count; k++)
-            if (!common_add(in, i, found.at[k], &common))
-                return RICH_NONE;
-        if (found.count && found.fit > fit)
-            fit = found.fit;
     }
     method = fit < FIT_NAME ? NULL : method_of(in, common.node);
     pieces = method && !is_others(in, method) ? pieces_of(in->metadata, method) : NULL;
@@ -866,8 +882,8 @@ static int32_t find_il(struct inlining *in, const struct il_target *targets, siz
         node = find_unsure(in, targets, count, &found);
     if (node != RICH_NONE)
         il = several(&found);
-    else if (count && targets[count - 1].made)
-        node = find_common(in, &targets[count - 1], &il);
+    else if (count)
+        node = find_common(in, targets, count, &il);
     if (il < 0 && is_others(in, in->root))
         *inlined = guest_frame(in, targets, count);
     return il < 0 ? CODE_IL_UNMAPPED : frames_of(in, node, il, inlined);
@@ -996,6 +1012,7 @@ static bool sole_add(const struct inlining *in, uint32_t node, struct sole *sole
     if (!pieces)
         return method;
     il_match_init(&match, method, in->target);
+    match.exact = true;
     for (uint32_t i = 0; match.metadata && i < pieces->reaches; i++) {
         uint32_t at = pieces->reach[i].at;
         int32_t il;

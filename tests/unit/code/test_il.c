@@ -1,4 +1,5 @@
 /* Which instruction of a body of IL made a call: choices, damaged IL, names of any form. */
+#include "code/il_match.h"
 #include "code/il_search.h"
 
 #include "unit/metadata/fake_info.h"
@@ -273,6 +274,33 @@ TEST(overloads_are_told_apart)
     assert_int_equal(find(code, sizeof(code), mapped, 1, 0,
                           &(const struct il_target){.callee = "App.Program.Second()"}),
                      0);
+}
+
+/* Whom a method was inlined by may have other parameters; where that is known, it is no call of it. */
+TEST(a_call_has_as_many_parameters_as_what_it_calls)
+{
+    static const struct {
+        const char *callee;
+        bool fits; /* a call with one parameter */
+    } calls[] = {
+        {"App.Other.Second(System.String)", true},
+        {"App.Other.Second(App.List<A, B[,]>)", true},
+        {"App.Other.Second()", false},
+        {"App.Other.Second(A, B)", false},
+        {"App.Other.Second(A[,], App.List<A, B>, C)", false},
+        {"App.Other.Second(A, B", true}, /* cut off */
+    };
+    struct il_instruction call = {.opcode = 0x28, .token = 0x06000004};
+
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
+        const struct il_target target = {.callee = calls[i].callee};
+        struct il_match match;
+
+        il_match_init(&match, caller, &target);
+        assert_int_equal(il_match_fit(&match, &call, false), FIT_NAME);
+        match.exact = true;
+        assert_int_equal(il_match_fit(&match, &call, false), calls[i].fits ? FIT_NAME : 0);
+    }
 }
 
 /* A call that is not virtual goes to the method that it names. */

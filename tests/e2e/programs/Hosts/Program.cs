@@ -1,5 +1,5 @@
 // Own methods into which the JIT inlines the framework's. Every line that makes an object makes one of another type, T and
-// the number of the line, or strings, which a mark at its end tells. For test_line_truth.py.
+// the number of the line, or strings, which a mark at its end tells. For test_line_truth.py: Hosts ROUNDS [deep]
 using System;
 using System.Collections.Generic;
 using System.Runtime.CompilerServices;
@@ -75,13 +75,47 @@ static class Program
         return n + Sink.Keep(two);
     }
 
+    // A text writer's ToString calls another of that name, both inlined into Written: all calls of that name are of one line.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    static string Written(int k)
+    {
+        var writer = new System.IO.StringWriter();
+        writer.Write((char)('a' + k % 26));
+        return writer.ToString(); // text
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int OneWriter(int k)
+    {
+        int n = Sink.Keep(null);
+        return n + Written(k).Length;
+    }
+
+    // The list's constructor is called. Those of the small one, which are inlined, have other parameters.
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    static int Copied(T0098[] of)
+    {
+        return Sink.Keep(new Small()) + new List<T0098>(of).Count;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    static int OneCopy(T0098[] of)
+    {
+        int n = Sink.Keep(null);
+        return n + Copied(of);
+    }
+
     static void Main(string[] arguments)
     {
         int rounds = int.Parse(arguments[0]), n = 0;
-        foreach (var type in new[] { typeof(List<T0023>), typeof(List<T0034>), typeof(List<T0035>) })
+        var some = new T0098[3];
+        Sink.Keep(new System.IO.StringWriter()); // the first one makes texts
+        foreach (var type in new[] { typeof(List<T0023>), typeof(List<T0034>), typeof(List<T0035>), typeof(List<T0098>) })
             RuntimeHelpers.RunClassConstructor(type.TypeHandle); // makes an array
         for (int i = 0; i < rounds; i++)
             n += OneList(100) + TwoLists(100) + Texts(i, 100) + OneText(i + 1000) + Numbers(i + 1000, 1100).Count + TwoTexts(i);
+        for (int i = 0; arguments.Length > 1 && i < rounds; i++)
+            n += OneWriter(i) + OneCopy(some);
         Sink.Keep(n.ToString());
     }
 }
@@ -89,3 +123,6 @@ static class Program
 class T0023 { }
 class T0034 { }
 class T0035 { }
+class T0098 { }
+class Small : Smaller { }
+class Smaller { }
