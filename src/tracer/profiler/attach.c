@@ -22,7 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DETACH_MS 1 /* that callbacks which have begun are expected to take */
+#define DETACH_MS   1     /* that callbacks which have begun are expected to take */
+#define COMPLETE_MS 60000 /* for the runtime, before it detaches what it is still attaching */
 
 /* What asks the runtime comes first: it answers nothing once the detachment has been asked for. */
 static void *leave(void *context)
@@ -31,6 +32,7 @@ static void *leave(void *context)
     struct clr_info *info = p->runtime.info;
 
     pthread_setname_np(pthread_self(), "shadowtrace-off");
+    thread_await(&p->complete, COMPLETE_MS); /* a detachment before is refused, for good */
     profiler_shutdown(p);
     store_release(&p->left, true);
     if (p->alive)
@@ -88,13 +90,14 @@ void attach_completed(struct profiler *p)
 {
     if (!p->attached)
         return;
-    if (!p->recording) {
+    if (p->recording) {
+        modules_all(p, modules_meet);
+        if (p->samples)
+            samples_start(p->samples);
+    } else {
         leave_once(p);
-        return;
     }
-    modules_all(p, modules_meet);
-    if (p->samples)
-        samples_start(p->samples);
+    store_release(&p->complete, true);
 }
 
 /*

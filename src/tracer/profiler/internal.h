@@ -47,6 +47,7 @@ struct profiler {
     _Atomic(bool) asked;         /* to initialize */
     bool recording;              /* initialize went all the way */
     _Atomic(bool) leaving, left; /* it is to be detached; the recording has ended for it */
+    _Atomic(bool) complete;      /* attached: the runtime can detach it */
     bool attached;               /* to a process that was running; see attach.h */
     /*
      * Ends the recording and detaches, on a separate thread. NULL: loaded at the start.
