@@ -227,7 +227,7 @@ def recorded(t):
 
 
 def begin(t, server, *more):
-    return t.start(words(server, '--every', '30ms', '--timeout', '5s', *more))
+    return t.start(words(server, '--every', '30ms', '--timeout', '60s', *more))
 
 
 def peak(pid):
