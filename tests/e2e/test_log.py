@@ -17,9 +17,8 @@ from logfile import Log
 
 
 def report_total(path):
-    process = subprocess.run([TOOL, 'report', '--no-lines', '--format=json', '--top', '1', path], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, env=ENVIRONMENT, check=False, timeout=60)
-    return process.returncode, process.stdout, process.stderr.decode()
+    result = tool('report', '--no-lines', '--format=json', '--top', '1', path)
+    return result.status, result.out, result.errors
 
 
 @needs('Hello')
