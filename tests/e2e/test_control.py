@@ -541,7 +541,7 @@ def test_top_without_a_terminal_is_plain_text(t, log):
     until(lambda: re.search(r'  Tick$', top('--once', '--view', 'types'), re.M), 'types')
     t.true('Thread' in asked(t, tool('top', '--once', '--view', 'threads', pid)).text, 'threads')
     t.true(not re.search(r'  Tick\b', asked(t, tool('top', '--once', '--filter', 'Object', pid)).text), 'filter')
-    unknown = Terminal(24, 80, [harness.TOOL, 'top', pid], TERM='dumb')
+    unknown = Terminal(24, 80, [harness.TOOL, 'top', '--interval', '900s', pid], TERM='dumb')  # nothing scrolls what it says away
     unknown.until(lambda s: 'plain text' in s)
     os.kill(unknown.pid, signal.SIGTERM)
     t.equal(unknown.end(), -15, 'a terminal without a screen')
