@@ -739,10 +739,16 @@ class Test:
         def repeated(crashed):
             self.killed.update(crashed.paths)
             self.note('the runtime crashed while it aborted a thread (%d): repeated' % crashed.status)
-        for _ in range(STARVED_RUNS):
-            result = outliving_aborts(command, self.folder, lambda reports: self.record_once(
+        def made():
+            return outliving_aborts(command, self.folder, lambda reports: self.record_once(
                 command, *options, env=dict(env or ENVIRONMENT, **reports), **more), repeated)
-            if {'--full', '--call-buffer'}.intersection(options) or not starved(result):
+        return made() if {'--full', '--call-buffer'}.intersection(options) else self.unstarved(made)
+
+    def unstarved(self, made):
+        """What made() returned, a Record: of the first recording whose writer could run, of three at the most."""
+        for _ in range(STARVED_RUNS):
+            result = made()
+            if not starved(result):
                 break
             self.note('the log was not written for 200 ms, and events were dropped')
         return result

@@ -15,7 +15,7 @@ import urllib.request
 
 import consumers
 import harness
-from harness import PROGRAM, PROGRAMS, SDK_FRAMEWORK, TOOL, each, early, lane, needs, publishes, run, tool, until
+from harness import PROGRAM, PROGRAMS, SDK_FRAMEWORK, TOOL, Record, each, early, lane, needs, publishes, run, tool, until
 
 CSHARPIER = '1.3.0'
 COLUMNS, ROWS = 80, 24
@@ -89,11 +89,12 @@ def where(row):
 
 def record(t, command, *options, status=0, **more):
     """As it is typed: record chooses the name of the log."""
-    folder = t.path('typed')
-    os.makedirs(folder)
-    result = run([TOOL, 'record', *options, '--'] + command, cwd=folder, **more)
+    def made():
+        folder = tempfile.mkdtemp(dir=t.folder)
+        return Record(run([TOOL, 'record', *options, '--'] + command, cwd=folder, **more), folder, None)
+    result = t.unstarved(made)
     t.equal(result.status, status, result)
-    return Recorded(t, folder, result.errors)
+    return Recorded(t, result.folder, result.errors)
 
 
 def csharpier():
