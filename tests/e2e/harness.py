@@ -954,7 +954,8 @@ def starved(record):
     """Did a recording drop events only because its writer did not make space in time? It may on a busy machine, and says so."""
     for path in record.paths:
         with contextlib.suppress(ValueError, IndexError):  # of one that was cut off, or is empty
-            if path.endswith('.ndjson') and set(last_record(path).get('lost_by', ())) == {'ring_full'}:
+            end = last_record(path) if path.endswith('.ndjson') else {}
+            if set(end.get('lost_by', ())) == {'ring_full'} or ('beginnings_lost' in end and not end.get('lost')):
                 return True
     return False
 

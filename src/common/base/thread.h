@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /*
  * thread_start - a thread that gets none of the program's signals: it inherits a mask of all but
@@ -23,6 +24,12 @@ void thread_join(pthread_t thread);
  */
 #define THREADS_JOINED 16
 void thread_join_all(void);
+
+/*
+ * thread_is_ready - whether the thread of this process with that gettid() runs, or waits for a
+ * processor: state R in proc_pid_stat(5). Returns: false, too: nobody knows. Threads: any.
+ */
+bool thread_is_ready(pid_t thread);
 
 /* thread_await - wait until the thread sets `ended`, or for timeout_ms; looks each millisecond. */
 void thread_await(_Atomic(bool) *ended, unsigned timeout_ms);

@@ -1,4 +1,5 @@
 #include "log/records.h"
+#include "log/patience.h"
 #include "log/rounds.h"
 
 #include "base/clock.h"
@@ -11,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STOP_MOST      15           /* times log_stop's timeout, while the writer gets on */
 #define STOP_BEHIND_NS 200000000ull /* for the end record, once the writer has given up */
 
 /* A program that starts waits for as little as can be: the writer begins the log. */
@@ -109,24 +109,37 @@ void log_uncontrolled(struct log *log, const char *why)
     store_release(&log->uncontrolled, why); /* the text before it */
 }
 
+static struct patience_look look_at(const struct log *log)
+{
+    return (struct patience_look){clock_ns(), load_relaxed(&log->got_on),
+                                  thread_is_ready(load_relaxed(&log->writer_os)) ||
+                                      thread_is_ready(metadata_thread(log->config.metadata))};
+}
+
+/* Until the writer has ended, or nothing has got on for that long. */
+static void wait_for_end(struct log *log, uint64_t patience_ns)
+{
+    struct patience_look look = look_at(log);
+    struct patience patience;
+
+    patience_begin(&patience, patience_ns, &look);
+    while (!load_acquire(&log->ended) && patience_lasts(&patience, &look)) {
+        parker_park(&log->over, PATIENCE_LOOK_NS);
+        look = look_at(log);
+    }
+}
+
 void log_stop(struct log *log, unsigned timeout_ms)
 {
-    uint64_t now = clock_ns(), until;
-
     if (!log->started)
         return;
-    log->patience_ns = timeout_ms * 1000000ull;
-    log->latest_ns = now + log->patience_ns * STOP_MOST;
-    store_relaxed(&log->deadline_ns, now + log->patience_ns);
     store_release(&log->stopping, true);
     parker_unpark(&log->config.hub->writer);
     /* Not joined: a writer that hangs on a dead file system must not hold up the program's end. */
-    for (; !load_acquire(&log->ended); now = clock_ns()) {
-        until = load_relaxed(&log->deadline_ns) + STOP_BEHIND_NS;
-        if (now >= until)
-            break;
-        parker_park(&log->over, until - now);
-    }
+    wait_for_end(log, timeout_ms * UINT64_C(1000000));
+    store_relaxed(&log->gives_up, true);
+    parker_unpark(&log->config.hub->writer);
+    wait_for_end(log, STOP_BEHIND_NS);
 }
 
 void log_abandon(struct log *log)

@@ -102,12 +102,12 @@ struct log {
     _Atomic(bool) waits; /* the writer sleeps for something to get its name, but not long */
     _Atomic(bool) stopping, ended; /* set by others, by the writer */
     struct parker over;            /* log_stop sleeps here until ended */
-    _Atomic(uint64_t) deadline_ns; /* once stopping: when to give up */
-    uint64_t patience_ns; /* the deadline is that far away whenever the writer has got on, */
-    uint64_t latest_ns;   /* but never behind this */
-    uint64_t zero_ns;     /* CLOCK_MONOTONIC at t = 0 */
-    time_t started_at;    /* the same as a date: of the recording, not of its part */
-    json_t *parents;      /* log_parents() at that time; NULL: not known */
+    _Atomic(int) writer_os;        /* gettid(); 0: it does not run yet */
+    _Atomic(uint64_t) got_on;      /* once stopping: how often the writer has seen progress */
+    _Atomic(bool) gives_up;        /* set by log_stop: what is not written by now is lost */
+    uint64_t zero_ns;              /* CLOCK_MONOTONIC at t = 0 */
+    time_t started_at;             /* the same as a date: of the recording, not of its part */
+    json_t *parents;               /* log_parents() at that time; NULL: not known */
     uint64_t born;
     struct log_thread *threads;
     struct log_ids defined_threads;

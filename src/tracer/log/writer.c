@@ -267,14 +267,14 @@ static uint64_t progress(const struct log *log)
 }
 
 /* A slow machine costs no event: the writer gives up early only if nothing gets on. */
-static void extend(struct log *log, uint64_t *before)
+static bool goes_on(struct log *log, uint64_t *before)
 {
-    uint64_t now = progress(log), until = clock_ns() + log->patience_ns;
+    uint64_t now = progress(log);
 
-    if (now == *before)
-        return;
+    if (now != *before)
+        add_relaxed(&log->got_on, 1);
     *before = now;
-    store_relaxed(&log->deadline_ns, until < log->latest_ns ? until : log->latest_ns);
+    return !load_relaxed(&log->gives_up);
 }
 
 static void finish(struct log *log)
@@ -286,14 +286,13 @@ static void finish(struct log *log)
     log->file.ending = true;
     do {
         round_once(log);
-        extend(log, &before);
         if (empty(log) && (log_live_finish(log) || log->unadopted || log_file_full(&log->file)) &&
             (!log->sites || log_sites_flush(log) || log_file_full(&log->file)))
             break;
         store_relaxed(&log->waits, true);
         if (log->deferred || log->sites || log->live)
             parker_park(&log->config.hub->writer, SLEEP_NS);
-    } while (clock_ns() < load_relaxed(&log->deadline_ns));
+    } while (goes_on(log, &before));
     log_calls_flush_all(log);
     count_unadopted(log);
     log_messages_take(log);
@@ -324,6 +323,7 @@ void *log_writer(void *context)
     uint64_t sleep_ns = calls ? CALLS_NS : few ? SAMPLED_NS : SLEEP_NS;
 
     pthread_setname_np(pthread_self(), "shadowtrace-log");
+    store_relaxed(&log->writer_os, (int)gettid());
     /* Without memory the first event writes the header; of a full disk the status tells. */
     if (log->headless)
         log_begin(log);

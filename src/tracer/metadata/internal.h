@@ -93,6 +93,7 @@ struct metadata {
     struct gate gate;                       /* its rounds */
     _Atomic(bool) stopping;                 /* a round ends early */
     _Atomic(uintptr_t) resolver;            /* pthread_self(), once it runs */
+    _Atomic(int) resolver_os;               /* the same, gettid() */
     _Atomic(struct code_inlines *) inlines; /* of code/: inlined frames; NULL: none */
     struct rich *rich;                      /* of rich/, borrowed; NULL: no session for it */
     struct signature_names *names;          /* the resolver's own; NULL: none yet */

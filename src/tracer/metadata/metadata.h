@@ -61,6 +61,7 @@ void metadata_free(struct metadata *metadata);
 int metadata_start(
     struct metadata *metadata); /* starts the resolver (by thread_start, named); 0 or -errno */
 
+int metadata_thread(const struct metadata *metadata); /* its gettid(); 0: it does not run yet */
 void metadata_hurry(struct metadata *metadata); /* the resolver's next round is now; threads: any */
 
 /*

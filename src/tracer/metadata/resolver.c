@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NS_PER_MS   UINT64_C(1000000)
 #define BUSY_MS     50   /* between rounds while there is work */
@@ -43,6 +44,7 @@ static void *resolver_run(void *arg)
 
     pthread_setname_np(pthread_self(), "shadowtrace-res"); /* 15 characters are the limit */
     store_relaxed(&metadata->resolver, (uintptr_t)pthread_self());
+    store_relaxed(&metadata->resolver_os, (int)gettid());
     while (gate_enter(&metadata->gate)) {
         bool worked = resolve_classes(metadata);
 
@@ -70,6 +72,11 @@ int metadata_start(struct metadata *metadata)
 void metadata_hurry(struct metadata *metadata)
 {
     parker_unpark(&metadata->parker);
+}
+
+int metadata_thread(const struct metadata *metadata)
+{
+    return load_relaxed(&metadata->resolver_os);
 }
 
 bool metadata_stop(struct metadata *metadata, unsigned timeout_ms)

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
 static sigset_t seen;
 static _Atomic(bool) ended;
@@ -50,4 +52,32 @@ TEST(waiting_for_a_thread_has_an_end)
 
     thread_await(&never, 20);
     assert_true(clock_ns() - from >= 20000000);
+}
+
+static int os;
+
+static void *note_os(void *context)
+{
+    (void)context;
+    os = gettid();
+    store_release(&ended, true);
+    pause();
+    return NULL;
+}
+
+TEST(whether_a_thread_could_run_is_known)
+{
+    pthread_t thread;
+
+    assert_true(thread_is_ready(gettid()));
+    assert_false(thread_is_ready(0));
+    store_relaxed(&ended, false);
+    assert_int_equal(pthread_create(&thread, NULL, note_os, NULL), 0);
+    thread_await(&ended, 120000);
+    for (int i = 0; i < 120000 && thread_is_ready(os); i++) /* until it pauses */
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    assert_false(thread_is_ready(os));
+    pthread_cancel(thread);
+    pthread_join(thread, NULL);
+    assert_false(thread_is_ready(os));
 }
