@@ -21,7 +21,7 @@ bool process_stat_read(const char *which, struct process_stat *out)
     snprintf(out->name, sizeof(out->name), "%s", name + 1);
     return sscanf(text, "%ld", &out->pid) == 1 &&
            sscanf(rest + 1,
-                  " %*c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+                  " %c %ld %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
                   "%" SCNu64,
-                  &out->parent, &out->born) == 2;
+                  &out->state, &out->parent, &out->born) == 3;
 }

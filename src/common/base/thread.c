@@ -1,13 +1,11 @@
 #include "base/thread.h"
 
 #include "base/atomics.h"
+#include "base/process.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define STACK_BYTES \
     ((size_t)1536 << 10) /* at least: musl's default is 128 KiB. As .NET's on musl */
@@ -83,18 +81,11 @@ void thread_join_all(void)
 
 bool thread_is_ready(pid_t thread)
 {
-    char path[64], text[128], *state;
-    ssize_t size;
-    int fd;
+    struct process_stat stat;
+    char which[24];
 
-    snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
-    fd = thread ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-    if (fd >= 0)
-        close(fd);
-    text[size > 0 ? size : 0] = 0;
-    state = strrchr(text, ')'); /* behind the name */
-    return state && strncmp(state, ") R", 3) == 0;
+    snprintf(which, sizeof(which), "self/task/%d", (int)thread);
+    return process_stat_read(which, &stat) && stat.state == 'R';
 }
 
 void thread_await(_Atomic(bool) *ended, unsigned timeout_ms)

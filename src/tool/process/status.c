@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/memory.h"
 #include "base/order.h"
+#include "base/process.h"
 #include "process/grows.h"
 #include "readers/complete.h"
 #include "terminal/text.h"
@@ -83,13 +84,11 @@ static uint64_t take_number(const json_t *object, const char *key, bool *there)
 /* By its number, where it could not make a lock. A zombie has done its work. */
 static bool runs(long pid)
 {
-    char path[64], text[512];
-    const char *state;
+    struct process_stat stat;
+    char which[24];
 
-    snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-    file_read_text(path, text, sizeof(text));
-    state = strrchr(text, ')'); /* the name before it may hold anything */
-    return state && state[1] == ' ' && !strchr("ZXx", state[2]);
+    snprintf(which, sizeof(which), "%ld", pid);
+    return process_stat_read(which, &stat) && !strchr("ZXx", stat.state);
 }
 
 /* A folder of statuses, which another user may hold. */
