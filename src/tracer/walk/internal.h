@@ -246,8 +246,8 @@ struct walk_near {
 
 /* What tree_next() gave lately. */
 struct walk_node {
-    uintptr_t method, ip;
-    uint32_t path, next; /* next 0: none */
+    uintptr_t method, ip; /* method 0: none */
+    uint32_t path, next;
 };
 
 struct walk_thread {
@@ -290,7 +290,7 @@ static inline uint32_t walk_next(struct walk *walk, struct walk_thread *t, uint3
     struct walk_node *known = &t->node[hash >> 32 & (WALK_NODES - 1)];
     uint32_t next;
 
-    if (LIKELY(known->ip == ip && known->method == method && known->path == path && known->next))
+    if (LIKELY(known->ip == ip && known->method == method && known->path == path))
         return known->next;
     next = tree_next(walk->tree, path, method, ip);
     if (!tree_is_cut(next))
